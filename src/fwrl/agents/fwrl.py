@@ -1,0 +1,228 @@
+"""Floyd-Warshall Reinforcement Learning, Algorithm 1 of the paper.
+
+F(s, a, g) is the best known total reward on the way from s, starting with a, to any g. After every step the
+triangle inequality
+
+    F(i, a, j) >= F(i, a, k) + max_b F(k, b, j)
+
+is enforced, so two trips that share a state answer a third that nobody made.
+
+`relaxation="paper"` is the pseudo-code to the letter: it assigns F(s_t, a_t, s_{t+1}) <- r_t and relaxes through
+s_t, which closes one step late and lets a worse outcome overwrite a better one. `relaxation="exact"` keeps the
+best reward of each (s, a, s') and the fixed point of the inequality after every step (see `kernels.closure`).
+Steps with the goal reward are not learned from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.agents.agent import Agent, Config, no_episode
+from fwrl.agents.verbs import LEARNED, PROFITABLE, Verbs, declare
+from fwrl.errors import FileError, OptionError
+from fwrl.kernels.closure import Walk, close_over, nothing_known, path_rewards, walk_room
+from fwrl.kernels.compiled import compiled
+from fwrl.kernels.edges import (
+    NONE,
+    Edges,
+    add_edge,
+    check_edges,
+    find_edge,
+    no_edges,
+    see_edge,
+)
+from fwrl.kernels.exploration import GOAL, epsilon_greedy, epsilon_greedy_from
+from fwrl.kernels.greedy import Greedy, nothing_remembered, remember
+from fwrl.kernels.relaxation import relax_through
+from fwrl.kernels.ties import PROFIT, improves, largest
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+Relaxation = Literal["exact", "paper"]
+LARGEST_TABLE = 8 * 2**30  # bytes
+
+
+@dataclass(frozen=True)
+class FwrlConfig(Config):
+    """`relaxation`: "exact", or "paper" for Algorithm 1 to the letter."""
+
+    relaxation: Relaxation = "exact"
+
+    def __post_init__(self) -> None:
+        if self.relaxation not in get_args(Relaxation):
+            raise OptionError(f"expected relaxation to be one of {get_args(Relaxation)}, got {self.relaxation!r}")
+
+
+class ExactTables(NamedTuple):
+    """V and the edges; F follows from them."""
+
+    V: Floats  # (S, S) goal-major
+    edges: Edges
+    clock: Ints
+    walk: Walk
+    greedy: Greedy
+    action_values: Floats  # (A,)
+
+
+class PaperTables(NamedTuple):
+    """F itself. `changes[0]` counts changes of F; `relaxed[k]` is that count when k was last relaxed through."""
+
+    F: Floats  # (S, A, S)
+    clock: Ints
+    changes: Ints  # (1,)
+    relaxed: Ints  # (S,)
+    onward: Floats  # (S,)
+    action_values: Floats  # (A,)
+
+
+@compiled
+def act_exact(agent: ExactTables, s: int, rng: np.random.Generator) -> int:
+    """Epsilon-greedy on F(s, ., g)."""
+    if agent.greedy.made[s] != agent.greedy.changes[0]:
+        path_rewards(agent.V, agent.edges, s, agent.clock[GOAL], agent.action_values)
+        remember(agent.greedy, s, agent.action_values)
+    return epsilon_greedy_from(agent.greedy, s, agent.clock, rng)
+
+
+@compiled
+def observe_exact(agent: ExactTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
+    """F(s, a, s') >= r, and the triangle inequality everywhere."""
+    if arrived:
+        return LEARNED
+    pair = s * len(agent.action_values) + a
+    e = find_edge(agent.edges, pair, next_s)
+    if e != NONE and r <= agent.edges.best[e]:
+        agent.edges.times[e] += 1
+        agent.edges.total[e] += r
+        return LEARNED
+    if r + agent.V[s, next_s] > PROFIT:
+        return PROFITABLE
+    if e == NONE:
+        e = add_edge(agent.edges, pair, next_s)
+    see_edge(agent.edges, e, r)
+    agent.greedy.changes[0] += 1
+    if improves(r, agent.V[next_s, s]):
+        close_over(agent.V, agent.edges, agent.walk, s, r, next_s)
+    return LEARNED
+
+
+@compiled
+def action_values_exact(agent: ExactTables, s: int, g: int, values: Floats) -> None:
+    """F(s, ., g)."""
+    path_rewards(agent.V, agent.edges, s, g, values)
+
+
+@compiled
+def act_paper(agent: PaperTables, s: int, rng: np.random.Generator) -> int:
+    """Epsilon-greedy on F(s, ., g)."""
+    return epsilon_greedy(agent.F[s, :, agent.clock[GOAL]], agent.clock, rng)
+
+
+@compiled
+def observe_paper(agent: PaperTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
+    """F(s_t, a_t, s_{t+1}) <- r_t, then relax through s_t.
+
+    Where F has not changed since s_t was last relaxed through, doing it again would change nothing.
+    """
+    if arrived:
+        return LEARNED
+    F = agent.F
+    back = 0.0 if next_s == s else largest(F[next_s, :, s])
+    if r + back > PROFIT:
+        return PROFITABLE
+    if F[s, a, next_s] != r:
+        F[s, a, next_s] = r
+        agent.changes[0] += 1
+    if agent.relaxed[s] != agent.changes[0]:
+        if relax_through(F, s, agent.onward):
+            agent.changes[0] += 1
+        agent.relaxed[s] = agent.changes[0]
+    return LEARNED
+
+
+@compiled
+def action_values_paper(agent: PaperTables, s: int, g: int, values: Floats) -> None:
+    """F(s, ., g)."""
+    for a in range(len(values)):
+        values[a] = agent.F[s, a, g]
+
+
+EXACT = declare(ExactTables, act_exact, observe_exact, action_values_exact)
+PAPER = declare(PaperTables, act_paper, observe_paper, action_values_paper)
+
+
+class Fwrl(Agent):
+    """The paper's agent: stitches past trips into paths to any goal."""
+
+    name = "fwrl"
+    description = "Floyd-Warshall RL: the triangle inequality stitches past trips to any goal"
+    Config = FwrlConfig
+    scratch = ("walk", "greedy", "onward", "action_values")
+    config: FwrlConfig
+
+    def choose_verbs(self) -> Verbs:
+        """Those of the relaxation."""
+        return EXACT if self.config.relaxation == "exact" else PAPER
+
+    def empty_tables(self) -> ExactTables | PaperTables:
+        """No path known."""
+        S, A = self.n_states, self.n_actions
+        exact = self.config.relaxation == "exact"
+        size = 8 * S * S * (1 if exact else A)
+        if size > LARGEST_TABLE:
+            raise OptionError(
+                f"expected a table of at most {LARGEST_TABLE / 2**30:.0f} GiB, {S:,} states with "
+                f"relaxation={self.config.relaxation!r} need {size / 2**30:,.1f} GiB; use a smaller world"
+            )
+        if exact:
+            return ExactTables(
+                nothing_known(S),
+                no_edges(S, A),
+                no_episode(),
+                walk_room(S),
+                nothing_remembered(S, A),
+                np.empty(A),
+            )
+        F = np.full((S, A, S), -np.inf)
+        changes, relaxed = np.zeros(1, np.int64), np.full(S, -1)
+        return PaperTables(F, no_episode(), changes, relaxed, np.empty(S), np.empty(A))
+
+    def prepare(self, goal: int) -> None:
+        """Another goal, other best actions."""
+        if isinstance(self.tables, ExactTables):
+            self.tables.greedy.changes[0] += 1
+
+    def check_tables(self) -> None:
+        """Shapes and edge indices."""
+        S, A = self.n_states, self.n_actions
+        if isinstance(self.tables, ExactTables):
+            sound = self.tables.V.shape == (S, S)
+            check_edges(self.tables.edges, S, A)
+        else:
+            sound = self.tables.F.shape == (S, A, S) and len(self.tables.relaxed) == S
+            sound = sound and len(self.tables.changes) == 1
+        if not sound:
+            raise FileError(f"expected tables for {S} states and {A} actions")
+
+    def value(self, state: int, goal: int) -> float:
+        """V(s, g): the best known path reward; 0 at the goal, -inf where no path is known."""
+        return 0.0 if state == goal else super().value(state, goal)
+
+    def values(self, goal: int) -> Floats:
+        """(S,) V(., g)."""
+        self._check_state(goal, "goal")
+        if isinstance(self.tables, ExactTables):
+            known: Floats = self.tables.V[goal].copy()
+            return known
+        column: Floats = self.tables.F[:, :, goal].max(axis=1)
+        column[goal] = 0.0
+        return column
+
+    def arrival(self, state: int, goal: int) -> float:
+        """1 where a path is known, 0 elsewhere: this agent takes its best outcomes for certain."""
+        return float(self.value(state, goal) > -np.inf)

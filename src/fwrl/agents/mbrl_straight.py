@@ -1,0 +1,106 @@
+"""Model-based reinforcement learning as the authors' program had it: it only plans straight lines.
+
+Its planner follows paths that repeat one and the same action, each step by the outcome seen most often, and acts
+at random where no such path is known to reach the goal. It is here because it explains the published ordering: a
+planner that may turn (`mbrl`) does far better.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.agents.agent import Agent, Config, no_episode
+from fwrl.agents.verbs import LEARNED, Verbs, declare
+from fwrl.kernels.compiled import compiled
+from fwrl.kernels.edges import NONE, Edges, check_edges, count_edge, no_edges
+from fwrl.kernels.exploration import GOAL, epsilon_greedy
+
+Floats = NDArray[np.float64]
+
+
+class StraightTables(NamedTuple):
+    """Counts."""
+
+    edges: Edges
+    clock: NDArray[np.int64]
+    action_values: Floats  # (A,)
+
+
+@compiled
+def straight_values(edges: Edges, s: int, g: int, values: Floats) -> None:
+    """For each action, the reward of repeating it until g; -inf where that does not get there."""
+    A = len(values)
+    S = len(edges.entering)
+    for a in range(A):
+        values[a] = -np.inf
+        total = 0.0
+        x = s
+        for _ in range(S):
+            e = likeliest(edges, x * A + a)
+            if e == NONE or edges.target[e] == x:
+                break
+            total += edges.total[e] / edges.times[e]
+            x = edges.target[e]
+            if x == g:
+                values[a] = total
+                break
+
+
+@compiled
+def likeliest(edges: Edges, pair: int) -> int:
+    """The outcome of `pair` seen most often, the earlier one of equals; -1 where none was."""
+    best = NONE
+    e = edges.leaving[pair]
+    while e != NONE:
+        if best == NONE or edges.times[e] >= edges.times[best]:
+            best = e
+        e = edges.next_leaving[e]
+    return best
+
+
+@compiled
+def act(agent: StraightTables, s: int, rng: np.random.Generator) -> int:
+    """Epsilon-greedy on straight lines."""
+    straight_values(agent.edges, s, agent.clock[GOAL], agent.action_values)
+    return epsilon_greedy(agent.action_values, agent.clock, rng)
+
+
+@compiled
+def observe(agent: StraightTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
+    """Count the step."""
+    if not arrived:
+        count_edge(agent.edges, s * len(agent.action_values) + a, next_s, r)
+    return LEARNED
+
+
+@compiled
+def action_values(agent: StraightTables, s: int, g: int, values: Floats) -> None:
+    """The rewards of the straight lines to g."""
+    straight_values(agent.edges, s, g, values)
+
+
+VERBS = declare(StraightTables, act, observe, action_values)
+
+
+class StraightModelBased(Agent):
+    """Counts, and straight lines on them."""
+
+    name = "mbrl-straight"
+    description = "model-based RL that only plans straight lines, as the authors' program did"
+    Config = Config
+    scratch = ("action_values",)
+
+    def choose_verbs(self) -> Verbs:
+        """One kind."""
+        return VERBS
+
+    def empty_tables(self) -> StraightTables:
+        """Nothing seen."""
+        return StraightTables(no_edges(self.n_states, self.n_actions), no_episode(), np.empty(self.n_actions))
+
+    def check_tables(self) -> None:
+        """Edge indices."""
+        check_edges(self.tables.edges, self.n_states, self.n_actions)

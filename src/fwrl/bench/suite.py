@@ -1,0 +1,112 @@
+"""The suite: the compiled step against the literal one, against a random walker's, and as maps grow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fwrl.agents import make_agent
+from fwrl.agents.agent import Agent
+from fwrl.bench.literal import LiteralFwrl
+from fwrl.bench.measure import Measurement, alternate, seconds
+from fwrl.errors import unknown_name
+from fwrl.task import Task, Trajectory, run
+from fwrl.worlds import World, four_rooms, load_world
+
+FIRST_STEPS = 30_000
+LITERAL_STEPS = {32: 20, 64: 3}  # literal steps timed on N x N maps; each costs the same
+
+
+def _agent(world: World, name: str = "fwrl") -> Agent:
+    return make_agent(name, world.n_states, world.n_actions, seed=0)
+
+
+def _trip(world: World, steps: int) -> Trajectory:
+    """The ordinary steps of the first episode of a run."""
+    result = run(world, _agent(world), episodes=1, steps=steps, seed=0, trajectory=True)
+    assert result.trajectory is not None
+    ordinary = ~result.trajectory.arrived
+    columns: list[Any] = [column[ordinary] for column in result.trajectory]
+    return Trajectory(*columns)
+
+
+def _literal(world: World, trip: Trajectory, steps: int) -> Callable[[], None]:
+    def walk() -> None:
+        agent = LiteralFwrl(world.n_states, world.n_actions)
+        columns = (c[:steps].tolist() for c in trip[1:5])
+        for step in zip(*columns, strict=True):
+            agent.observe(*step)
+
+    return walk
+
+
+def step() -> Iterator[Measurement]:
+    """One step on four rooms: against literal NumPy on the same transitions, and against a random walker."""
+    world = load_world("four-rooms")
+    task = Task(world)
+    trip = _trip(world, 4_000)
+    n = len(trip.state)
+
+    def learn() -> None:
+        _agent(world).observe_many(trip.state, trip.action, trip.reward, trip.next_state)
+
+    ours, other = alternate(learn, _literal(world, trip, n), rounds=3)
+    yield Measurement("learning on four rooms / literal NumPy", ours / n, other / n, f"{n:,} steps")
+
+    steps = 400_000
+
+    def live(name: str) -> Callable[[], None]:
+        return lambda: _discard(run(task, _agent(world, name), episodes=1, steps=steps, seed=0))
+
+    ours, other = alternate(live("fwrl"), live("random"), rounds=5)
+    note = f"acting and learning, {steps:,} steps; FWRL costs {ours / other:.1f} random walks"
+    yield Measurement("whole loop on four rooms / random agent's", ours / steps, other / steps, note)
+
+
+def scale() -> Iterator[Measurement]:
+    """The first steps of a run on larger four-room maps against literal NumPy, timed in part."""
+    for size, timed in LITERAL_STEPS.items():
+        world = four_rooms(size)
+        trip = _trip(world, FIRST_STEPS)
+        agent = _agent(world)
+        task = Task(world)
+        ours = seconds(lambda a=agent, t=task: _discard(run(t, a, episodes=1, steps=FIRST_STEPS, seed=0)))  # type: ignore[misc]
+        # Filling F is not part of a step: a run without any is taken off.
+        other = seconds(_literal(world, trip, timed)) - seconds(_literal(world, trip, 0))
+        note = f"first {FIRST_STEPS:,} steps; literal extrapolated from {timed}"
+        name = f"{world.n_states:,} states / literal NumPy"
+        yield Measurement(name, ours / FIRST_STEPS, other / timed, note)
+
+
+def growth() -> Iterator[Measurement]:
+    """Cost a step as the map grows, against the random agent's on the same map."""
+    for size in (8, 16, 32, 48, 64):
+        task = Task(four_rooms(size))
+        run(task, _agent(task.world), episodes=1, steps=1, seed=0)
+
+        def live(name: str, task: Task = task) -> None:
+            run(task, _agent(task.world, name), episodes=1, steps=FIRST_STEPS, seed=0)
+
+        ours, other = alternate(lambda f=live: f("fwrl"), lambda f=live: f("random"), rounds=1)  # type: ignore[misc]
+        name = f"{task.world.n_states:,} states / random agent's"
+        yield Measurement(name, ours / FIRST_STEPS, other / FIRST_STEPS, "first 30,000 steps")
+
+
+def _discard(_: object) -> None:
+    return None
+
+
+SUITE: dict[str, Callable[[], Iterator[Measurement]]] = {
+    "step": step,
+    "scale": scale,
+    "growth": growth,
+}
+
+
+def run_suite(only: list[str] | None = None) -> Iterator[tuple[str, Measurement]]:
+    """Every measurement of the parts named in `only`, or of all, as soon as it is taken."""
+    for part in only or SUITE:
+        if part not in SUITE:
+            raise unknown_name("part of the bench", part, SUITE)
+        for measurement in SUITE[part]():
+            yield part, measurement

@@ -1,0 +1,34 @@
+"""`fwrl agents`: what agents there are, and their options."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import Annotated, Any
+
+import typer
+
+
+def agents(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """List the agents and their options with defaults."""
+    from fwrl.agents import agent_class, agent_names
+
+    listed: list[dict[str, Any]] = []
+    for name in agent_names():
+        cls = agent_class(name)
+        options = {field.name: field.default for field in fields(cls.Config)}
+        listed.append({"name": name, "description": cls.description, "options": options})
+    if as_json:
+        typer.echo(json.dumps(listed, indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="Agents", title_justify="left", box=None, pad_edge=False)
+    table.add_column("name", style="bold", no_wrap=True)
+    table.add_column("what it is")
+    table.add_column("options and defaults")
+    for row in listed:
+        defaults = ", ".join(f"{k}={v}" for k, v in row["options"].items())
+        table.add_row(row["name"], row["description"], defaults)
+    Console().print(table)

@@ -1,0 +1,126 @@
+"""`fwrl train`: let an agent learn in a world, and keep it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fwrl.errors import FileError, OptionError
+
+if TYPE_CHECKING:
+    from fwrl.agents.agent import Agent
+    from fwrl.task import Result, Task
+
+LAST = 5  # episodes that the closing table averages over
+
+
+def train(
+    world: Annotated[str, typer.Argument(help="A world's name, or the path of a map file.")],
+    agent: Annotated[str, typer.Option(help="An agent's name: see fwrl agents.")] = "fwrl",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="An option of the agent as NAME=VALUE; may be given several times."),
+    ] = None,
+    episodes: Annotated[int, typer.Option(min=1, help="Number of episodes.")] = 50,
+    steps: Annotated[int, typer.Option(min=1, help="Steps in each episode.")] = 400,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same result.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Where to save the trained agent.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Let an agent learn in a world by the paper's protocol, and save it."""
+    if out is not None and not out.resolve().parent.is_dir():
+        raise FileError(f"expected an existing folder for {str(out)!r}; make it first")
+    from fwrl.agents import make_agent
+    from fwrl.task import Task
+    from fwrl.worlds import load_world
+
+    task = Task(load_world(world))
+    options = dict(_option(text) for text in option or [])
+    learner = make_agent(agent, task.world.n_states, task.world.n_actions, seed, **options)
+    result = _watch(task, learner, episodes, steps, seed)
+    if out is not None:
+        learner.save(out)
+    summary = _summary(task, learner, result)
+    if as_json:
+        typer.echo(json.dumps(summary | {"reward": result.reward.tolist()}, indent=2))
+        return
+    _print(summary, out)
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise OptionError(f"expected an option as NAME=VALUE, got {text!r}")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _watch(task: Task, learner: Agent, episodes: int, steps: int, seed: int) -> Result:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    from fwrl.task import live, summarise
+
+    lived = []
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("reward {task.fields[reward]:>8.1f}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task(f"{learner.name} in {task.world.name}", total=episodes, reward=0.0)
+        for episode in live(task, learner, episodes=episodes, steps=steps, seed=seed):
+            lived.append(episode)
+            progress.update(bar, advance=1, reward=episode.reward)
+    return summarise(lived)
+
+
+def _summary(task: Task, learner: Agent, result: Result) -> dict[str, Any]:
+    shortest = float(result.shortest.sum())
+    return {
+        "world": task.world.name,
+        "agent": learner.name,
+        "options": asdict(learner.config),
+        "episodes": len(result.reward),
+        "steps": int(result.steps.sum()),
+        "visits": int(result.visits.sum()),
+        "mean_reward_first": float(result.reward[:LAST].mean()),
+        "mean_reward_last": float(result.reward[-LAST:].mean()),
+        "distance_inefficiency": float(result.distance.sum()) / shortest if shortest else None,
+    }
+
+
+def _print(summary: dict[str, Any], out: Path | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="bold")
+    table.add_column(justify="right")
+    n = min(LAST, summary["episodes"])
+    inefficiency = summary["distance_inefficiency"]
+    table.add_row("steps taken", f"{summary['steps']:,}")
+    table.add_row("goal visits", f"{summary['visits']:,}")
+    table.add_row(f"mean reward, first {n} episodes", f"{summary['mean_reward_first']:,.1f}")
+    table.add_row(f"mean reward, last {n} episodes", f"{summary['mean_reward_last']:,.1f}")
+    shown = f"{inefficiency:.3f}" if inefficiency is not None else "no completed visit"
+    table.add_row("distance-inefficiency (1 is best)", shown)
+    console = Console(highlight=False)
+    console.print(f"{summary['agent']} in {summary['world']}", style="bold")
+    console.print(table)
+    if out is not None:
+        console.print(f"saved to {out}", markup=False, soft_wrap=True)

@@ -1,0 +1,78 @@
+"""`fwrl worlds`: what worlds there are, and what one looks like."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+
+def worlds(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A world's name, or the path of a .txt or .map file; all if left out."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the built-in worlds, or draw one."""
+    from fwrl.worlds import load_world
+
+    if name is None:
+        _list(as_json)
+        return
+    world = load_world(name)
+    if as_json:
+        typer.echo(json.dumps(_facts(world), indent=2))
+        return
+    from rich.console import Console
+
+    from fwrl.worlds import describe_reach, draw
+
+    console = Console(highlight=False)
+    console.print(draw(world), markup=False, soft_wrap=True)
+    facts = _facts(world)
+    kind = "deterministic" if facts["deterministic"] else "stochastic"
+    console.print(
+        f"{world.name}: {world.n_states} states, {world.n_actions} actions "
+        f"({', '.join(world.action_names)}), {kind}",
+        markup=False,
+    )
+    console.print(describe_reach(world), markup=False)
+
+
+def _list(as_json: bool) -> None:
+    from fwrl.worlds.catalogue import describe_worlds
+
+    listed = describe_worlds()
+    if as_json:
+        typer.echo(json.dumps([row._asdict() for row in listed], indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="Worlds", title_justify="left", box=None, pad_edge=False)
+    table.add_column("name", style="bold", no_wrap=True)
+    table.add_column("states", justify="right")
+    table.add_column("what it is")
+    for row in listed:
+        table.add_row(row.name, str(row.states), row.description)
+    console = Console()
+    console.print(table)
+    console.print(
+        "\nAlso: a path to a .txt or .map file, four-rooms-N (N x N cells), maze-WxH-SEED.",
+        markup=False,
+        highlight=False,
+    )
+
+
+def _facts(world: Any) -> dict[str, Any]:
+    return {
+        "name": world.name,
+        "states": world.n_states,
+        "actions": list(world.action_names),
+        "deterministic": world.deterministic,
+        "step_reward": world.step_reward,
+        "regions": int(world.regions.max()) + 1,
+        "terminals": {str(state): reward for state, reward in world.terminals.items()},
+    }

@@ -1,0 +1,34 @@
+"""The goal methods within reach of those who hold what `gymnasium.make` returns.
+
+Gymnasium's wrappers pass on only what every environment has, yet Stable-Baselines3's checker asks
+the wrapped environment for `compute_reward`. So the ids come with this outermost wrapper.
+"""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+
+from fwrl.envs.world_env import Observation, WorldEnv
+from fwrl.errors import FwrlError
+
+
+class GoalWrapper(gymnasium.Wrapper[Observation, np.int64, Observation, np.int64], RecordConstructorArgs):
+    """A `WorldEnv` in its wrappers, with its three goal methods on the outside.
+
+    >>> import gymnasium, fwrl
+    >>> env = gymnasium.make("fwrl/HMaze-v0")
+    >>> env.compute_reward([0, 1], 1).tolist()
+    [-0.00025, 9.99975]
+    """
+
+    def __init__(self, env: gymnasium.Env[Observation, np.int64]) -> None:
+        RecordConstructorArgs.__init__(self)
+        super().__init__(env)
+        inner = env.unwrapped
+        if not isinstance(inner, WorldEnv):
+            raise FwrlError(f"expected a WorldEnv to wrap, got {type(inner).__name__}")
+        self.compute_reward = inner.compute_reward
+        self.compute_terminated = inner.compute_terminated
+        self.compute_truncated = inner.compute_truncated

@@ -1,0 +1,58 @@
+"""Pictures of an environment: text, pixels, or the terminal itself.
+
+In a terminal each picture overwrites the one before it, at a pace that eyes can follow; where the
+output goes to a file or a pipe the pictures are printed one below the other, at once.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.errors import unknown_name
+from fwrl.worlds import World, draw, paint
+
+MODES = ("ansi", "rgb_array", "human")
+FRAMES_PER_SECOND = 8
+
+Frame = str | NDArray[np.uint8]
+
+
+class Picture:
+    """Shows where the agent and its goal are, in one of `MODES`.
+
+    >>> from fwrl.worlds import load_world
+    >>> Picture(load_world("h-maze"), "rgb_array").show(0, 6).ndim
+    3
+    """
+
+    def __init__(self, world: World, mode: str) -> None:
+        if mode not in MODES:
+            raise unknown_name("render_mode", mode, MODES)
+        self._world = world
+        self._mode = mode
+        self._height = 0
+        self._due = 0.0
+
+    def show(self, state: int, goal: int) -> Frame | None:
+        """The picture as text or (height, width, 3) pixels; None once the terminal shows it."""
+        if self._mode == "rgb_array":
+            return paint(self._world, agent=state, goal=goal)
+        text = draw(self._world, agent=state, goal=goal)
+        if self._mode == "ansi":
+            return text
+        if sys.stdout.isatty():
+            self._overwrite(text)
+        else:
+            print(text)
+        return None
+
+    def _overwrite(self, text: str) -> None:
+        time.sleep(max(0.0, self._due - time.monotonic()))
+        up = f"\x1b[{self._height}F\x1b[J" if self._height else ""
+        print(up + text, flush=True)
+        self._height = text.count("\n") + 1
+        self._due = time.monotonic() + 1 / FRAMES_PER_SECOND

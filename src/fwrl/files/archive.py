@@ -1,0 +1,184 @@
+"""Named arrays and a little JSON in one file that can be mapped into memory.
+
+    magic (8) | version (4) | header length (4) | sha-256 of the header (32) | header: JSON | sections
+
+The header says what the file is (`kind`), holds the `details` of whoever wrote it, and lists the sections: name,
+dtype, shape, offset and sha-256 of each. Sections begin at multiples of 64 bytes. Opening checks the header, its
+checksum and that every section lies within the file; a section's own checksum is checked on first use. Nothing in
+a file is ever executed: no pickle, no names of functions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import mmap
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.errors import FileError
+from fwrl.files.atomic import replaced
+
+MAGIC = b"\x89fwrl\r\n\x1a"
+VERSION = 1
+ALIGNMENT = 64
+LONGEST_HEADER = 64 * 2**20
+PREFIX = struct.Struct("<8sII32s")
+DTYPES = ("<f8", "<f4", "<i8", "<i4", "<u4", "|u1", "|b1")
+
+
+class Archive:
+    """An opened file: `kind`, `details`, and read-only arrays mapped from the disk by name."""
+
+    def __init__(self, path: Path, header: dict[str, Any], data: mmap.mmap) -> None:
+        self.path = path
+        self.kind: str = header["kind"]
+        self.details: dict[str, Any] = header["details"]
+        self._sections: dict[str, dict[str, Any]] = {s["name"]: s for s in header["sections"]}
+        self._data = data
+        self._sound: set[str] = set()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the arrays, in the order written."""
+        return list(self._sections)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._sections
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """The array `name`; its checksum is checked the first time."""
+        if name not in self._sections:
+            raise FileError(f"expected a section {name!r} in {str(self.path)!r}; it has {self.names}")
+        section = self._sections[name]
+        dtype, offset = np.dtype(section["dtype"]), section["offset"]
+        count = math.prod(section["shape"])
+        if name not in self._sound:
+            raw = memoryview(self._data)[offset : offset + count * dtype.itemsize]
+            found = hashlib.sha256(raw).hexdigest()
+            raw.release()
+            if found != section["sha256"]:
+                raise FileError(f"{str(self.path)!r} is damaged: the checksum of {name!r} does not match")
+            self._sound.add(name)
+        if count == 0:
+            return np.zeros(section["shape"], dtype)
+        flat = np.frombuffer(self._data, dtype, count, offset)
+        return flat.reshape(section["shape"])
+
+
+def write_archive(
+    path: str | Path, kind: str, details: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> None:
+    """Write `arrays` and `details` (anything JSON holds) to `path`, all or nothing."""
+    sections: list[dict[str, Any]] = []
+    offset = 0
+    stored = {name: _stored(array) for name, array in arrays.items()}
+    for name, array in stored.items():
+        offset = _aligned(offset)
+        sections.append(
+            {
+                "name": name,
+                "dtype": array.dtype.str,
+                "shape": list(array.shape),
+                "offset": offset,
+                "sha256": hashlib.sha256(array.reshape(-1).view(np.uint8).data).hexdigest(),
+            }
+        )
+        offset += array.nbytes
+    # Offsets are counted from the end of the header, whose length they would otherwise change.
+    text = json.dumps({"kind": kind, "details": dict(details), "sections": sections}).encode()
+    begin = _aligned(PREFIX.size + len(text))
+    with replaced(path) as draft, draft.open("wb") as file:
+        file.write(PREFIX.pack(MAGIC, VERSION, len(text), hashlib.sha256(text).digest()))
+        file.write(text)
+        for section, array in zip(sections, stored.values(), strict=True):
+            file.seek(begin + section["offset"])
+            file.write(array.reshape(-1).view(np.uint8).data)
+        file.truncate(max(begin + offset, file.tell()))
+
+
+def open_archive(path: str | Path) -> Archive:
+    """Open a saved file, checking its header and sizes."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            prefix = file.read(PREFIX.size)
+            header = _header(path, prefix, file.read(_header_length(path, prefix)))
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise FileError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+    begin = _aligned(PREFIX.size + _header_length(path, prefix))
+    for section in header["sections"]:
+        section["offset"] += begin
+        if section["offset"] + _nbytes(section) > len(data):
+            raise FileError(f"{str(path)!r} is truncated: section {section['name']!r} is cut off")
+    return Archive(path, header, data)
+
+
+def check_archive(path: str | Path) -> Archive:
+    """Open a saved file and check every section's checksum."""
+    archive = open_archive(path)
+    for name in archive.names:
+        archive[name]
+    return archive
+
+
+def _header_length(path: Path, prefix: bytes) -> int:
+    if len(prefix) < PREFIX.size or prefix[:8] != MAGIC:
+        raise FileError(f"{str(path)!r} is not a file saved by fwrl")
+    _, version, length, _ = PREFIX.unpack(prefix)
+    if version > VERSION:
+        raise FileError(
+            f"{str(path)!r} has format version {version}, this fwrl reads up to {VERSION}; upgrade fwrl"
+        )
+    if version < 1 or length > LONGEST_HEADER:
+        raise FileError(f"{str(path)!r} is damaged: its header makes no sense")
+    return int(length)
+
+
+def _header(path: Path, prefix: bytes, text: bytes) -> dict[str, Any]:
+    _, _, length, checksum = PREFIX.unpack(prefix)
+    if len(text) < length:
+        raise FileError(f"{str(path)!r} is truncated: the header is cut off")
+    if hashlib.sha256(text).digest() != checksum:
+        raise FileError(f"{str(path)!r} is damaged: the header's checksum does not match")
+    try:
+        header = json.loads(text)
+        sound = isinstance(header["kind"], str) and isinstance(header["details"], dict)
+        sound = sound and all(_sound_section(section) for section in header["sections"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        sound = False
+    if not sound:
+        raise FileError(f"{str(path)!r} is damaged: its header makes no sense")
+    return header  # type: ignore[no-any-return]
+
+
+def _sound_section(section: dict[str, Any]) -> bool:
+    return (
+        isinstance(section["name"], str)
+        and section["dtype"] in DTYPES
+        and isinstance(section["sha256"], str)
+        and all(type(n) is int and 0 <= n < 2**48 for n in [section["offset"], *section["shape"]])
+        and len(section["shape"]) <= 8
+    )
+
+
+def _nbytes(section: dict[str, Any]) -> int:
+    return int(math.prod(section["shape"]) * np.dtype(section["dtype"]).itemsize)
+
+
+def _stored(array: NDArray[Any]) -> NDArray[Any]:
+    stored = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
+    if stored.dtype.str not in DTYPES:
+        raise TypeError(f"expected one of the dtypes {DTYPES}, got {array.dtype}")
+    return stored
+
+
+def _aligned(offset: int) -> int:
+    return -(-offset // ALIGNMENT) * ALIGNMENT

@@ -1,0 +1,255 @@
+"""Arriving first, reward second: the best policy of an observed model for one goal, kept current.
+
+With P(s' | s, a) = n(s, a, s') / n(s, a) and mean rewards r(s, a, s'),
+
+    p(s) = max_a sum_s' P(s' | s, a) p(s')                                       probability of arriving
+    v(s) = max_a sum_s' w(s' | s, a) [ r(s, a, s') + v(s') ],   w ~ P(s' | s, a) p(s')   reward given arrival
+
+where the second maximum is over the actions that attain the first; p(g) = 1, v(g) = 0, and v = -inf where p = 0.
+
+This is policy iteration that touches only what changed. `pi` arrives with positive probability wherever it is
+defined: it starts from the actions by which a backward search from g first found each state, new outcomes never
+take an outcome away, and a switch has to improve strictly, so neither a wall bump nor a loop without cost can
+hold itself up. For a fixed `pi` the equations are linear; states are re-evaluated from a queue until they stand
+still, an outcome that stays put solved for exactly. Only a profitable cycle makes that go astray, or on for ever.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.kernels.compiled import compiled
+from fwrl.kernels.edges import NONE, Edges
+from fwrl.kernels.ties import SMALLEST_SCALE, improves
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+STANDSTILL = 1e-11  # relative change below which a value counts as settled
+ENDLESS = 20_000_000  # evaluations after which a cycle must be profitable
+
+STILL, MOVED, ASTRAY = 0, 1, 2  # what an evaluation finds
+
+
+class Plan(NamedTuple):
+    """The policy for the goal in use and its values, with room for keeping them current."""
+
+    p: Floats  # (S,)
+    v: Floats  # (S,)
+    pi: Ints  # (S,)
+    p_before: Floats  # (S,) of touched states: the values when they were last improved upon
+    v_before: Floats  # (S,)
+    queue: Ints  # (S,) ring of states to evaluate
+    queued: Ints  # (S,) 1 while in the queue
+    touched: Ints  # (2 S,) states whose value changed since the last improvement
+    is_touched: Ints  # (S,)
+    size: Ints  # (3,) head and length of the queue, number of touched
+
+
+def no_plan(n_states: int) -> Plan:
+    """Nothing arrives anywhere."""
+    p, v = np.zeros(n_states), np.full(n_states, -np.inf)
+    queue, queued, is_touched = (np.zeros(n_states, np.int64) for _ in range(3))
+    touched, size = np.zeros(2 * n_states, np.int64), np.zeros(3, np.int64)
+    pi = np.full(n_states, NONE)
+    return Plan(p, v, pi, p.copy(), v.copy(), queue, queued, touched, is_touched, size)
+
+
+@compiled
+def plan_for(edges: Edges, plan: Plan, g: int) -> bool:
+    """Plan anew for the goal `g`; False where a cycle is profitable."""
+    plan.p[:] = 0.0
+    plan.v[:] = -np.inf
+    plan.pi[:] = NONE
+    plan.queued[:] = 0
+    plan.is_touched[:] = 0
+    plan.size[:] = 0
+    _touch(plan, g, plan.p[g], plan.v[g])
+    plan.p[g] = 1.0
+    plan.v[g] = 0.0
+    _attract(edges, plan, g)
+    return settle(edges, plan, g)
+
+
+@compiled
+def _attract(edges: Edges, plan: Plan, g: int) -> None:
+    """Backward search from g: each state found gets the action that found it, and is queued in order."""
+    A = len(edges.leaving) // len(plan.p)
+    expanded = 0
+    y = g
+    while True:
+        e = edges.entering[y]
+        while e != NONE:
+            x = edges.pair[e] // A
+            if x != g and plan.pi[x] == NONE:
+                plan.pi[x] = edges.pair[e] % A
+                _enqueue(plan, x)
+            e = edges.next_entering[e]
+        if expanded == plan.size[1]:
+            return
+        y = plan.queue[expanded]
+        expanded += 1
+
+
+@compiled
+def settle(edges: Edges, plan: Plan, g: int) -> bool:
+    """Evaluate what is queued, improve where that helps, until nothing changes; False if it never would."""
+    work = 0
+    while plan.size[1] > 0 or plan.size[2] > 0:
+        while plan.size[1] > 0:
+            work += 1
+            s = _dequeue(plan)
+            p, v = plan.p[s], plan.v[s]
+            change = _evaluate(edges, plan, s)
+            if change == ASTRAY or work > ENDLESS:
+                return False
+            if change == MOVED:
+                _touch(plan, s, p, v)
+                _enqueue_followers(edges, plan, s, g)
+        _improve(edges, plan, g)
+    return True
+
+
+@compiled
+def outcome_of(edges: Edges, plan: Plan, pair: int) -> tuple[float, float]:
+    """(p, v) of the action `pair` if it is taken once and `pi` followed after; (0, -inf) if it never arrives."""
+    n = 0
+    weight = 0.0
+    value = 0.0
+    e = edges.leaving[pair]
+    while e != NONE:
+        n += edges.times[e]
+        p = plan.p[edges.target[e]]
+        if p > 0.0:
+            weight += edges.times[e] * p
+            value += p * (edges.total[e] + edges.times[e] * plan.v[edges.target[e]])
+        e = edges.next_leaving[e]
+    if weight == 0.0:
+        return 0.0, -np.inf
+    return weight / n, value / weight
+
+
+@compiled
+def _evaluate(edges: Edges, plan: Plan, s: int) -> int:
+    """Solve the equations of s under `pi` for p(s) and v(s): STILL, MOVED, or ASTRAY if it never leaves."""
+    A = len(edges.leaving) // len(plan.p)
+    n = 0
+    weight = 0.0
+    value = 0.0
+    stay = 0
+    stay_total = 0.0
+    e = edges.leaving[s * A + plan.pi[s]]
+    while e != NONE:
+        y = edges.target[e]
+        n += edges.times[e]
+        p = plan.p[y]
+        if y == s:
+            stay = edges.times[e]
+            stay_total = edges.total[e]
+        elif p > 0.0:
+            weight += edges.times[e] * p
+            value += p * (edges.total[e] + edges.times[e] * plan.v[y])
+        e = edges.next_leaving[e]
+    if weight == 0.0:
+        return ASTRAY
+    p = weight / (n - stay)
+    v = (value + p * stay_total) / weight
+    moved = abs(p - plan.p[s]) > STANDSTILL or not (abs(v - plan.v[s]) <= STANDSTILL * max(SMALLEST_SCALE, abs(v)))
+    plan.p[s] = p
+    plan.v[s] = v
+    return MOVED if moved else STILL
+
+
+@compiled
+def _improve(edges: Edges, plan: Plan, g: int) -> None:
+    """Switch `pi` where that is strictly better: away from states that fell, towards states that rose."""
+    A = len(edges.leaving) // len(plan.p)
+    touched = plan.size[2]
+    for n in range(touched):
+        s = plan.touched[n]
+        plan.is_touched[s] = 0
+        if plan.p[s] < plan.p_before[s] or plan.v[s] < plan.v_before[s]:
+            for a in range(A):
+                _consider(edges, plan, s, a, g)
+        if plan.p[s] > plan.p_before[s] or plan.v[s] > plan.v_before[s]:
+            e = edges.entering[s]
+            while e != NONE:
+                x = edges.pair[e] // A
+                if x != g:
+                    _consider(edges, plan, x, edges.pair[e] % A, g)
+                e = edges.next_entering[e]
+    # What switching touched comes next.
+    plan.size[2] -= touched
+    for n in range(plan.size[2]):
+        plan.touched[n] = plan.touched[touched + n]
+
+
+@compiled
+def _consider(edges: Edges, plan: Plan, s: int, a: int, g: int) -> None:
+    """Let `pi` take `a` at s from now on if that is strictly better."""
+    if plan.pi[s] == a:
+        return
+    A = len(edges.leaving) // len(plan.p)
+    p, v = outcome_of(edges, plan, s * A + a)
+    if improves(p, plan.p[s]) or (not improves(plan.p[s], p) and improves(v, plan.v[s])):
+        plan.pi[s] = a
+        _touch(plan, s, plan.p[s], plan.v[s])
+        plan.p[s] = p
+        plan.v[s] = v
+        _enqueue(plan, s)
+        _enqueue_followers(edges, plan, s, g)
+
+
+@compiled
+def reconsider(edges: Edges, plan: Plan, s: int, a: int, g: int) -> bool:
+    """Bring the plan up to date after the outcomes of (s, a) changed; False where a cycle is profitable."""
+    if s == g:
+        return True
+    if plan.pi[s] == a:
+        _enqueue(plan, s)
+    else:
+        _consider(edges, plan, s, a, g)
+    return settle(edges, plan, g)
+
+
+@compiled
+def _enqueue_followers(edges: Edges, plan: Plan, s: int, g: int) -> None:
+    """Queue the states whose present action can lead to s."""
+    A = len(edges.leaving) // len(plan.p)
+    e = edges.entering[s]
+    while e != NONE:
+        x = edges.pair[e] // A
+        if x != s and x != g and plan.pi[x] == edges.pair[e] % A:
+            _enqueue(plan, x)
+        e = edges.next_entering[e]
+
+
+@compiled
+def _enqueue(plan: Plan, s: int) -> None:
+    if plan.queued[s] == 0:
+        plan.queued[s] = 1
+        tail = plan.size[0] + plan.size[1]
+        plan.queue[tail % len(plan.queue)] = s
+        plan.size[1] += 1
+
+
+@compiled
+def _dequeue(plan: Plan) -> int:
+    s = plan.queue[plan.size[0]]
+    plan.size[0] = (plan.size[0] + 1) % len(plan.queue)
+    plan.size[1] -= 1
+    plan.queued[s] = 0
+    return int(s)
+
+
+@compiled
+def _touch(plan: Plan, s: int, p: float, v: float) -> None:
+    if plan.is_touched[s] == 0:
+        plan.is_touched[s] = 1
+        plan.p_before[s] = p
+        plan.v_before[s] = v
+        plan.touched[plan.size[2]] = s
+        plan.size[2] += 1

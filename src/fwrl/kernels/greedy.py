@@ -1,0 +1,46 @@
+"""Which actions are best at each state for the goal in use, remembered until anything changes.
+
+On a known map values stand still, and an agent looks the same states up again and again. An entry is good while
+the count of changes is the one it was made at; a new goal counts as a change.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.kernels.compiled import compiled
+from fwrl.kernels.ties import largest, least_tie
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Greedy(NamedTuple):
+    """The best actions of each state."""
+
+    best: Ints  # (S, A) those that tie come first
+    ties: Ints  # (S,) how many
+    made: Ints  # (S,) the count of changes when the entry was made
+    changes: Ints  # (1,)
+
+
+def nothing_remembered(n_states: int, n_actions: int) -> Greedy:
+    """No entry is good yet."""
+    best, ties = np.zeros((n_states, n_actions), np.int64), np.ones(n_states, np.int64)
+    return Greedy(best, ties, np.full(n_states, -1), np.zeros(1, np.int64))
+
+
+@compiled
+def remember(greedy: Greedy, s: int, values: Floats) -> None:
+    """Enter the best actions at `s`."""
+    least = least_tie(largest(values))
+    ties = 0
+    for a in range(len(values)):
+        if values[a] >= least:
+            greedy.best[s, ties] = a
+            ties += 1
+    greedy.ties[s] = ties
+    greedy.made[s] = greedy.changes[0]

@@ -1,0 +1,67 @@
+"""When two values are the same.
+
+A sum of -2.5e-4's depends in its last bit on the order of addition, so equal paths would seem to differ. Two
+values tie within 1e-9 x max(1e-3, |value|); a value improves on another only beyond that.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.kernels.compiled import compiled
+
+RELATIVE = 1e-9
+SMALLEST_SCALE = 1e-3
+PROFIT = 1e-9  # a cycle that gains more than this is profitable
+
+
+@compiled
+def improves(new: float, old: float) -> bool:
+    """Whether `new` is better than `old` by more than a tie. -inf improves on nothing."""
+    return new - old > RELATIVE * max(SMALLEST_SCALE, abs(new))
+
+
+@compiled
+def largest(values: NDArray[np.float64]) -> float:
+    """Max over actions."""
+    best = values[0]
+    for a in range(1, len(values)):
+        best = max(best, values[a])
+    return float(best)
+
+
+@compiled
+def least_tie(best: float) -> float:
+    """The smallest value that still ties with `best`."""
+    return best - RELATIVE * max(SMALLEST_SCALE, abs(best))
+
+
+@compiled
+def pick_best(values: NDArray[np.float64], u: float) -> int:
+    """Arg max; of several that tie, the one that the uniform number `u` falls on.
+
+    All of -inf is one big tie. The loops have no branch that a random `u` could mislead.
+    """
+    least = least_tie(largest(values))
+    ties = 0
+    for a in range(len(values)):
+        ties += values[a] >= least
+    chosen = int(u * ties)
+    best = 0
+    seen = 0
+    for a in range(len(values)):
+        tied = values[a] >= least
+        best = a if tied and seen == chosen else best
+        seen += tied
+    return best
+
+
+@compiled
+def first_best(values: NDArray[np.float64]) -> int:
+    """Arg max with ties broken by the lowest index: for questions, which must not use up randomness."""
+    least = least_tie(largest(values))
+    a = 0
+    while values[a] < least:
+        a += 1
+    return a

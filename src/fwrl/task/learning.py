@@ -1,0 +1,101 @@
+"""Learning in episodic Gymnasium goal environments, ours and others'.
+
+An environment is one with Dict observations `observation`, `achieved_goal` and `desired_goal`, each an integer.
+There, entering the goal pays the step's own reward plus the goal reward and ends the episode. The agent learns the
+edge into the goal with the step's own part, and then sees the arriving step of the paper's protocol.
+
+>>> import gymnasium, fwrl
+>>> env = gymnasium.make("fwrl/FourRooms-v0")
+>>> agent = fwrl.make_agent("fwrl", 68, 4, seed=0)
+>>> fwrl.learn(agent, env, total_timesteps=2000, seed=0).success.mean() > 0.5
+np.True_
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.agents.agent import DEFAULT_STEPS, Agent
+from fwrl.errors import FwrlError, OptionError
+
+
+@dataclass(frozen=True, eq=False)
+class Learning:
+    """What learning came to, an entry per finished episode."""
+
+    reward: NDArray[np.float64]  # (E,) the environment's own, goal reward included
+    steps: NDArray[np.int64]  # (E,)
+    success: NDArray[np.bool_]  # (E,)
+
+
+def learn(
+    agent: Agent,
+    env: Any,
+    total_timesteps: int,
+    *,
+    seed: int = 0,
+    goal_reward: float = 0.0,
+    progress_bar: bool = False,
+) -> Learning:
+    """Let `agent` learn in `env` for `total_timesteps` steps. Same seed, same result.
+
+    The step's own reward is `info["path_reward"]`. An environment that does not report it is taken to pay
+    `goal_reward` on top of it where the goal is reached.
+    """
+    if total_timesteps < 1:
+        raise OptionError(f"expected at least one step, got {total_timesteps}")
+    steps = getattr(env.spec, "max_episode_steps", None) or DEFAULT_STEPS
+    rewards, lengths, successes = [], [], []
+    state, goal = _read(env.reset(seed=seed)[0], agent)
+    agent.begin_episode(goal, steps)
+    episode_reward, episode_steps = 0.0, 0
+    for _ in _counted(total_timesteps, progress_bar):
+        action = agent.act(state)
+        observation, reward, terminated, truncated, info = env.step(action)
+        next_state, _ = _read(observation, agent)
+        success = bool(terminated) and bool(info.get("is_success", next_state == goal))
+        path_reward = info.get("path_reward", reward - goal_reward if success else reward)
+        agent.observe(state, action, float(path_reward), next_state)
+        episode_reward += float(reward)
+        episode_steps += 1
+        state = next_state
+        if success:
+            agent.observe(state, agent.act(state), float(reward - path_reward), state, arrived=True)
+        if terminated or truncated:
+            rewards.append(episode_reward)
+            lengths.append(episode_steps)
+            successes.append(success)
+            state, goal = _read(env.reset()[0], agent)
+            agent.begin_episode(goal, steps)
+            episode_reward, episode_steps = 0.0, 0
+    return Learning(np.array(rewards), np.array(lengths, dtype=np.int64), np.array(successes, dtype=np.bool_))
+
+
+def _read(observation: Any, agent: Agent) -> tuple[int, int]:
+    """(state, goal) of an observation."""
+    try:
+        state = int(np.asarray(observation["observation"]).item())
+        goal = int(np.asarray(observation["desired_goal"]).item())
+    except (KeyError, TypeError, IndexError, ValueError):
+        raise FwrlError(
+            "expected a goal environment with integers under 'observation' and 'desired_goal', got "
+            f"{observation!r}"
+        ) from None
+    if not (0 <= state < agent.n_states and 0 <= goal < agent.n_states):
+        raise FwrlError(
+            f"expected states from 0 to {agent.n_states - 1}, got state {state} and goal {goal}; "
+            "make the agent with the environment's number of states"
+        )
+    return state, goal
+
+
+def _counted(total: int, progress_bar: bool) -> Any:
+    if not progress_bar:
+        return range(total)
+    from rich.progress import track
+
+    return track(range(total), description="learning")

@@ -1,0 +1,113 @@
+"""The paper's protocol: a goal for each episode, a reward for reaching it, and a fresh start after that.
+
+Reaching the goal takes two steps. Entering the goal cell is an ordinary step with an ordinary reward; the step
+taken *on* it, whatever the action, pays R_goal and moves the agent to a fresh random start. So the edge into the
+goal is learned and the jump is not. Goals and starts are drawn from pairs of states that reach each other.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.errors import TaskError
+from fwrl.worlds import World
+from fwrl.worlds.trips import Trips
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+GOAL_REWARD = 10.0
+REMEMBERED = 64 * 2**20  # bytes of set-ups kept for goals that come back
+
+
+class Setup(NamedTuple):
+    """What one goal means for the states: compiled loops read it."""
+
+    arrives: NDArray[np.bool_]  # (S,) whether a step taken here is the arriving one
+    to_goal: Floats  # (S,) shortest distance to the goal
+    starts: Ints  # where trips may begin
+
+
+class Streams(NamedTuple):
+    """The task's generators for one episode: the same for every agent that runs with the same seed."""
+
+    starts: np.random.Generator
+    dynamics: np.random.Generator
+
+
+class Task:
+    """A world plus the paper's protocol.
+
+    States within `goal_threshold` of the goal, by the world's distance, arrive. With `respawn=False` an episode
+    ends on arriving, as in the paper's H-maze.
+
+    >>> from fwrl.worlds import load_world
+    >>> task = Task(load_world("four-rooms"))
+    >>> task.setup(goal=0).starts.tolist()[:3]
+    [1, 2, 3]
+    """
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        goal_reward: float = GOAL_REWARD,
+        goal_threshold: float = 0.0,
+        respawn: bool = True,
+    ) -> None:
+        self.world = world
+        self.goal_reward = checked_goal_reward(world, goal_reward)
+        self.goal_threshold = float(goal_threshold)
+        self.respawn = respawn
+        self.trips = Trips(world, self.goal_threshold)
+        self._setups: OrderedDict[int, Setup] = OrderedDict()
+
+    def draw_goal(self, rng: np.random.Generator) -> int:
+        """A goal, uniform over those that some trip can reach."""
+        return self.trips.draw_goal(rng)
+
+    def setup(self, goal: int, start: int | None = None) -> Setup:
+        """What `goal` means for the states; with `start` every trip begins there."""
+        if goal not in self._setups:
+            self._setups[goal] = self._make_setup(goal)
+            size = sum(part.nbytes for part in self._setups[goal])
+            while len(self._setups) > max(1, REMEMBERED // size):
+                self._setups.popitem(last=False)
+        self._setups.move_to_end(goal)
+        if start is None:
+            return self._setups[goal]
+        self.trips.check(start, goal)
+        return self._setups[goal]._replace(starts=np.array([start], dtype=np.int64))
+
+    def _make_setup(self, goal: int) -> Setup:
+        to_goal = self.world.distances_to(goal)
+        return Setup(to_goal <= self.goal_threshold, to_goal, self.trips.starts(goal))
+
+
+def checked_goal_reward(world: World, goal_reward: float) -> float:
+    """The goal reward, if it is the highest there is, as the paper assumes."""
+    best = float(world.tables.reward.max())
+    if not best < goal_reward < np.inf:
+        raise TaskError(
+            f"expected a finite goal_reward above every ordinary reward of {world.name!r} (up to "
+            f"{best:g}), got {goal_reward}; raise goal_reward or scale the world's rewards down"
+        )
+    return float(goal_reward)
+
+
+def goal_stream(seed: int) -> np.random.Generator:
+    """The generator of an experiment's goals."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
+
+
+def episode_streams(seed: int, episode: int) -> Streams:
+    """The other two generators, anew for each episode: how often one agent respawns leaves the next
+    episode's starts alone, so every agent meets the same ones.
+    """
+    return Streams(
+        *(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(kind, episode))) for kind in (1, 2))
+    )

@@ -1,0 +1,185 @@
+"""The catalogue: every world that goes by a name.
+
+A text map in `maps/` is a built-in world; a name may also follow a pattern (`maze-21x21-7`,
+`four-rooms-32`), be the path of a map file, or have been registered, by a call to
+`register_world` or by an installed package's entry point in the group `fwrl.worlds`, whose object
+is a function that returns a `World`.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fwrl.errors import FwrlError, FwrlWarning, OptionError, unknown_name
+from fwrl.worlds.grid import read_map
+from fwrl.worlds.maze import four_rooms, random_maze
+from fwrl.worlds.movingai import read_movingai
+from fwrl.worlds.world import World
+
+ENTRY_POINTS = "fwrl.worlds"
+READERS: dict[str, Callable[..., World]] = {".txt": read_map, ".map": read_movingai}
+
+
+class WorldInfo(NamedTuple):
+    """What the catalogue says about a world; a pattern of names has no number of states."""
+
+    name: str
+    description: str
+    states: int | None
+
+
+class _Registered(NamedTuple):
+    factory: Callable[..., World]
+    description: str
+
+
+class _Pattern(NamedTuple):
+    form: str
+    names: re.Pattern[str]
+    factory: Callable[..., World]
+    description: str
+
+
+_registered: dict[str, _Registered] = {}
+_PATTERNS = (
+    _Pattern(
+        "maze-WxH-SEED",
+        re.compile(r"maze-(\d+)x(\d+)-(\d+)"),
+        random_maze,
+        "A random maze of odd width W and height H, such as maze-21x21-7",
+    ),
+    _Pattern(
+        "four-rooms-N",
+        re.compile(r"four-rooms-(\d+)"),
+        four_rooms,
+        "Four rooms inside N x N cells, such as four-rooms-32",
+    ),
+)
+
+
+def load_world(name_or_path: str | Path, **options: Any) -> World:
+    """The world of a name, or of the map file (`.txt` or MovingAI's `.map`) at a path.
+
+    `options` go to whatever builds the world: `step_reward` to all of ours, `wind` and `moves` to
+    text maps, `moves` to MovingAI maps, `loops` to mazes.
+
+    >>> load_world("windy-four-rooms", wind=0.5)
+    World('windy-four-rooms', 68 states, 4 actions)
+    >>> load_world("maze-21x21-7").n_actions
+    4
+    """
+    if isinstance(name_or_path, str):
+        factory = _factory(name_or_path)
+        if factory is not None:
+            return _build(factory, name_or_path, options)
+    path = Path(name_or_path)
+    if path.suffix in READERS:
+        return _build(partial(READERS[path.suffix], path), str(path), options)
+    if isinstance(name_or_path, Path) or len(path.parts) > 1 or path.is_file():
+        raise FwrlError(f"expected the path of a .txt or .map file, got {str(name_or_path)!r}")
+    raise unknown_name("world", name_or_path, [*world_names(), *(p.form for p in _PATTERNS)])
+
+
+def register_world(name: str, factory: Callable[..., World], description: str = "") -> None:
+    """Make the world that `factory(**options)` returns known by `name`.
+
+    >>> from fwrl.worlds.grid import from_map
+    >>> register_world("corridor", lambda length=5: from_map("." * length, "corridor"), "A line")
+    >>> load_world("corridor", length=9).n_states
+    9
+    """
+    if name in _maps() or any(pattern.names.fullmatch(name) for pattern in _PATTERNS):
+        raise FwrlError(f"{name!r} is a built-in world; register yours by another name")
+    _registered[name] = _Registered(factory, description or _summary(factory))
+
+
+def world_names() -> list[str]:
+    """Every name that `load_world` knows, patterns and paths aside.
+
+    >>> "h-maze" in world_names()
+    True
+    """
+    _discover()
+    return sorted({*_maps(), *_registered})
+
+
+def describe_worlds() -> Iterator[WorldInfo]:
+    """Every named world with its description and number of states, then the patterns of names.
+
+    >>> ("four-rooms", 68) in [(world.name, world.states) for world in describe_worlds()]
+    True
+    """
+    for name in world_names():
+        try:
+            world = load_world(name)
+        except Exception as error:
+            warnings.warn(f"the world {name!r} cannot be built: {error}", FwrlWarning, stacklevel=2)
+            yield WorldInfo(name, _registered[name].description, None)
+        else:
+            registered = _registered.get(name)
+            described = registered.description if registered else ""
+            yield WorldInfo(name, described or world.description, world.n_states)
+    for pattern in _PATTERNS:
+        yield WorldInfo(pattern.form, pattern.description, None)
+
+
+def _factory(name: str) -> Callable[..., World] | None:
+    """What builds the world called `name`; None where nothing is called so."""
+    if name in _maps():
+        return partial(read_map, _maps()[name])
+    for pattern in _PATTERNS:
+        match = pattern.names.fullmatch(name)
+        if match:
+            return partial(pattern.factory, *map(int, match.groups()))
+    if name not in _registered and Path(name).suffix not in READERS:
+        _discover()
+    return _registered[name].factory if name in _registered else None
+
+
+def _build(factory: Callable[..., World], name: str, options: dict[str, Any]) -> World:
+    if options:
+        from inspect import signature
+
+        try:
+            signature(factory).bind(**options)
+        except TypeError as error:
+            allowed = ", ".join(
+                parameter.name
+                for parameter in signature(factory).parameters.values()
+                if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+            )
+            raise OptionError(f"the world {name!r}: {error}; its options are: {allowed}") from None
+    return factory(**options)
+
+
+@cache
+def _maps() -> dict[str, Path]:
+    """The built-in text maps by name."""
+    return {file.stem: file for file in sorted(Path(__file__).with_name("maps").glob("*.txt"))}
+
+
+@cache
+def _discover() -> None:
+    """Register the worlds of installed packages, once."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=ENTRY_POINTS):
+        if entry.name in _registered:
+            continue
+        try:
+            register_world(entry.name, entry.load())
+        except Exception as error:
+            warnings.warn(
+                f"the world {entry.name!r} of {entry.value!r} cannot be registered: {error}",
+                FwrlWarning,
+                stacklevel=2,
+            )
+
+
+def _summary(factory: Callable[..., World]) -> str:
+    return (factory.__doc__ or "").strip().partition("\n")[0]

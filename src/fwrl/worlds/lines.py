@@ -1,0 +1,52 @@
+"""The lines of a text file, and where in them something is wrong.
+
+Maps and scenarios are written by hand and by many programs, so both line endings and trailing
+blank lines are welcome; everything else that is odd is an error that names source, line and
+column, counted from 1.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fwrl.errors import FwrlError, MapError
+
+
+def fault(source: str, line: int, column: int, problem: str) -> MapError:
+    """The error for a `problem` at a place in `source`.
+
+    >>> print(fault("maze.txt", 3, 7, "unknown character 'x'"))
+    maze.txt, line 3, column 7: unknown character 'x'
+    """
+    return MapError(f"{source}, line {line}, column {column}: {problem}")
+
+
+def split_lines(text: str) -> list[str]:
+    r"""The lines of `text` without their endings and without trailing blank lines.
+
+    >>> split_lines("a\r\nb\n\n")
+    ['a', 'b']
+    """
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return lines
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a file, which must be there and be UTF-8 text."""
+    if path.is_dir():
+        raise FwrlError(f"expected a file, {path} is a folder")
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise FwrlError(f"there is no file {path}; check the path") from None
+    except OSError as error:
+        raise FwrlError(f"cannot read {path}: {error.strerror}") from error
+    try:
+        return split_lines(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        before = raw[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
+        problem = f"byte {raw[error.start]:#04x} is not UTF-8 text; expected a text file"
+        raise fault(str(path), line, column, problem) from error

@@ -1,0 +1,119 @@
+"""Moves: the windless graph that distances are measured on.
+
+Distance is not cost. It is the fewest moves from one state to another when no wind blows (for
+octile maps the length of those moves, for worlds given as a table the number of hops). A step
+from s to s' travels the distance between them, so that distance-inefficiency, travelled over
+shortest, cannot fall below 1 whatever the rewards are.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.errors import FwrlError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BLOCK = 1 << 19  # steps measured at a time, to bound memory
+
+
+class Moves(NamedTuple):
+    """Compressed rows: those of state s are `first[s] .. first[s + 1]`, targets ascending."""
+
+    first: Ints  # (S + 1,)
+    target: Ints  # (M,)
+    length: Floats  # (M,) all positive
+
+
+def compress(S: int, source: Ints, target: Ints, length: Floats) -> Moves:
+    """Moves from a list of them; staying is no move, and of parallel ones the shorter counts.
+
+    >>> compress(2, np.array([1, 0, 0]), np.array([0, 0, 1]), np.array([2.0, 1.0, 1.0]))
+    Moves(first=array([0, 1, 2]), target=array([1, 0]), length=array([1., 2.]))
+    """
+    for ends in (source, target):
+        if np.any((ends < 0) | (ends >= S)):
+            outside = ends[(ends < 0) | (ends >= S)][0]
+            raise FwrlError(f"expected moves between states 0 to {S - 1}, got one at {outside}")
+    if not np.all(np.isfinite(length) & (length > 0)):
+        raise FwrlError("expected moves of positive, finite length; staying needs no move")
+    away = source != target
+    key, length = source[away] * S + target[away], length[away]
+    order = np.lexsort((length, key))
+    key, length = key[order], length[order]
+    shortest = np.ones(len(key), dtype=np.bool_)
+    shortest[1:] = key[1:] != key[:-1]
+    key, length = key[shortest], length[shortest]
+    first = np.zeros(S + 1, dtype=np.int64)
+    np.cumsum(np.bincount(key // S, minlength=S), out=first[1:])
+    return Moves(first, key % S, length)
+
+
+def hops(S: int, source: Ints, target: Ints) -> Moves:
+    """One move of length 1 to every other state that some outcome leads to."""
+    return compress(S, source, target, np.ones(len(source)))
+
+
+def graph(moves: Moves) -> Any:
+    """The moves as a sparse matrix of lengths."""
+    from scipy.sparse import csr_array
+
+    S = len(moves.first) - 1
+    return csr_array((moves.length, moves.target, moves.first), shape=(S, S))
+
+
+def step_lengths(moves: Moves, source: Ints, target: Ints) -> Floats:
+    """(K,) the distance from each source to its target."""
+    S = len(moves.first) - 1
+    keys = np.repeat(np.arange(S) * S, np.diff(moves.first))
+    keys += moves.target
+    lengths = np.empty(len(source))
+    for begin in range(0, len(source), BLOCK):
+        block = slice(begin, begin + BLOCK)
+        lengths[block] = _distances(moves, keys, source[block], target[block])
+    if not np.all(np.isfinite(lengths)):
+        k = int(np.argmin(np.isfinite(lengths)))
+        raise FwrlError(f"expected moves wherever a step leads, none go from {source[k]} to {target[k]}")
+    return lengths
+
+
+def _distances(moves: Moves, keys: Ints, source: Ints, target: Ints) -> Floats:
+    """The distance from each source to its target; inf where no moves lead there.
+
+    Nearly every step is one move, or one move and a push of the wind: both are looked up. What
+    three moves might still shorten is searched for.
+    """
+    S = len(moves.first) - 1
+    lengths = _direct(moves, keys, source * S + target)
+    lengths[source == target] = 0.0
+    least = moves.length.min() if len(keys) else 0.0
+
+    doubtful = np.flatnonzero(lengths > 2 * least)
+    begin, end = moves.first[source[doubtful]], moves.first[source[doubtful] + 1]
+    step = np.repeat(doubtful, end - begin)
+    offset = np.cumsum(end - begin) - (end - begin)
+    slot = np.arange(len(step)) - np.repeat(offset - begin, end - begin)
+    second = _direct(moves, keys, moves.target[slot] * S + target[step])
+    np.minimum.at(lengths, step, moves.length[slot] + second)
+
+    doubtful = np.flatnonzero(lengths > 3 * least)
+    for s in np.unique(source[doubtful]):
+        from scipy.sparse.csgraph import dijkstra
+
+        mine = doubtful[source[doubtful] == s]
+        lengths[mine] = dijkstra(graph(moves), indices=[int(s)])[0, target[mine]]
+    return lengths
+
+
+def _direct(moves: Moves, keys: Ints, wanted: Ints) -> Floats:
+    """The length of each wanted move (keyed source * S + target); inf where there is none."""
+    lengths = np.full(len(wanted), np.inf)
+    if len(keys):
+        slot = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        found = keys[slot] == wanted
+        lengths[found] = moves.length[slot[found]]
+    return lengths

@@ -1,0 +1,269 @@
+"""A world: a finite Markov decision process without a goal.
+
+`P(s' | s, a)` and `r(s, a, s')` are one flat list of outcomes (`fwrl.worlds.outcomes`); distances
+are measured on the windless moves between states (`fwrl.worlds.moves`). Everything else is what
+people call things: names, labels, positions, and the map a world was read from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fwrl.errors import FwrlError
+from fwrl.worlds.moves import Moves, compress, graph, hops, step_lengths
+from fwrl.worlds.outcomes import Floats, Ints, Listed, Outcome, OutcomeTables, check_listed, merge
+
+if TYPE_CHECKING:
+    from fwrl.worlds.grid import Grid
+
+__all__ = ["Moves", "Outcome", "OutcomeTables", "World", "from_arrays", "from_outcomes"]
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """States, actions, outcomes with probabilities and rewards, and what people call them.
+
+    >>> from fwrl.worlds import load_world
+    >>> world = load_world("four-rooms")
+    >>> world.n_states, world.n_actions
+    (68, 4)
+    >>> world.outcomes(world.state_at(1, 1), 3)
+    [Outcome(probability=1.0, next_state=1, reward=-0.00025)]
+    """
+
+    name: str
+    n_states: int
+    n_actions: int
+    tables: OutcomeTables
+    moves: Moves
+    action_names: tuple[str, ...]
+    positions: Floats | None = None  # (S, 2) x to the right, y downwards
+    labels: tuple[str, ...] | None = None
+    terminals: Mapping[int, float] = field(default_factory=dict)  # absorbing state: its reward
+    starts: Floats | None = None  # (S,) the source's own distribution of starts, where it has one
+    grid: Grid | None = None
+    description: str = ""
+
+    @classmethod
+    def from_gymnasium(cls, env: Any) -> World:
+        """The world of a Gymnasium environment, or its id, that has a table `env.unwrapped.P`.
+
+        A terminated transition ends in an absorbing state and its reward becomes that state's
+        terminal reward: see `fwrl.worlds.table`.
+
+        >>> lake = World.from_gymnasium("FrozenLake-v1")
+        >>> lake.n_states, lake.terminals[15], lake.terminals[5]
+        (16, 1.0, 0.0)
+        """
+        from fwrl.worlds.table import from_gymnasium
+
+        return from_gymnasium(env)
+
+    def __repr__(self) -> str:
+        return f"World({self.name!r}, {self.n_states} states, {self.n_actions} actions)"
+
+    def outcomes(self, state: int, action: int) -> list[Outcome]:
+        """What can happen on taking `action` at `state`: probabilities sum to 1."""
+        self._check(state)
+        if not 0 <= action < self.n_actions:
+            raise FwrlError(f"expected an action from 0 to {self.n_actions - 1}, got {action}")
+        T = self.tables
+        k = state * self.n_actions + action
+        return [
+            Outcome(float(T.probability[o]), int(T.next_state[o]), float(T.reward[o]))
+            for o in range(T.first[k], T.first[k + 1])
+        ]
+
+    def state_at(self, x: float, y: float) -> int:
+        """The state at column `x`, row `y` (origin top left)."""
+        state = -1
+        if self.grid is None:
+            state = self._state_by_position.get((float(x), float(y)), -1)
+        elif float(x).is_integer() and float(y).is_integer():
+            height, width = self.grid.states.shape
+            if 0 <= x < width and 0 <= y < height:
+                state = int(self.grid.states[int(y), int(x)])
+        if state < 0:
+            raise FwrlError(f"expected a floor cell of {self.name!r}, got ({x:g}, {y:g})")
+        return state
+
+    def position(self, state: int) -> tuple[float, float]:
+        """The (x, y) of a state."""
+        self._check(state)
+        x, y = self._placed[state]
+        return float(x), float(y)
+
+    def label(self, state: int) -> str:
+        """What people call a state: its own label, its cell, or its number."""
+        self._check(state)
+        if self.labels is not None:
+            return self.labels[state]
+        if self.positions is not None:
+            x, y = self.positions[state]
+            return f"({x:g}, {y:g})"
+        return str(state)
+
+    def distances_to(self, goal: int) -> Floats:
+        """(S,) the distance from every state to `goal`; inf where no moves lead there."""
+        from scipy.sparse.csgraph import dijkstra
+
+        self._check(goal)
+        distances: Floats = dijkstra(self._reversed_moves, indices=[int(goal)])[0]
+        return distances
+
+    def distance(self, state: int, goal: int) -> float:
+        """The fewest moves (or shortest length) from `state` to `goal` without wind."""
+        self._check(state)
+        return float(self.distances_to(goal)[state])
+
+    @cached_property
+    def regions(self) -> Ints:
+        """(S,) a number for each state: equal numbers mean that each reaches the other."""
+        from scipy.sparse.csgraph import connected_components
+
+        found = connected_components(self._reach, directed=True, connection="strong")[1]
+        _, seen, region = np.unique(found, return_index=True, return_inverse=True)
+        rank = np.empty(len(seen), dtype=np.int64)
+        rank[np.argsort(seen)] = np.arange(len(seen))
+        return rank[region]
+
+    def out_of_reach(self, state: int) -> Ints:
+        """The goals that no sequence of outcomes leads to from `state`, in order."""
+        from scipy.sparse.csgraph import breadth_first_order
+
+        self._check(state)
+        unreached = np.ones(self.n_states, dtype=np.bool_)
+        unreached[breadth_first_order(self._reach, int(state), return_predecessors=False)] = False
+        return np.flatnonzero(unreached)
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether every action has exactly one outcome."""
+        return len(self.tables.next_state) == self.n_states * self.n_actions
+
+    @cached_property
+    def step_reward(self) -> float | None:
+        """The one reward that every ordinary step pays; None where rewards differ."""
+        rewards = self.tables.reward
+        return float(rewards[0]) if np.all(rewards == rewards[0]) else None
+
+    def _check(self, state: int) -> None:
+        if not 0 <= state < self.n_states:
+            raise FwrlError(f"expected a state from 0 to {self.n_states - 1}, got {state}")
+
+    @property
+    def _placed(self) -> Floats:
+        if self.positions is None:
+            raise FwrlError(f"the world {self.name!r} has no positions; its states are only numbers")
+        return self.positions
+
+    @cached_property
+    def _state_by_position(self) -> dict[tuple[float, float], int]:
+        """Where several states share a cell, the first of them."""
+        placed = self._placed.tolist()
+        return {(x, y): s for s, (x, y) in reversed(list(enumerate(placed)))}
+
+    @cached_property
+    def _reversed_moves(self) -> Any:
+        return graph(self.moves).T.tocsr()
+
+    @cached_property
+    def _reach(self) -> Any:
+        """Where outcomes lead, each edge once: scipy's components never end on repeated ones."""
+        S, A, T = self.n_states, self.n_actions, self.tables
+        source = np.repeat(np.arange(S), np.diff(T.first[::A]))
+        return graph(hops(S, source, T.next_state))
+
+
+def from_arrays(
+    name: str,
+    n_states: int,
+    n_actions: int,
+    listed: Listed,
+    *,
+    moves: Moves | None = None,
+    action_names: Sequence[str] | None = None,
+    **details: Any,
+) -> World:
+    """A world from flat arrays of outcomes; every world is built here.
+
+    Outcomes that share next state and reward are merged, those of probability 0 dropped. Without
+    `moves` a move is a hop to any other next state. `details` are the remaining fields of
+    `World`.
+
+    >>> zero, one = np.array([0, 1]), np.array([1.0, 1.0])
+    >>> swap = from_arrays("swap", 2, 1, Listed(zero, zero * 0, one, zero[::-1], -one))
+    >>> swap.outcomes(1, 0)
+    [Outcome(probability=1.0, next_state=0, reward=-1.0)]
+    """
+    S, A = n_states, n_actions
+    if S < 1 or A < 1:
+        raise FwrlError(f"expected at least one state and one action, {name!r} has {S} and {A}")
+    names = tuple(action_names) if action_names else tuple(str(a) for a in range(A))
+    if len(names) != A:
+        raise FwrlError(f"expected {A} action names for {name!r}, got {len(names)}")
+    check_listed(listed, S, A, name)
+    tables = merge(listed, S, A, name)
+    del listed  # a million states make this hundreds of MB
+    source = np.repeat(np.arange(S), np.diff(tables.first[::A]))
+    if moves is None:
+        moves = hops(S, source, tables.next_state)
+    lengths = step_lengths(moves, source, tables.next_state)
+    return World(name, S, A, tables._replace(length=lengths), moves, names, **details)
+
+
+def from_outcomes(
+    name: str,
+    outcomes: Sequence[Sequence[Iterable[tuple[float, int, float]]]],
+    *,
+    moves: Sequence[Iterable[tuple[int, float]]] | None = None,
+    action_names: Sequence[str] | None = None,
+    **details: Any,
+) -> World:
+    """A world from `outcomes[s][a]`, each a list of (probability, next_state, reward).
+
+    `moves[s]` lists the (neighbour, length) pairs that distances are measured on; the rest is as in
+    `from_arrays`.
+
+    >>> coin = from_outcomes("coin", [[[(0.5, 0, -1.0), (0.5, 1, -1.0)]], [[(1.0, 1, 0.0)]]])
+    >>> coin.outcomes(0, 0)[1]
+    Outcome(probability=0.5, next_state=1, reward=-1.0)
+    >>> coin.distance(0, 1), coin.distance(1, 0)
+    (1.0, inf)
+    """
+    S = len(outcomes)
+    A = len(outcomes[0]) if S else 0
+    for s, row in enumerate(outcomes):
+        if len(row) != A:
+            raise FwrlError(f"expected {A} actions at every state of {name!r}, state {s} has {len(row)}")
+    flat = [
+        (s, a, *outcome) for s, row in enumerate(outcomes) for a, listed in enumerate(row) for outcome in listed
+    ]
+    state, action, probability, next_state, reward = zip(*flat, strict=True) if flat else ((),) * 5
+    measured = None
+    if moves is not None:
+        steps = [(s, t, length) for s, row in enumerate(moves) for t, length in row]
+        source, target, length = zip(*steps, strict=True) if steps else ((),) * 3
+        measured = compress(S, _ints(source), _ints(target), _floats(length))
+    return from_arrays(
+        name,
+        S,
+        A,
+        Listed(_ints(state), _ints(action), _floats(probability), _ints(next_state), _floats(reward)),
+        moves=measured,
+        action_names=action_names,
+        **details,
+    )
+
+
+def _ints(values: Sequence[int]) -> Ints:
+    return np.array(values, dtype=np.int64)
+
+
+def _floats(values: Sequence[float]) -> Floats:
+    return np.array(values, dtype=np.float64)

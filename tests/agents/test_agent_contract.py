@@ -1,0 +1,251 @@
+"""What every registered agent promises."""
+
+import numpy as np
+import pytest
+
+import fwrl
+from fwrl.agents import agent_class, agent_names
+from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, UnknownNameError
+from fwrl.task import Task, walk
+
+VARIANTS = [*((name, {}) for name in agent_names()), ("fwrl", {"relaxation": "paper"})]
+every_agent = pytest.mark.parametrize(
+    ("name", "options"), VARIANTS, ids=["-".join([n, *map(str, o.values())]) for n, o in VARIANTS]
+)
+
+
+def made(name, options, world, seed=0):
+    return fwrl.make_agent(name, world.n_states, world.n_actions, seed=seed, **options)
+
+
+def arrays(tables):
+    for part in tables:
+        yield from arrays(part) if isinstance(part, tuple) else [part]
+
+
+def steps_of(trajectory):
+    return list(zip(*(column.tolist() for column in trajectory[1:]), strict=True))
+
+
+@every_agent
+@pytest.mark.parametrize("world", ["windy-four-rooms", "muddy-rooms"])
+def test_the_two_loops_make_the_same_trajectory_and_the_same_agent(name, options, world):
+    task = Task(fwrl.load_world(world))
+    compiled, readable = made(name, options, task.world), made(name, options, task.world)
+    result = fwrl.run(task, compiled, episodes=3, steps=300, seed=5, trajectory=True)
+    walked = [tuple(step[2:]) for step in walk(task, readable, episodes=3, steps=300, seed=5)]
+    assert walked == steps_of(result.trajectory)
+    for ours, theirs in zip(arrays(compiled.tables), arrays(readable.tables), strict=True):
+        n = min(len(ours), len(theirs))  # room may differ, content may not
+        np.testing.assert_array_equal(ours[:n], theirs[:n])
+
+
+@every_agent
+def test_same_seed_same_result(name, options):
+    world = fwrl.load_world("windy-four-rooms")
+    first, second = (
+        fwrl.run(world, made(name, options, world, seed=3), episodes=4, steps=200, seed=3) for _ in range(2)
+    )
+    np.testing.assert_array_equal(first.reward, second.reward)
+    np.testing.assert_array_equal(first.visit_distance, second.visit_distance)
+
+
+@every_agent
+def test_a_saved_agent_goes_on_as_if_never_stopped(name, options, tmp_path):
+    world = fwrl.load_world("windy-four-rooms")
+    agent = made(name, options, world)
+    task = Task(world)
+    steps = list(walk(task, agent, episodes=1, steps=150, seed=1))
+    agent.save(tmp_path / "half.fwrl")
+    loaded = fwrl.load(tmp_path / "half.fwrl")
+    assert repr(loaded) == repr(agent)
+    # On with the same episode: same actions, same learning.
+    state = steps[-1].next_state
+    for each in (agent, loaded):
+        rng = np.random.default_rng(0)
+        s, taken = state, []
+        for _ in range(300):
+            a = each.act(s)
+            o = world.outcomes(s, a)
+            _, n, r = o[rng.integers(len(o))]
+            each.observe(s, a, r, n)
+            taken.append(a)
+            s = n
+        each.taken = taken
+    assert agent.taken == loaded.taken
+    agent.save(tmp_path / "a.fwrl")
+    loaded.save(tmp_path / "b.fwrl")
+    assert (tmp_path / "a.fwrl").read_bytes() == (tmp_path / "b.fwrl").read_bytes()
+
+
+@every_agent
+def test_a_state_never_seen_gets_any_action(name, options):
+    agent = fwrl.make_agent(name, 50, 4, **options)
+    agent.begin_episode(goal=7)
+    assert {agent.act(30) for _ in range(200)} == {0, 1, 2, 3}
+    assert agent.greedy(30, 7) == 0
+
+
+@every_agent
+def test_one_action_worlds_behave(name, options):
+    ring = fwrl.worlds.from_outcomes("ring", [[[(1.0, (s + 1) % 3, -1.0)]] for s in range(3)])
+    agent = made(name, options, ring)
+    result = fwrl.run(ring, agent, episodes=2, steps=100, seed=0)
+    # From anywhere to anywhere the only way is round the ring: nothing to do wrong.
+    np.testing.assert_array_equal(result.distance, result.shortest)
+    assert result.visits.min() > 20
+
+
+@every_agent
+def test_nothing_is_learned_from_asking(name, options, tmp_path):
+    world = fwrl.load_world("four-rooms")
+    agent = made(name, options, world)
+    fwrl.run(world, agent, episodes=2, steps=100)
+    agent.save(tmp_path / "before.fwrl")
+    agent.value(3, 40), agent.greedy(3, 40), agent.values(12), agent.action_values(9, 9)
+    agent.predict({"observation": np.array([3, 4]), "desired_goal": np.array([40, 40])})
+    agent.save(tmp_path / "after.fwrl")
+    assert (tmp_path / "before.fwrl").read_bytes() == (tmp_path / "after.fwrl").read_bytes()
+
+
+@every_agent
+def test_bad_steps_are_refused_in_words(name, options):
+    agent = fwrl.make_agent(name, 5, 2, **options)
+    with pytest.raises(FwrlError, match="state from 0 to 4, got 5"):
+        agent.observe(5, 0, -1.0, 0)
+    with pytest.raises(FwrlError, match="state from 0 to 4, got -1"):
+        agent.observe(0, 0, -1.0, -1)
+    with pytest.raises(FwrlError, match="action from 0 to 1, got 2"):
+        agent.observe(0, 2, -1.0, 0)
+    with pytest.raises(FwrlError, match="finite reward, got nan"):
+        agent.observe(0, 1, float("nan"), 0)
+    with pytest.raises(FwrlError, match="begin_episode"):
+        agent.act(0)
+    with pytest.raises(FwrlError, match="goal from 0 to 4, got 9"):
+        agent.begin_episode(9)
+    with pytest.raises(FwrlError, match="finite rewards, transition 1"):
+        agent.observe_many([0, 1], [0, 0], [-1.0, np.inf], [1, 2])
+    with pytest.raises(FwrlError, match="one length"):
+        agent.observe_many([0, 1], [0, 0], [-1.0], [1, 2])
+    with pytest.raises(FwrlError, match="next states from 0 to 4"):
+        agent.observe_many([0], [0], [-1.0], [5])
+
+
+@every_agent
+def test_predict_answers_one_observation_or_a_batch(name, options):
+    world = fwrl.load_world("four-rooms")
+    agent = made(name, options, world)
+    fwrl.run(world, agent, episodes=3, steps=400)
+    goal = agent.goal
+    single = agent.predict({"observation": 5, "desired_goal": goal})
+    assert single == (agent.greedy(5, goal), None)
+    states, goals = np.arange(10), np.full(10, goal)
+    expected = [agent.greedy(s, goal) for s in range(10)]
+    assert agent.predict({"observation": states, "desired_goal": goals})[0].tolist() == expected
+    columns = {"observation": states[:, None], "desired_goal": goals[:, None]}
+    assert agent.predict(columns)[0].tolist() == expected
+    with pytest.raises(FwrlError, match="desired_goal"):
+        agent.predict({"observation": 5})
+
+
+@every_agent
+def test_every_cut_of_a_saved_file_is_refused(name, options, tmp_path):
+    agent = fwrl.make_agent(name, 4, 2, **options)
+    agent.begin_episode(2)
+    agent.observe_many([0, 1], [0, 1], [-1.0, -2.0], [1, 2])
+    path = tmp_path / "agent.fwrl"
+    agent.save(path)
+    whole = path.read_bytes()
+    for cut in range(0, len(whole) - 1, max(1, len(whole) // 60)):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(FileError, match=r"agent\.fwrl"):
+            fwrl.load(path)
+
+
+@pytest.mark.parametrize("name", ["fwrl", "mbrl"])
+@pytest.mark.parametrize("steps", [[(1, 1, 0.5, 1)], [(0, 0, 1.0, 1), (1, 1, -0.5, 0)]])
+def test_a_profitable_cycle_is_refused_and_leaves_the_agent_as_it_was(name, steps, tmp_path):
+    agent = fwrl.make_agent(name, 3, 2)
+    agent.begin_episode(2)
+    agent.observe(1, 0, -1.0, 2)
+    for step in steps[:-1]:
+        agent.observe(*step)
+    agent.save(tmp_path / "before.fwrl")
+    with pytest.raises(PositiveCycleError, match="no cycle that gains reward"):
+        agent.observe(*steps[-1])
+    values = agent.values(2)
+    np.testing.assert_array_equal(fwrl.load(tmp_path / "before.fwrl").values(2), values)
+
+
+def test_a_sum_that_is_zero_but_for_rounding_is_no_profit():
+    agent = fwrl.make_agent("fwrl", 3, 1)
+    agent.observe(0, 0, 0.1, 1)
+    agent.observe(1, 0, 0.2, 2)
+    agent.observe(2, 0, -0.3, 0)  # 0.1 + 0.2 - 0.3 > 0 in floating point
+    assert agent.value(0, 2) == pytest.approx(0.3)
+
+
+def test_positive_rewards_are_legal_where_no_cycle_profits():
+    for name in ("fwrl", "mbrl"):
+        agent = fwrl.make_agent(name, 3, 1)
+        agent.observe_many([0, 1], [0, 0], [5.0, -1.0], [1, 2])
+        assert agent.value(0, 2) == 4.0
+
+
+def test_the_paper_ignores_the_arriving_step_and_q_learning_lives_on_it():
+    for name in ("fwrl", "mbrl", "mbrl-straight"):
+        agent = fwrl.make_agent(name, 3, 1)
+        agent.begin_episode(1)
+        agent.observe(1, 0, 10.0, 2, arrived=True)
+        assert agent.value(1, 2) == -np.inf
+    for name in ("ql", "qlcat"):
+        agent = fwrl.make_agent(name, 3, 2)
+        agent.begin_episode(1)
+        agent.observe(1, 0, 10.0, 2, arrived=True)
+        agent.observe(0, 1, -0.5, 1)
+        assert agent.action_values(1, 1).tolist() == [10.0, 1.0]
+        assert agent.action_values(0, 1).tolist() == [1.0, 9.5]
+
+
+def test_ql_forgets_when_the_goal_moves_and_qlcat_keeps_each_goal_apart():
+    ql, qlcat = fwrl.make_agent("ql", 4, 1), fwrl.make_agent("qlcat", 4, 1)
+    for agent in (ql, qlcat):
+        agent.begin_episode(1)
+        agent.observe(1, 0, 10.0, 2, arrived=True)
+        agent.begin_episode(3)
+    assert ql.value(1, 1) == 1.0
+    assert qlcat.value(1, 1) == 10.0
+    assert qlcat.value(1, 3) == qlcat.value(1, 0) == 1.0
+
+
+def test_the_straight_planner_cannot_turn():
+    # 0 -right-> 1 -right-> 2, and 2 -down-> 3: straight to 2 is known, round the corner to 3 is not.
+    agent, turning = fwrl.make_agent("mbrl-straight", 4, 2), fwrl.make_agent("mbrl", 4, 2)
+    for each in (agent, turning):
+        each.observe_many([0, 1, 2], [0, 0, 1], [-1.0, -1.0, -1.0], [1, 2, 3])
+    assert agent.action_values(0, 2).tolist() == [-2.0, -np.inf]
+    assert agent.value(0, 3) == -np.inf
+    assert turning.value(0, 3) == -3.0
+
+
+def test_unknown_agents_and_options_get_close_matches():
+    with pytest.raises(UnknownNameError, match="did you mean 'qlcat'"):
+        fwrl.make_agent("qlcta", 3, 2)
+    with pytest.raises(OptionError, match="did you mean 'relaxation'"):
+        fwrl.make_agent("fwrl", 3, 2, relaxtion="paper")
+    with pytest.raises(OptionError, match="one of \\('exact', 'paper'\\), got 'fast'"):
+        fwrl.make_agent("fwrl", 3, 2, relaxation="fast")
+    with pytest.raises(OptionError, match="0 < learning_rate <= 1, got 0"):
+        fwrl.make_agent("ql", 3, 2, learning_rate=0)
+    with pytest.raises(OptionError, match="at least one state"):
+        fwrl.make_agent("fwrl", 0, 2)
+    with pytest.raises(OptionError, match="GiB"):
+        fwrl.make_agent("fwrl", 1_000_000, 4)
+
+
+@every_agent
+def test_an_agent_says_what_it_is(name, options):
+    cls = agent_class(name)
+    assert cls.name == name
+    assert cls.description
+    assert name in repr(fwrl.make_agent(name, 2, 1, **options))

@@ -1,0 +1,54 @@
+"""Stable-Baselines3, where it is installed, takes our environments as they are."""
+
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+
+from fwrl.envs import register
+from fwrl.envs.registration import IDS
+
+pytest.importorskip("stable_baselines3")
+
+register()
+
+
+def make(name):
+    return gymnasium.make(name, **({"map": "h-maze"} if name == "fwrl/Grid-v0" else {}))
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_its_checker_has_nothing_to_say(name):
+    from stable_baselines3.common.env_checker import check_env
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(make(name))
+
+
+@pytest.mark.parametrize(("name", "copy_info"), [("fwrl/FourRooms-v0", False), ("fwrl/MuddyRooms-v0", True)])
+def test_dqn_with_hindsight_replay_trains(name, copy_info):
+    from stable_baselines3 import DQN, HerReplayBuffer
+
+    model = DQN(
+        "MultiInputPolicy",
+        make(name),
+        replay_buffer_class=HerReplayBuffer,
+        replay_buffer_kwargs={"n_sampled_goal": 4, "copy_info_dict": copy_info},
+        learning_starts=450,
+        batch_size=32,
+        policy_kwargs={"net_arch": [16]},
+        seed=0,
+    )
+    before = [p.detach().clone() for p in model.policy.parameters()]
+    model.learn(900)
+    assert any(not a.equal(b) for a, b in zip(before, model.policy.parameters(), strict=True))
+
+    rewards = model.replay_buffer.sample(256).rewards.numpy()
+    world = model.get_env().envs[0].unwrapped.world
+    paid = np.unique(world.tables.reward)
+    possible = np.concatenate([paid, paid + 10.0]).astype(np.float32)
+    assert np.isin(rewards, possible).all()
+    assert (rewards > 1).any(), "relabelled goals are reached"
+    assert (rewards < 1).any()

@@ -1,0 +1,134 @@
+"""The saved format: what goes in comes out, and nothing damaged comes in."""
+
+import hashlib
+import json
+import os
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from fwrl.errors import FileError, FwrlError
+from fwrl.files import check_archive, open_archive, write_archive
+from fwrl.files.archive import DTYPES, MAGIC, PREFIX
+
+SHAPES = hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=4)
+
+
+@given(
+    st.dictionaries(
+        st.text(min_size=1, max_size=8),
+        st.sampled_from(DTYPES).flatmap(lambda d: hnp.arrays(np.dtype(d), SHAPES)),
+        max_size=4,
+    )
+)
+@settings(max_examples=60, deadline=None)
+def test_what_goes_in_comes_out(tmp_path_factory, arrays):
+    path = tmp_path_factory.mktemp("files") / "x.fwrl"
+    write_archive(path, "thing", {"a": [1, "b", None]}, arrays)
+    archive = check_archive(path)
+    assert archive.kind == "thing"
+    assert archive.details == {"a": [1, "b", None]}
+    assert archive.names == list(arrays)
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(archive[name], array)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "x.fwrl"
+    write_archive(path, "thing", {"n": 3}, {"a": np.arange(100.0), "b": np.arange(7)})
+    return path
+
+
+def test_arrays_are_mapped_read_only_and_aligned(saved):
+    array = open_archive(saved)["a"]
+    assert not array.flags.writeable
+    assert array.ctypes.data % 64 == 0
+
+
+def test_any_flipped_bit_is_noticed(saved):
+    whole = saved.read_bytes()
+    rng = np.random.default_rng(0)
+    archive = open_archive(saved)
+    used = [*range(PREFIX.size + 100), *(len(whole) - 1 - rng.integers(0, 56, 40))]
+    del archive
+    for position in used:
+        damaged = bytearray(whole)
+        damaged[position] ^= 1 << int(rng.integers(8))
+        saved.write_bytes(damaged)
+        with pytest.raises(FileError):
+            check_archive(saved)
+
+
+def test_a_damaged_section_is_noticed_when_it_is_used_and_not_before(saved):
+    damaged = bytearray(saved.read_bytes())
+    damaged[-1] ^= 1
+    saved.write_bytes(damaged)
+    archive = open_archive(saved)
+    np.testing.assert_array_equal(archive["a"], np.arange(100.0))
+    with pytest.raises(FileError, match="checksum of 'b'"):
+        archive["b"]
+
+
+def test_foreign_newer_and_missing_files_are_refused_in_words(saved, tmp_path):
+    whole = saved.read_bytes()
+    saved.write_bytes(whole[:8] + struct.pack("<I", 9) + whole[12:])
+    with pytest.raises(FileError, match="version 9, this fwrl reads up to 1; upgrade"):
+        open_archive(saved)
+    saved.write_bytes(b"PK\x03\x04" + whole)
+    with pytest.raises(FileError, match="not a file saved by fwrl"):
+        open_archive(saved)
+    saved.write_bytes(b"")
+    with pytest.raises(FileError, match="not a file saved by fwrl"):
+        open_archive(saved)
+    with pytest.raises(FileError, match="No such file"):
+        open_archive(tmp_path / "nowhere.fwrl")
+
+
+def forged(path, header):
+    text = json.dumps(header).encode()
+    path.write_bytes(PREFIX.pack(MAGIC, 1, len(text), hashlib.sha256(text).digest()) + text)
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        {"name": "a", "dtype": "|O", "shape": [1], "offset": 0, "sha256": ""},
+        {"name": "a", "dtype": "<f8", "shape": [-1], "offset": 0, "sha256": ""},
+        {"name": "a", "dtype": "<f8", "shape": [1e9], "offset": 0, "sha256": ""},
+        {"name": "a", "dtype": "<f8", "shape": [1], "offset": -64, "sha256": ""},
+        {"name": "a", "dtype": "<f8", "shape": [2**40, 2**40], "offset": 0, "sha256": ""},
+        {"name": "a", "dtype": "<f8", "shape": [1], "offset": 2**40, "sha256": ""},
+        {"name": 3, "dtype": "<f8", "shape": [1], "offset": 0, "sha256": ""},
+        {},
+        [],
+    ],
+)
+def test_a_lying_header_with_a_right_checksum_is_refused(tmp_path, section):
+    forged(tmp_path / "x.fwrl", {"kind": "agent", "details": {}, "sections": [section]})
+    with pytest.raises(FileError, match=r"damaged|truncated"):
+        open_archive(tmp_path / "x.fwrl")
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(saved, monkeypatch):
+    before = saved.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(FileError, match="No space left"):
+        write_archive(saved, "thing", {}, {"a": np.zeros(3)})
+    assert saved.read_bytes() == before
+    assert [path.name for path in saved.parent.iterdir()] == ["x.fwrl"]
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(FwrlError, match="No such file or directory"):
+        write_archive(tmp_path / "no" / "x.fwrl", "thing", {}, {})
+    with pytest.raises(FwrlError, match="is a folder"):
+        write_archive(tmp_path, "thing", {}, {})
