@@ -103,9 +103,7 @@ def test_unknown_options_are_refused_with_the_known_ones() -> None:
         load_world("maze-5x5-0", wind=0.5)
 
 
-def test_entry_points_are_worlds_and_broken_ones_only_warn(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_entry_points_are_worlds_and_broken_ones_only_warn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "plugged.dist-info"
     package.mkdir()
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: plugged\nVersion: 1\n")

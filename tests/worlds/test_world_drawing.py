@@ -84,9 +84,7 @@ def test_marks_change_only_their_own_cells() -> None:
         (from_outcomes("one", [[[(1.0, 0, 0.0)]]]), (1, 1)),
     ],
 )
-def test_worlds_without_a_map_are_painted_by_position_or_as_a_lattice(
-    world: World, shape: tuple[int, int]
-) -> None:
+def test_worlds_without_a_map_are_painted_by_position_or_as_a_lattice(world: World, shape: tuple[int, int]) -> None:
     image = paint(world, cell=3, agent=world.n_states - 1)
     assert image.shape == (shape[0] * 3, shape[1] * 3, 3)
 

@@ -73,9 +73,7 @@ def test_absorbing_states_stay_for_nothing_and_the_others_keep_their_table(name:
                 continue
             table = env.unwrapped.P[s][a]
             mean = sum(p * r for p, _, r, _ in table)
-            got = sum(
-                o.probability * (o.reward + world.terminals.get(o.next_state, 0.0)) for o in world.outcomes(s, a)
-            )
+            got = sum(o.probability * (o.reward + world.terminals.get(o.next_state, 0.0)) for o in world.outcomes(s, a))
             assert got == pytest.approx(mean)
 
 

@@ -7,6 +7,7 @@ nothing from it, Q-learning lives on it.
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -16,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fwrl.agents.verbs import LEARNED, Verbs, observe_all
+from fwrl.agents.verbs import LEARNED, Verbs, all_action_values, observe_all
 from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, unknown_name
 from fwrl.files import Archive, write_archive
 from fwrl.kernels.edges import with_room
@@ -28,6 +29,7 @@ Ints = NDArray[np.int64]
 
 DEFAULT_STEPS = 400
 CHUNK = 1 << 20  # transitions that observe_many makes room for at a time
+SMALL = 1 << 20  # pairs of state and action that a file may name without showing data for them
 
 
 @dataclass(frozen=True)
@@ -108,36 +110,32 @@ class Agent(ABC):
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
         """Take up `goal`; exploration is spread over `steps`, or left out."""
-        self._check_state(goal, "goal")
+        goal = self._state(goal, "goal")
         if steps < 1:
             raise OptionError(f"expected an episode of at least one step, got {steps}")
+        self.prepare(goal)
         clock = self.tables.clock
         clock[GOAL], clock[STEP], clock[STEPS], clock[EXPLORE] = goal, 0, steps, int(explore)
-        self.prepare(int(goal))
 
     def act(self, state: int) -> int:
         """The action to take now, exploring included."""
-        self._check_state(state)
+        state = self._state(state)
         if self.goal is None:
             raise FwrlError("expected a goal first: call begin_episode(goal) before act(state)")
         return int(self.verbs.act(self.tables, state, self.rng))
 
     def observe(self, state: int, action: int, reward: float, next_state: int, arrived: bool = False) -> None:
         """Learn from one step."""
-        self._check_state(state)
-        self._check_state(next_state)
-        if not 0 <= action < self.n_actions:
-            raise FwrlError(f"expected an action from 0 to {self.n_actions - 1}, got {action}")
+        state, next_state = self._state(state), self._state(next_state)
+        action = _index(action, self.n_actions, "an action")
         if not np.isfinite(reward):
             raise FwrlError(f"expected a finite reward, got {reward}")
         self.reserve(1)
         reward = float(reward)
-        if self.verbs.observe(self.tables, state, action, reward, next_state, arrived) != LEARNED:
+        if self.verbs.observe(self.tables, state, action, reward, next_state, bool(arrived)) != LEARNED:
             raise profitable(state, action, reward, next_state)
 
-    def observe_many(
-        self, states: ArrayLike, actions: ArrayLike, rewards: ArrayLike, next_states: ArrayLike
-    ) -> None:
+    def observe_many(self, states: ArrayLike, actions: ArrayLike, rewards: ArrayLike, next_states: ArrayLike) -> None:
         """Learn from transitions in order, in one compiled call: none of them the arriving step.
 
         At a profitable cycle the transitions before it stay learned, and the error says how many those are.
@@ -155,11 +153,17 @@ class Agent(ABC):
 
     def action_values(self, state: int, goal: int) -> Floats:
         """(A,) what the agent expects of each action at `state` on the way to `goal`."""
-        self._check_state(state)
-        self._check_state(goal, "goal")
+        state, goal = self._state(state), self._state(goal, "goal")
         values = np.empty(self.n_actions)
         self.verbs.action_values(self.tables, state, goal, values)
         return values
+
+    def action_table(self, goal: int) -> Floats:
+        """(S, A) the action values of every state for one goal, in one compiled call."""
+        goal = self._state(goal, "goal")
+        table = np.empty((self.n_states, self.n_actions))
+        all_action_values.of(self.verbs)(self.tables, goal, table)
+        return table
 
     def value(self, state: int, goal: int) -> float:
         """The best of the action values."""
@@ -167,7 +171,8 @@ class Agent(ABC):
 
     def values(self, goal: int) -> Floats:
         """(S,) the value of every state for one goal."""
-        return np.array([self.value(s, goal) for s in range(self.n_states)])
+        best: Floats = self.action_table(goal).max(axis=1)
+        return best
 
     def greedy(self, state: int, goal: int) -> int:
         """The best action; of several the one with the lowest number, so that asking changes nothing."""
@@ -221,21 +226,14 @@ class Agent(ABC):
         try:
             details = archive.details
             config = cls.Config.of(details["config"])
-            agent = cls(details["n_states"], details["n_actions"], 0, config)
+            agent = cls(*_sizes(archive), 0, config)
             agent.rng.bit_generator.state = details["generator"]
             agent.tables = _refill(agent.tables, archive, cls.scratch)
-            goal, *_ = agent.tables.clock
-            if agent.tables.clock.shape != (4,) or not -1 <= goal < agent.n_states:
-                raise FileError("expected a clock of four integers")
+            goal, step, steps, explore = agent.tables.clock
+            if not (-1 <= goal < agent.n_states and step >= 0 and steps >= 1 and explore in (0, 1)):
+                raise FileError("expected a clock with a goal, a step, a number of steps, and 0 or 1")
             agent.check_tables()
-        except (
-            KeyError,
-            TypeError,
-            ValueError,
-            AttributeError,
-            OverflowError,
-            MemoryError,
-        ) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
             raise FileError(f"{str(archive.path)!r} does not hold a sound {cls.name!r} agent: {error}") from error
         return agent
 
@@ -243,9 +241,8 @@ class Agent(ABC):
         options = ", ".join(f"{k}={v!r}" for k, v in asdict(self.config).items())
         return f"<{self.name} agent, {self.n_states} states, {self.n_actions} actions, {options}>"
 
-    def _check_state(self, state: int, what: str = "state") -> None:
-        if not 0 <= state < self.n_states:
-            raise FwrlError(f"expected a {what} from 0 to {self.n_states - 1}, got {state}")
+    def _state(self, state: int, what: str = "state") -> int:
+        return _index(state, self.n_states, f"a {what}")
 
     def _transitions(
         self, states: ArrayLike, actions: ArrayLike, rewards: ArrayLike, next_states: ArrayLike
@@ -279,6 +276,17 @@ def profitable(state: int, action: int, reward: float, next_state: int) -> Posit
     )
 
 
+def _index(value: int, limit: int, what: str) -> int:
+    """`value` as Python's own integer: compiled code would be compiled anew for every other kind."""
+    try:
+        index = operator.index(value)
+    except TypeError:
+        raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {value!r}") from None
+    if not 0 <= index < limit:
+        raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {index}")
+    return index
+
+
 def _integers(values: ArrayLike, limit: int, what: str) -> Ints:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
@@ -286,6 +294,16 @@ def _integers(values: ArrayLike, limit: int, what: str) -> Ints:
     if array.size and not (array.min() >= 0 and array.max() < limit):
         raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {array.min()} to {array.max()}")
     return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def _sizes(archive: Archive) -> tuple[int, int]:
+    """The numbers of states and actions that a file names, unless it is far too small to hold so many."""
+    sizes = archive.details["n_states"], archive.details["n_actions"]
+    if not all(type(n) is int and 0 < n < 2**31 for n in sizes):
+        raise FileError(f"expected positive numbers of states and actions, got {sizes}")
+    if sizes[0] * sizes[1] > max(SMALL, sum(archive[name].nbytes for name in archive.names)):
+        raise FileError(f"expected more data for {sizes[0]} states and {sizes[1]} actions")
+    return sizes
 
 
 def _flatten(tables: Any, prefix: str = "") -> list[tuple[str, NDArray[Any]]]:

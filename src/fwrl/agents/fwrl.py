@@ -44,18 +44,23 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 Relaxation = Literal["exact", "paper"]
+Objective = Literal["reward", "steps"]
 LARGEST_TABLE = 8 * 2**30  # bytes
 
 
 @dataclass(frozen=True)
 class FwrlConfig(Config):
-    """`relaxation`: "exact", or "paper" for Algorithm 1 to the letter."""
+    """`relaxation`: "exact", or "paper" for Algorithm 1 to the letter. `objective`: "reward", or "steps" to
+    count every step as -1, as the paper's predecessor (Kaelbling 1993) did.
+    """
 
     relaxation: Relaxation = "exact"
+    objective: Objective = "reward"
 
     def __post_init__(self) -> None:
-        if self.relaxation not in get_args(Relaxation):
-            raise OptionError(f"expected relaxation to be one of {get_args(Relaxation)}, got {self.relaxation!r}")
+        for name, choices in (("relaxation", get_args(Relaxation)), ("objective", get_args(Objective))):
+            if getattr(self, name) not in choices:
+                raise OptionError(f"expected {name} to be one of {choices}, got {getattr(self, name)!r}")
 
 
 class ExactTables(NamedTuple):
@@ -67,6 +72,7 @@ class ExactTables(NamedTuple):
     walk: Walk
     greedy: Greedy
     action_values: Floats  # (A,)
+    counts_steps: Ints  # (1,) 1 where every step is worth -1
 
 
 class PaperTables(NamedTuple):
@@ -78,6 +84,7 @@ class PaperTables(NamedTuple):
     relaxed: Ints  # (S,)
     onward: Floats  # (S,)
     action_values: Floats  # (A,)
+    counts_steps: Ints  # (1,) 1 where every step is worth -1
 
 
 @compiled
@@ -94,6 +101,8 @@ def observe_exact(agent: ExactTables, s: int, a: int, r: float, next_s: int, arr
     """F(s, a, s') >= r, and the triangle inequality everywhere."""
     if arrived:
         return LEARNED
+    if agent.counts_steps[0] != 0:
+        r = -1.0
     pair = s * len(agent.action_values) + a
     e = find_edge(agent.edges, pair, next_s)
     if e != NONE and r <= agent.edges.best[e]:
@@ -131,6 +140,8 @@ def observe_paper(agent: PaperTables, s: int, a: int, r: float, next_s: int, arr
     """
     if arrived:
         return LEARNED
+    if agent.counts_steps[0] != 0:
+        r = -1.0
     F = agent.F
     back = 0.0 if next_s == s else largest(F[next_s, :, s])
     if r + back > PROFIT:
@@ -162,7 +173,7 @@ class Fwrl(Agent):
     name = "fwrl"
     description = "Floyd-Warshall RL: the triangle inequality stitches past trips to any goal"
     Config = FwrlConfig
-    scratch = ("walk", "greedy", "onward", "action_values")
+    scratch = ("walk", "greedy", "onward", "action_values", "counts_steps")
     config: FwrlConfig
 
     def choose_verbs(self) -> Verbs:
@@ -179,6 +190,7 @@ class Fwrl(Agent):
                 f"expected a table of at most {LARGEST_TABLE / 2**30:.0f} GiB, {S:,} states with "
                 f"relaxation={self.config.relaxation!r} need {size / 2**30:,.1f} GiB; use a smaller world"
             )
+        counts_steps = np.array([int(self.config.objective == "steps")])
         if exact:
             return ExactTables(
                 nothing_known(S),
@@ -187,10 +199,11 @@ class Fwrl(Agent):
                 walk_room(S),
                 nothing_remembered(S, A),
                 np.empty(A),
+                counts_steps,
             )
         F = np.full((S, A, S), -np.inf)
         changes, relaxed = np.zeros(1, np.int64), np.full(S, -1)
-        return PaperTables(F, no_episode(), changes, relaxed, np.empty(S), np.empty(A))
+        return PaperTables(F, no_episode(), changes, relaxed, np.empty(S), np.empty(A), counts_steps)
 
     def prepare(self, goal: int) -> None:
         """Another goal, other best actions."""
@@ -215,7 +228,7 @@ class Fwrl(Agent):
 
     def values(self, goal: int) -> Floats:
         """(S,) V(., g)."""
-        self._check_state(goal, "goal")
+        goal = self._state(goal, "goal")
         if isinstance(self.tables, ExactTables):
             known: Floats = self.tables.V[goal].copy()
             return known

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent, Config, no_episode
 from fwrl.agents.verbs import LEARNED, PROFITABLE, Verbs, declare
-from fwrl.errors import FileError
-from fwrl.kernels.arrival import Plan, no_plan, outcome_of, plan_for, reconsider
+from fwrl.errors import PositiveCycleError
+from fwrl.kernels.arrival import Plan, check_plan, no_plan, outcome_of, plan_for, reconsider
 from fwrl.kernels.compiled import compiled
 from fwrl.kernels.edges import (
     NONE,
@@ -54,6 +54,13 @@ def planned_values(edges: Edges, plan: Plan, s: int, values: Floats) -> None:
     for a in range(A):
         p, v = outcome_of(edges, plan, s * A + a)
         values[a] = -np.inf if improves(best, p) else v
+
+
+@compiled
+def planned_table(edges: Edges, plan: Plan, table: Floats) -> None:
+    """The same for every state, into `table` (S, A)."""
+    for s in range(len(table)):
+        planned_values(edges, plan, s, table[s])
 
 
 @compiled
@@ -118,18 +125,24 @@ class ModelBased(Agent):
 
     def prepare(self, goal: int) -> None:
         """Plan for the goal."""
-        plan_for(self.tables.edges, self.tables.plan, goal)
+        self.tables = self.tables._replace(plan=self._plan_anew(goal))
 
     def action_values(self, state: int, goal: int) -> Floats:
         """(A,) expected path reward given arrival, -inf for actions less likely to arrive than the best."""
-        self._check_state(state)
+        state = self._state(state)
         values = np.empty(self.n_actions)
         planned_values(self.tables.edges, self._plan(goal), state, values)
         return values
 
+    def action_table(self, goal: int) -> Floats:
+        """(S, A) the same for every state."""
+        table = np.empty((self.n_states, self.n_actions))
+        planned_table(self.tables.edges, self._plan(goal), table)
+        return table
+
     def value(self, state: int, goal: int) -> float:
         """v(s, g): expected path reward given arrival; -inf where the goal is never reached."""
-        self._check_state(state)
+        state = self._state(state)
         return float(self._plan(goal).v[state])
 
     def values(self, goal: int) -> Floats:
@@ -138,27 +151,28 @@ class ModelBased(Agent):
 
     def arrival(self, state: int, goal: int) -> float:
         """p(s, g): the probability of ever arriving."""
-        self._check_state(state)
+        state = self._state(state)
         return float(self._plan(goal).p[state])
 
     def check_tables(self) -> None:
-        """Shapes, edge indices and the plan's."""
-        S, A = self.n_states, self.n_actions
-        check_edges(self.tables.edges, S, A)
-        plan = self.tables.plan
-        lengths = [len(array) for array in plan]
-        sound = lengths == [len(array) for array in no_plan(S)]
-        sound = sound and bool(np.all((plan.pi >= NONE) & (plan.pi < A)) and not plan.size[1:].any())
-        sound = sound and 0 <= plan.size[0] < S and not (plan.queued.any() or plan.is_touched.any())
-        if not sound:
-            raise FileError(f"expected a plan over {S} states and {A} actions")
+        """Edge indices, and a plan that could be the one for the goal."""
+        check_edges(self.tables.edges, self.n_states, self.n_actions)
+        fresh = no_plan(self.n_states) if self.goal is None else self._plan_anew(self.goal)
+        check_plan(self.tables.edges, self.tables.plan, fresh)
 
     def _plan(self, goal: int) -> Plan:
         """The plan for any goal: the one in use, or one made for the question."""
-        self._check_state(goal, "goal")
+        goal = self._state(goal, "goal")
         if goal == self.goal:
             plan: Plan = self.tables.plan
             return plan
+        return self._plan_anew(goal)
+
+    def _plan_anew(self, goal: int) -> Plan:
         plan = no_plan(self.n_states)
-        plan_for(self.tables.edges, plan, goal)
+        if not plan_for(self.tables.edges, plan, goal):
+            raise PositiveCycleError(
+                f"expected no cycle that gains reward, but on the way to {goal} what was observed has one; "
+                "check the sign of the rewards, and pass goal rewards with arrived=True"
+            )
         return plan

@@ -32,10 +32,12 @@ class QConfig(Config):
     initial_value: float = 1.0
 
     def __post_init__(self) -> None:
+        for name in ("learning_rate", "initial_value"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not np.isfinite(value):
+                raise OptionError(f"expected a finite {name}, got {value!r}")
         if not 0 < self.learning_rate <= 1:
             raise OptionError(f"expected 0 < learning_rate <= 1, got {self.learning_rate}")
-        if not np.isfinite(self.initial_value):
-            raise OptionError(f"expected a finite initial_value, got {self.initial_value}")
 
 
 class QTables(NamedTuple):

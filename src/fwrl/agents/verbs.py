@@ -29,14 +29,11 @@ class Verbs(NamedTuple):
     action_values: Callable[[Any, int, int, NDArray[np.float64]], None]
 
     @property
-    def source(self) -> Path:
-        """The file that the verbs are written in."""
-        return Path(self.act.__code__.co_filename)
-
-    @property
-    def foreign(self) -> bool:
-        """Whether they are written outside fwrl."""
-        return PACKAGE not in self.source.parents
+    def foreign(self) -> tuple[Path, ...]:
+        """The files outside fwrl that they are written in."""
+        verbs = (self.act, self.observe, self.action_values)
+        files = {Path(verb.__code__.co_filename) for verb in verbs}
+        return tuple(sorted(file for file in files if PACKAGE not in file.parents))
 
 
 _VERBS: dict[type, Verbs] = {}
@@ -64,6 +61,11 @@ def observe(agent: Any, s: int, a: int, r: float, next_s: int, arrived: bool) ->
     raise NotImplementedError("call the agent's own observe")
 
 
+def action_values(agent: Any, s: int, g: int, values: NDArray[np.float64]) -> None:
+    """What `agent` expects of each action at `s` on the way to `g`; only inside compiled loops."""
+    raise NotImplementedError("call the agent's own action_values")
+
+
 # Numba wants the same annotations on both storeys of an overload.
 @overload(act, jit_options=OPTIONS)
 def _act(agent: Any, s: Any, rng: Any) -> Any:
@@ -85,22 +87,33 @@ def _observe(agent: Any, s: Any, a: Any, r: Any, next_s: Any, arrived: Any) -> A
     return call
 
 
+@overload(action_values, jit_options=OPTIONS)
+def _action_values(agent: Any, s: Any, g: Any, values: Any) -> Any:
+    verb = _VERBS[agent.instance_class].action_values
+
+    def call(agent: Any, s: Any, g: Any, values: Any) -> Any:
+        verb(agent, s, g, values)
+
+    return call
+
+
 class Loop:
     """A compiled loop over verbs, compiled once for fwrl's own agents and once per foreign source."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._own = compiled(function)
-        self._foreign: dict[Path, Callable[..., Any]] = {}
+        self._foreign: dict[tuple[Path, ...], Callable[..., Any]] = {}
 
     def of(self, verbs: Verbs) -> Callable[..., Any]:
         """The loop to use with these verbs. An edit in a foreign file is noticed by the next process."""
-        if not verbs.foreign:
+        foreign = verbs.foreign
+        if not foreign:
             return self._own
-        if verbs.source not in self._foreign:
-            sources = (verbs.source,) if verbs.source.is_file() else None
-            self._foreign[verbs.source] = compiled(self._function, sources=sources)
-        return self._foreign[verbs.source]
+        if foreign not in self._foreign:
+            sources = foreign if all(file.is_file() for file in foreign) else None
+            self._foreign[foreign] = compiled(self._function, sources=sources)
+        return self._foreign[foreign]
 
 
 def _observe_all(
@@ -117,4 +130,11 @@ def _observe_all(
     return len(states)
 
 
+def _all_action_values(agent: Any, g: int, table: NDArray[np.float64]) -> None:
+    """Fill `table` (S, A) with the action values of every state."""
+    for s in range(len(table)):
+        action_values(agent, s, g, table[s])
+
+
 observe_all = Loop(_observe_all)
+all_action_values = Loop(_all_action_values)

@@ -13,6 +13,7 @@ from fwrl.errors import unknown_name
 from fwrl.task import Task, Trajectory, run
 from fwrl.worlds import World, four_rooms, load_world
 
+PAPER_RUN = (50, 400)  # episodes, steps
 FIRST_STEPS = 30_000
 LITERAL_STEPS = {32: 20, 64: 3}  # literal steps timed on N x N maps; each costs the same
 
@@ -21,9 +22,9 @@ def _agent(world: World, name: str = "fwrl") -> Agent:
     return make_agent(name, world.n_states, world.n_actions, seed=0)
 
 
-def _trip(world: World, steps: int) -> Trajectory:
-    """The ordinary steps of the first episode of a run."""
-    result = run(world, _agent(world), episodes=1, steps=steps, seed=0, trajectory=True)
+def _trip(world: World, episodes: int, steps: int) -> Trajectory:
+    """The ordinary steps of a run."""
+    result = run(world, _agent(world), episodes=episodes, steps=steps, seed=0, trajectory=True)
     assert result.trajectory is not None
     ordinary = ~result.trajectory.arrived
     columns: list[Any] = [column[ordinary] for column in result.trajectory]
@@ -44,36 +45,38 @@ def step() -> Iterator[Measurement]:
     """One step on four rooms: against literal NumPy on the same transitions, and against a random walker."""
     world = load_world("four-rooms")
     task = Task(world)
-    trip = _trip(world, 4_000)
+    trip = _trip(world, *PAPER_RUN)
     n = len(trip.state)
 
     def learn() -> None:
         _agent(world).observe_many(trip.state, trip.action, trip.reward, trip.next_state)
 
     ours, other = alternate(learn, _literal(world, trip, n), rounds=3)
-    yield Measurement("learning on four rooms / literal NumPy", ours / n, other / n, f"{n:,} steps")
+    yield Measurement(
+        "learn on four rooms / literal NumPy", ours / n, other / n, f"{n:,} ordinary steps of a 50 x 400 run"
+    )
 
     steps = 400_000
 
     def live(name: str) -> Callable[[], None]:
         return lambda: _discard(run(task, _agent(world, name), episodes=1, steps=steps, seed=0))
 
-    ours, other = alternate(live("fwrl"), live("random"), rounds=5)
-    note = f"acting and learning, {steps:,} steps; FWRL costs {ours / other:.1f} random walks"
-    yield Measurement("whole loop on four rooms / random agent's", ours / steps, other / steps, note)
+    ours, other = alternate(live("fwrl"), live("random"), rounds=9)
+    note = f"{steps:,} steps; costs {ours / other:.1f} random ones"
+    yield Measurement("act, learn on four rooms / random agent", ours / steps, other / steps, note)
 
 
 def scale() -> Iterator[Measurement]:
     """The first steps of a run on larger four-room maps against literal NumPy, timed in part."""
     for size, timed in LITERAL_STEPS.items():
         world = four_rooms(size)
-        trip = _trip(world, FIRST_STEPS)
+        trip = _trip(world, 1, FIRST_STEPS)
         agent = _agent(world)
         task = Task(world)
         ours = seconds(lambda a=agent, t=task: _discard(run(t, a, episodes=1, steps=FIRST_STEPS, seed=0)))  # type: ignore[misc]
         # Filling F is not part of a step: a run without any is taken off.
         other = seconds(_literal(world, trip, timed)) - seconds(_literal(world, trip, 0))
-        note = f"first {FIRST_STEPS:,} steps; literal extrapolated from {timed}"
+        note = f"first {FIRST_STEPS:,}; literal: {timed}, extrapolated"
         name = f"{world.n_states:,} states / literal NumPy"
         yield Measurement(name, ours / FIRST_STEPS, other / timed, note)
 
@@ -88,8 +91,8 @@ def growth() -> Iterator[Measurement]:
             run(task, _agent(task.world, name), episodes=1, steps=FIRST_STEPS, seed=0)
 
         ours, other = alternate(lambda f=live: f("fwrl"), lambda f=live: f("random"), rounds=1)  # type: ignore[misc]
-        name = f"{task.world.n_states:,} states / random agent's"
-        yield Measurement(name, ours / FIRST_STEPS, other / FIRST_STEPS, "first 30,000 steps")
+        name = f"{task.world.n_states:,} states / random agent"
+        yield Measurement(name, ours / FIRST_STEPS, other / FIRST_STEPS, f"first {FIRST_STEPS:,} steps")
 
 
 def _discard(_: object) -> None:

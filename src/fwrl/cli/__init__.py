@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import typer
 
@@ -10,13 +11,17 @@ from fwrl import __version__
 from fwrl.cli.agents import agents
 from fwrl.cli.bench import bench
 from fwrl.cli.check import check
+from fwrl.cli.export import export
+from fwrl.cli.reproduce import reproduce
 from fwrl.cli.train import train
 from fwrl.cli.worlds import worlds
 from fwrl.errors import FwrlError
 
+STOPPED = 130  # the exit code for Ctrl-C
+
 app = typer.Typer(
     name="fwrl",
-    no_args_is_help=True,
+    invoke_without_command=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -32,13 +37,18 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def fwrl(
+    context: typer.Context,
     version: bool = typer.Option(
         False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
     ),
 ) -> None:
     """Floyd-Warshall Reinforcement Learning: learn from every trip, reach any goal."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
+app.command(epilog="Example: fwrl reproduce --seeds 5 --out quick")(reproduce)
+app.command(epilog="Example: fwrl export results")(export)
 app.command(epilog="Example: fwrl worlds windy-four-rooms")(worlds)
 app.command(epilog="Example: fwrl agents --json")(agents)
 app.command(epilog="Example: fwrl train four-rooms --agent fwrl --episodes 20 --out rooms.fwrl")(train)
@@ -46,17 +56,27 @@ app.command(epilog="Example: fwrl check rooms.fwrl")(check)
 app.command(epilog="Example: fwrl bench --only step")(bench)
 
 
+# Typer lets only this subclass out; its parent is what every misused command or option raises.
+MISUSED: Any = typer.BadParameter.__base__
+
+
 def main() -> None:
     """Run the command line: bad input ends in exit code 2 and one sentence, never in a traceback."""
     try:
-        app()
+        code = app(prog_name="fwrl", standalone_mode=False)
     except FwrlError as error:
-        typer.echo(f"fwrl: {error}", err=True)
-        sys.exit(2)
-    except KeyboardInterrupt:
+        code = _refuse(str(error))
+    except MISUSED as error:
+        message = error.format_message()
+        where = error.ctx.command_path if error.ctx else "fwrl"
+        code = _refuse(f"{message[:1].lower()}{message[1:].rstrip('.')}; see {where} --help")
+    except (KeyboardInterrupt, typer.Abort):
+        code = STOPPED
+    if code == STOPPED:
         typer.echo("fwrl: stopped", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader of a pipe (head, say) has seen enough.
-        sys.stderr.close()
-        sys.exit(0)
+    sys.exit(code)
+
+
+def _refuse(reason: str) -> int:
+    typer.echo(f"fwrl: {reason}", err=True)
+    return 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -16,8 +16,7 @@ def agents(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
     listed: list[dict[str, Any]] = []
     for name in agent_names():
         cls = agent_class(name)
-        options = {field.name: field.default for field in fields(cls.Config)}
-        listed.append({"name": name, "description": cls.description, "options": options})
+        listed.append({"name": name, "description": cls.description, "options": asdict(cls.Config())})
     if as_json:
         typer.echo(json.dumps(listed, indent=2))
         return

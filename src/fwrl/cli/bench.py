@@ -31,19 +31,23 @@ def bench(
         return
     table = Table(box=None, pad_edge=False)
     table.add_column("part", style="bold")
-    table.add_column("ours / other")
-    table.add_column("ours, a step", justify="right")
-    table.add_column("other, a step", justify="right")
-    table.add_column("times as fast", justify="right", style="bold")
-    table.add_column("how")
+    table.add_column("ours / other, a step")
+    table.add_column("ours", justify="right", no_wrap=True)
+    table.add_column("other", justify="right", no_wrap=True)
+    table.add_column("times as fast", justify="right", style="bold", no_wrap=True)
     for part, m in rows:
-        table.add_row(part, m.name, _time(m.ours), _time(m.other), f"{m.ratio:,.3g}", m.note)
+        table.add_row(part, f"{m.name}\n[dim]{m.note}[/]", _time(m.ours), _time(m.other), _ratio(m.ratio))
     Console(highlight=False).print(table)
+
+
+def _ratio(ratio: float) -> str:
+    """Three digits, and no exponent."""
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
 def _time(seconds: float) -> str:
     """A duration in the unit that suits it."""
-    for unit, scale in (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3)):
+    for unit, scale in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3)):
         if seconds < 1000 * scale:
             return f"{seconds / scale:.3g} {unit}"
     return f"{seconds:.3g} s"

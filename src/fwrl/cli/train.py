@@ -32,8 +32,8 @@ def train(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Let an agent learn in a world by the paper's protocol, and save it."""
-    if out is not None and not out.resolve().parent.is_dir():
-        raise FileError(f"expected an existing folder for {str(out)!r}; make it first")
+    if out is not None:
+        _check_place(out)
     from fwrl.agents import make_agent
     from fwrl.task import Task
     from fwrl.worlds import load_world
@@ -49,6 +49,14 @@ def train(
         typer.echo(json.dumps(summary | {"reward": result.reward.tolist()}, indent=2))
         return
     _print(summary, out)
+
+
+def _check_place(out: Path) -> None:
+    """Say before the training, not after it, that its result cannot be saved."""
+    if not out.resolve().parent.is_dir():
+        raise FileError(f"expected an existing folder for {str(out)!r}; make it first")
+    if out.is_dir():
+        raise FileError(f"expected a file to write, {str(out)!r} is a folder")
 
 
 def _option(text: str) -> tuple[str, Any]:

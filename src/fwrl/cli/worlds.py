@@ -27,15 +27,16 @@ def worlds(
         return
     from rich.console import Console
 
-    from fwrl.worlds import describe_reach, draw
+    from fwrl.worlds import describe_reach
 
     console = Console(highlight=False)
-    console.print(draw(world), markup=False, soft_wrap=True)
+    if world.description:
+        console.print(world.description, markup=False)
+    console.print(_drawn(world, console.encoding), markup=False, soft_wrap=True)
     facts = _facts(world)
     kind = "deterministic" if facts["deterministic"] else "stochastic"
     console.print(
-        f"{world.name}: {world.n_states} states, {world.n_actions} actions "
-        f"({', '.join(world.action_names)}), {kind}",
+        f"{world.name}: {world.n_states} states, {world.n_actions} actions ({', '.join(world.action_names)}), {kind}",
         markup=False,
     )
     console.print(describe_reach(world), markup=False)
@@ -56,19 +57,29 @@ def _list(as_json: bool) -> None:
     table.add_column("states", justify="right")
     table.add_column("what it is")
     for row in listed:
-        table.add_row(row.name, str(row.states), row.description)
-    console = Console()
+        states = "" if row.states is None else str(row.states)
+        table.add_row(row.name, states, row.description)
+    console = Console(highlight=False)
     console.print(table)
-    console.print(
-        "\nAlso: a path to a .txt or .map file, four-rooms-N (N x N cells), maze-WxH-SEED.",
-        markup=False,
-        highlight=False,
-    )
+    console.print("\nThe path of a .txt or .map file is a world as well.", markup=False)
+
+
+def _drawn(world: Any, encoding: str) -> str:
+    """The drawing, or the map's own characters where the terminal knows no others."""
+    from fwrl.worlds import draw
+
+    drawing = draw(world)
+    try:
+        drawing.encode(encoding)
+    except UnicodeEncodeError:
+        return "\n".join(world.grid.rows)
+    return drawing
 
 
 def _facts(world: Any) -> dict[str, Any]:
     return {
         "name": world.name,
+        "description": world.description,
         "states": world.n_states,
         "actions": list(world.action_names),
         "deterministic": world.deterministic,

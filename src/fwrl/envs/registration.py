@@ -72,9 +72,7 @@ def _register_in(module: ModuleType) -> None:
 class _Arrival:
     """An import finder that lets Gymnasium's registry load as ever and then adds our ids to it."""
 
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name != _REGISTRY_MODULE:
             return None
         others = (finder for finder in sys.meta_path if finder is not self)

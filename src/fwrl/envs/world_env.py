@@ -94,9 +94,7 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
         info = {"path_reward": path_reward, "success": arrived, "is_success": arrived}
         return self._observation(self._state), reward, arrived, False, info
 
-    def compute_reward(
-        self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None
-    ) -> float | Floats:
+    def compute_reward(self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None) -> float | Floats:
         """The reward of steps that ended at `achieved_goal` with `desired_goal` wanted.
 
         Goals are single states, (n,) or (n, 1); single states give a float, others (n,). Where

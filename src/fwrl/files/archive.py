@@ -72,9 +72,7 @@ class Archive:
         return flat.reshape(section["shape"])
 
 
-def write_archive(
-    path: str | Path, kind: str, details: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
-) -> None:
+def write_archive(path: str | Path, kind: str, details: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write `arrays` and `details` (anything JSON holds) to `path`, all or nothing."""
     sections: list[dict[str, Any]] = []
     offset = 0
@@ -134,9 +132,7 @@ def _header_length(path: Path, prefix: bytes) -> int:
         raise FileError(f"{str(path)!r} is not a file saved by fwrl")
     _, version, length, _ = PREFIX.unpack(prefix)
     if version > VERSION:
-        raise FileError(
-            f"{str(path)!r} has format version {version}, this fwrl reads up to {VERSION}; upgrade fwrl"
-        )
+        raise FileError(f"{str(path)!r} has format version {version}, this fwrl reads up to {VERSION}; upgrade fwrl")
     if version < 1 or length > LONGEST_HEADER:
         raise FileError(f"{str(path)!r} is damaged: its header makes no sense")
     return int(length)

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.errors import FileError
 from fwrl.kernels.compiled import compiled
 from fwrl.kernels.edges import NONE, Edges
 from fwrl.kernels.ties import SMALLEST_SCALE, improves
@@ -56,6 +57,25 @@ def no_plan(n_states: int) -> Plan:
     touched, size = np.zeros(2 * n_states, np.int64), np.zeros(3, np.int64)
     pi = np.full(n_states, NONE)
     return Plan(p, v, pi, p.copy(), v.copy(), queue, queued, touched, is_touched, size)
+
+
+def check_plan(edges: Edges, plan: Plan, fresh: Plan) -> None:
+    """Refuse a plan read from a file unless it is at rest, arrives where a `fresh` one does, and follows edges.
+
+    Its values may differ from those of the fresh one by rounding, or be wrong and then soon corrected.
+    """
+    S = len(fresh.p)
+    sound = [len(array) for array in plan] == [len(array) for array in fresh]
+    sound = sound and 0 <= plan.size[0] < S and not plan.size[1:].any()
+    sound = sound and not (plan.queued.any() or plan.is_touched.any())
+    sound = sound and np.array_equal(plan.p > 0, fresh.p > 0) and np.array_equal(plan.pi < 0, fresh.pi < 0)
+    sound = sound and bool(np.isfinite(plan.p).all() and np.isfinite(plan.v[fresh.p > 0]).all())
+    if sound:
+        A = len(edges.leaving) // S
+        states = np.flatnonzero(plan.pi >= 0)
+        sound = bool(np.all(plan.pi < A) and np.all(edges.leaving[states * A + plan.pi[states]] != NONE))
+    if not sound:
+        raise FileError(f"expected a plan over {S} states that follows what was observed; the file is damaged")
 
 
 @compiled

@@ -34,7 +34,7 @@ def compiled(function: Function, *, sources: tuple[Path, ...] | None = ()) -> Fu
     is remembered on disk.
     """
     folder = None if sources is None else cache_folder(sources)
-    if folder is None:
+    if folder is None or not Path(function.__code__.co_filename).is_file():
         return numba.njit(**OPTIONS)(function)  # type: ignore[no-any-return]
     settings: Any = numba.config
     before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)

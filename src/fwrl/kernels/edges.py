@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NONE = -1
+PAGE = 512  # numbers in a page of memory
+LINES_APART = 9
 
 
 class Edges(NamedTuple):
@@ -51,25 +53,33 @@ def with_room(edges: Edges, more: int) -> Edges:
     capacity, needed = len(edges.target), int(edges.used[0]) + more
     if needed <= capacity:
         return edges
-    room = max(needed, 2 * capacity) - capacity
-    grown = {
-        name: np.concatenate([getattr(edges, name), np.zeros(room, getattr(edges, name).dtype)]) for name in SLOTS
-    }
+    size = max(needed, 2 * capacity)
+    # One block, its rows an odd number of cache lines apart: rows that all began at the start of a page would
+    # fight for the same few lines of the cache, and a step would take twice as long.
+    block = np.zeros((len(SLOTS), size + (LINES_APART * 8 - size) % PAGE), np.int64)
+    grown: dict[str, Any] = {}
+    for row, name in zip(block, SLOTS, strict=True):
+        kept = getattr(edges, name)
+        grown[name] = row[:size].view(kept.dtype)
+        grown[name][:capacity] = kept
     return edges._replace(**grown)
 
 
 def check_edges(edges: Edges, n_states: int, n_actions: int) -> None:
     """Refuse edges read from a file whose indices would lead compiled code astray."""
-    used, capacity = int(edges.used[0]), len(edges.target)
+    used, capacity = int(edges.used.sum()), len(edges.target)
     links = ("leaving", "entering", "next_leaving", "next_entering")
     sound = (
-        len(edges.leaving) == n_states * n_actions
+        len(edges.used) == 1
+        and len(edges.leaving) == n_states * n_actions
         and len(edges.entering) == n_states
         and all(len(getattr(edges, name)) == capacity for name in SLOTS)
         and 0 <= used <= capacity
         and _within(edges.pair[:used], 0, n_states * n_actions)
         and _within(edges.target[:used], 0, n_states)
         and all(_within(getattr(edges, name), NONE, used) for name in links[:2])
+        and bool(np.all(edges.times[:used] > 0))
+        and bool(np.isfinite(edges.total[:used]).all() and np.isfinite(edges.best[:used]).all())
     )
     # A list runs from newer to older edges, so it ends; every link must point that way.
     order = np.arange(used)

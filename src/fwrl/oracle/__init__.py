@@ -7,11 +7,13 @@ are tested against, and what regret is measured from.
 from fwrl.oracle.evaluation import Evaluation, evaluate, path_function
 from fwrl.oracle.finality import by_final_state, q_from_f
 from fwrl.oracle.optimum import Optimum, optimum
+from fwrl.oracle.player import OraclePlayer
 from fwrl.oracle.returns import optimal_return
 
 __all__ = [
     "Evaluation",
     "Optimum",
+    "OraclePlayer",
     "by_final_state",
     "evaluate",
     "optimal_return",

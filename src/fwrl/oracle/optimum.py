@@ -82,8 +82,6 @@ def _least_cost(choices: Choices, goal: int) -> Floats:
     """(S,) the best path reward where nothing is left to chance and no step gains."""
     S, A = choices.n_states, choices.n_actions
     # Built column by column, since parallel edges given as coordinates would be added up.
-    backward: csc_array[np.float64] = csc_array(
-        (-choices.reward, choices.target, choices.first[::A]), shape=(S, S)
-    )
+    backward: csc_array[np.float64] = csc_array((-choices.reward, choices.target, choices.first[::A]), shape=(S, S))
     costs: Floats = dijkstra(backward.tocsr(), indices=[goal], min_only=True)
     return 0.0 - costs

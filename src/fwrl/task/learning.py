@@ -13,6 +13,7 @@ np.True_
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import DEFAULT_STEPS, Agent
-from fwrl.errors import FwrlError, OptionError
+from fwrl.errors import FwrlError, OptionError, PositiveCycleError
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,7 @@ def learn(
     """
     if total_timesteps < 1:
         raise OptionError(f"expected at least one step, got {total_timesteps}")
+    _check_fit(agent, env)
     steps = getattr(env.spec, "max_episode_steps", None) or DEFAULT_STEPS
     rewards, lengths, successes = [], [], []
     state, goal = _read(env.reset(seed=seed)[0], agent)
@@ -59,7 +61,13 @@ def learn(
         next_state, _ = _read(observation, agent)
         success = bool(terminated) and bool(info.get("is_success", next_state == goal))
         path_reward = info.get("path_reward", reward - goal_reward if success else reward)
-        agent.observe(state, action, float(path_reward), next_state)
+        try:
+            agent.observe(state, action, float(path_reward), next_state)
+        except PositiveCycleError as error:
+            raise PositiveCycleError(
+                f"{str(error).partition(';')[0]}; if the environment pays for reaching the goal, say how much "
+                "with goal_reward, or let it report each step's own part as info['path_reward']"
+            ) from error
         episode_reward += float(reward)
         episode_steps += 1
         state = next_state
@@ -75,15 +83,27 @@ def learn(
     return Learning(np.array(rewards), np.array(lengths, dtype=np.int64), np.array(successes, dtype=np.bool_))
 
 
+def _check_fit(agent: Agent, env: Any) -> None:
+    """Refuse what is not a goal environment of the agent's size, as far as its spaces tell."""
+    spaces = getattr(getattr(env, "observation_space", None), "spaces", {})
+    actions = getattr(env, "action_space", None)
+    if not {"observation", "desired_goal"} <= set(spaces):
+        raise FwrlError(
+            "expected a goal environment: Dict observations with integers under 'observation' and 'desired_goal', "
+            f"got {getattr(env, 'observation_space', env)}"
+        )
+    if getattr(actions, "n", None) != agent.n_actions or getattr(actions, "start", 0) != 0:
+        raise FwrlError(f"expected an environment with {agent.n_actions} actions like the agent's, got {actions}")
+
+
 def _read(observation: Any, agent: Agent) -> tuple[int, int]:
     """(state, goal) of an observation."""
     try:
-        state = int(np.asarray(observation["observation"]).item())
-        goal = int(np.asarray(observation["desired_goal"]).item())
+        state = operator.index(np.asarray(observation["observation"]).item())
+        goal = operator.index(np.asarray(observation["desired_goal"]).item())
     except (KeyError, TypeError, IndexError, ValueError):
         raise FwrlError(
-            "expected a goal environment with integers under 'observation' and 'desired_goal', got "
-            f"{observation!r}"
+            f"expected a goal environment with integers under 'observation' and 'desired_goal', got {observation!r}"
         ) from None
     if not (0 <= state < agent.n_states and 0 <= goal < agent.n_states):
         raise FwrlError(

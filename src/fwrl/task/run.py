@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
 from fwrl.agents.verbs import LEARNED
-from fwrl.errors import OptionError, PositiveCycleError
+from fwrl.errors import PositiveCycleError
 from fwrl.task.loop import Record, blank_record, run_episode
 from fwrl.task.task import GOAL_REWARD, Task, episode_streams, goal_stream
 from fwrl.worlds import World
@@ -88,9 +88,7 @@ def run(
     `world` may also be a `Task`, which then says what the goal pays and when an episode ends. Goals and starts
     are drawn by `seed`, the same for every agent, unless `goal` or `start` fixes them.
     """
-    task = (
-        world if isinstance(world, Task) else Task(world, goal_reward=goal_reward, goal_threshold=goal_threshold)
-    )
+    task = world if isinstance(world, Task) else Task(world, goal_reward=goal_reward, goal_threshold=goal_threshold)
     lived = list(
         live(
             task,
@@ -123,11 +121,11 @@ def live(
 ) -> Iterator[Episode]:
     """The same, an episode at a time, for whoever wants to watch."""
     world = task.world
-    _check_fit(world, agent, episodes, steps)
+    task.check_fit(agent.n_states, agent.n_actions, episodes, steps)
     loop = run_episode.of(agent.verbs)
     goals = goal_stream(seed)
     for episode in range(episodes):
-        g = task.draw_goal(goals) if goal is None else goal
+        g = task.draw_goal(goals, start) if goal is None else goal
         setup = task.setup(g, start)
         agent.begin_episode(g, steps, explore=explore)
         agent.reserve(steps)
@@ -181,17 +179,5 @@ def summarise(lived: list[Episode], trajectory: bool = False) -> Result:
 
 def _trajectory(lived: list[Episode]) -> Trajectory:
     episode = np.repeat(np.arange(len(lived)), [e.steps for e in lived])
-    columns = [
-        np.concatenate([getattr(e.record, name)[: e.steps] for e in lived]) for name in Trajectory._fields[1:]
-    ]
+    columns = [np.concatenate([getattr(e.record, name)[: e.steps] for e in lived]) for name in Trajectory._fields[1:]]
     return Trajectory(episode, *columns)
-
-
-def _check_fit(world: World, agent: Agent, episodes: int, steps: int) -> None:
-    if (agent.n_states, agent.n_actions) != (world.n_states, world.n_actions):
-        raise OptionError(
-            f"expected an agent for {world.n_states} states and {world.n_actions} actions, this one is "
-            f"for {agent.n_states} and {agent.n_actions}"
-        )
-    if episodes < 1 or steps < 1:
-        raise OptionError(f"expected at least one episode of at least one step, got {episodes} of {steps}")

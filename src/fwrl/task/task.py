@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.errors import TaskError
+from fwrl.errors import FwrlError, OptionError, TaskError
 from fwrl.worlds import World
 from fwrl.worlds.trips import Trips
 
@@ -28,7 +28,7 @@ class Setup(NamedTuple):
     """What one goal means for the states: compiled loops read it."""
 
     arrives: NDArray[np.bool_]  # (S,) whether a step taken here is the arriving one
-    to_goal: Floats  # (S,) shortest distance to the goal
+    to_goal: Floats  # (S,) shortest distance to where one arrives
     starts: Ints  # where trips may begin
 
 
@@ -66,9 +66,12 @@ class Task:
         self.trips = Trips(world, self.goal_threshold)
         self._setups: OrderedDict[int, Setup] = OrderedDict()
 
-    def draw_goal(self, rng: np.random.Generator) -> int:
-        """A goal, uniform over those that some trip can reach."""
-        return self.trips.draw_goal(rng)
+    def draw_goal(self, rng: np.random.Generator, start: int | None = None) -> int:
+        """A goal, uniform over those that some trip, or one from `start`, can reach."""
+        if start is None:
+            return self.trips.draw_goal(rng)
+        self._check_start(start)
+        return self.trips.draw(rng, start=start)[1]
 
     def setup(self, goal: int, start: int | None = None) -> Setup:
         """What `goal` means for the states; with `start` every trip begins there."""
@@ -79,13 +82,31 @@ class Task:
                 self._setups.popitem(last=False)
         self._setups.move_to_end(goal)
         if start is None:
+            self.trips.check_goal(goal)
             return self._setups[goal]
+        self._check_start(start)
         self.trips.check(start, goal)
         return self._setups[goal]._replace(starts=np.array([start], dtype=np.int64))
 
+    def check_fit(self, n_states: int, n_actions: int, episodes: int, steps: int) -> None:
+        """Refuse an agent of another size than the world's, and runs in which nothing happens."""
+        world = self.world
+        if (n_states, n_actions) != (world.n_states, world.n_actions):
+            raise OptionError(
+                f"expected an agent for {world.n_states} states and {world.n_actions} actions, this one is "
+                f"for {n_states} and {n_actions}"
+            )
+        if episodes < 1 or steps < 1:
+            raise OptionError(f"expected at least one episode of at least one step, got {episodes} of {steps}")
+
+    def _check_start(self, start: int) -> None:
+        if not 0 <= start < self.world.n_states:
+            raise FwrlError(f"expected a start from 0 to {self.world.n_states - 1}, got {start}")
+
     def _make_setup(self, goal: int) -> Setup:
-        to_goal = self.world.distances_to(goal)
-        return Setup(to_goal <= self.goal_threshold, to_goal, self.trips.starts(goal))
+        arrival = self.trips.arrival(goal)
+        to_goal = self.world.distances_to(*arrival)
+        return Setup(to_goal == 0, to_goal, self.trips.starts(goal))
 
 
 def checked_goal_reward(world: World, goal_reward: float) -> float:
@@ -108,6 +129,4 @@ def episode_streams(seed: int, episode: int) -> Streams:
     """The other two generators, anew for each episode: how often one agent respawns leaves the next
     episode's starts alone, so every agent meets the same ones.
     """
-    return Streams(
-        *(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(kind, episode))) for kind in (1, 2))
-    )
+    return Streams(*(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(kind, episode))) for kind in (1, 2)))

@@ -47,9 +47,10 @@ def walk(
 ) -> Iterator[Step]:
     """Let `agent` live through episodes, yielding every step after it was learned from."""
     world = task.world
+    task.check_fit(agent.n_states, agent.n_actions, episodes, steps)
     goals = goal_stream(seed)
     for episode in range(episodes):
-        g = task.draw_goal(goals) if goal is None else goal
+        g = task.draw_goal(goals, start) if goal is None else goal
         setup = task.setup(g, start)
         starts, dynamics = episode_streams(seed, episode)
         agent.begin_episode(g, steps, explore=explore)

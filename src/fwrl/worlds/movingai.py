@@ -90,9 +90,7 @@ def _header(lines: Sequence[str], source: str) -> tuple[int, int]:
     sizes: dict[str, int] = {}
     for line in (2, 3):
         match words[line - 1]:
-            case ["height" | "width" as side, number] if (
-                number.isdecimal() and int(number) > 0 and side not in sizes
-            ):
+            case ["height" | "width" as side, number] if number.isdecimal() and int(number) > 0 and side not in sizes:
                 sizes[side] = int(number)
             case words_there:
                 missing = "width" if "height" in sizes else "height"

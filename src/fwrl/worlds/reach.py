@@ -32,8 +32,7 @@ def describe_reach(world: World) -> str:
     members = np.unique(world.regions, return_index=True)[1]
     largest = np.argsort(-sizes, kind="stable")
     named = [
-        f"{sizes[r]} state{'s' if sizes[r] > 1 else ''} around {world.label(int(members[r]))}"
-        for r in largest[:SHOWN]
+        f"{sizes[r]} state{'s' if sizes[r] > 1 else ''} around {world.label(int(members[r]))}" for r in largest[:SHOWN]
     ]
     if len(sizes) > SHOWN:
         named.append(f"and {len(sizes) - SHOWN} smaller ones")

@@ -81,15 +81,10 @@ class Trips:
         if start is not None:
             return start, self._goal_from(rng, start)
         if goal is not None:
-            starts = self.starts(goal)
-            if len(starts) == 0:
-                raise TaskError(
-                    f"expected a goal that some state{self._apart} can reach and return from, got "
-                    f"{self._name(goal)}; choose another goal, or give a start as well"
-                )
+            self.check_goal(goal)
         else:
             goal = self.draw_goal(rng)
-            starts = self.starts(goal)
+        starts = self.starts(goal)
         return int(starts[rng.integers(len(starts))]), goal
 
     def _goal_from(self, rng: np.random.Generator, start: int) -> int:
@@ -100,6 +95,14 @@ class Trips:
             f"expected a start that can reach some state{self._apart} and return, got "
             f"{self._name(start)}; choose another start, or give a goal as well"
         )
+
+    def check_goal(self, goal: int) -> None:
+        """Refuse a goal that no trip is drawn to."""
+        if len(self.starts(goal)) == 0:
+            raise TaskError(
+                f"expected a goal that some state{self._apart} can reach and return from, got "
+                f"{self._name(goal)}; choose another goal, or give a start as well"
+            )
 
     def check(self, start: int, goal: int) -> None:
         """Refuse a trip that is over before it begins, or cannot end."""

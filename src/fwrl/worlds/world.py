@@ -108,12 +108,14 @@ class World:
             return f"({x:g}, {y:g})"
         return str(state)
 
-    def distances_to(self, goal: int) -> Floats:
-        """(S,) the distance from every state to `goal`; inf where no moves lead there."""
+    def distances_to(self, *goals: int) -> Floats:
+        """(S,) the distance from every state to the nearest of `goals`; inf where no moves lead there."""
         from scipy.sparse.csgraph import dijkstra
 
-        self._check(goal)
-        distances: Floats = dijkstra(self._reversed_moves, indices=[int(goal)])[0]
+        for goal in goals:
+            self._check(goal)
+        nearest = [int(goal) for goal in goals]
+        distances: Floats = dijkstra(self._reversed_moves, indices=nearest, min_only=True)
         return distances
 
     def distance(self, state: int, goal: int) -> float:
@@ -241,9 +243,7 @@ def from_outcomes(
     for s, row in enumerate(outcomes):
         if len(row) != A:
             raise FwrlError(f"expected {A} actions at every state of {name!r}, state {s} has {len(row)}")
-    flat = [
-        (s, a, *outcome) for s, row in enumerate(outcomes) for a, listed in enumerate(row) for outcome in listed
-    ]
+    flat = [(s, a, *outcome) for s, row in enumerate(outcomes) for a, listed in enumerate(row) for outcome in listed]
     state, action, probability, next_state, reward = zip(*flat, strict=True) if flat else ((),) * 5
     measured = None
     if moves is not None:

@@ -1,0 +1,32 @@
+"""`fwrl export`: results for other tools."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fwrl.errors import FileError
+
+
+def export(
+    results: Annotated[Path, typer.Argument(help="The folder that fwrl reproduce wrote to.")] = Path("results"),
+    out: Annotated[Path | None, typer.Option(help="The folder to write to; RESULTS/export if left out.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the files written as JSON.")] = False,
+) -> None:
+    """Write the results as CSV and Parquet, and per-agent score matrices (runs x tasks) as .npz."""
+    from fwrl.cli.reproduce import STORE
+    from fwrl.experiment import Store
+    from fwrl.experiment.export import export_results
+
+    if not (results / STORE).is_file():
+        raise FileError(f"expected {STORE} in {str(results)!r}; make it with: fwrl reproduce --out {results}")
+    with Store(results / STORE) as store:
+        written = export_results(store, out or results / "export")
+    if as_json:
+        typer.echo(json.dumps([str(path) for path in written]))
+        return
+    for path in written:
+        typer.echo(f"{path.stat().st_size:>12,}  {path}")

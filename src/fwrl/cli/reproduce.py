@@ -1,0 +1,123 @@
+"""`fwrl reproduce`: the whole paper in one command."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fwrl.errors import FileError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from fwrl.experiment import Experiment, Store
+    from fwrl.report import Finding
+
+STORE = "results.sqlite"
+COLOURS = {"holds": "green", "holds in part": "yellow", "does not hold": "red"}
+
+
+def reproduce(
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds for every agent; the paper had one.")] = 100,
+    only: Annotated[
+        list[str] | None, typer.Option(help="An experiment's id, such as h-maze; may be given several times.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; as many as there are cores if left out.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder for results, figures and report.")] = Path("results"),
+) -> None:
+    """Run every experiment of the paper and write figures, a report and a verdict on every claim.
+
+    Stopped at any moment, the same command goes on where it stopped.
+    """
+    from rich.console import Console
+
+    from fwrl.experiment import Store, chosen
+
+    experiments = chosen(only)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot make the folder {str(out)!r}: {error.strerror}") from error
+    console = Console(highlight=False)
+    with Store(out / STORE) as store:
+        _run(store, experiments, seeds, workers or os.cpu_count() or 1)
+        found = _report(store, out)
+    print_findings(console, found)
+    console.print(f"Report: {out / 'report.html'} and {out / 'report.md'}", soft_wrap=True, markup=False)
+
+
+def _run(store: Store, experiments: Sequence[Experiment], seeds: int, workers: int) -> None:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    from fwrl.experiment import Progress, run_experiments
+
+    columns = (
+        TextColumn("running"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("runs,"),
+        TimeElapsedColumn(),
+        TextColumn("gone,"),
+        TimeRemainingColumn(),
+        TextColumn("left  {task.description}"),
+    )
+    console = Console(stderr=True)
+    try:
+        with Bar(*columns, console=console, transient=True) as bar:
+            line = bar.add_task("compiling kernels (once)", total=None)
+
+            def watch(progress: Progress) -> None:
+                text = progress.latest or "compiling kernels (once)"
+                bar.update(line, completed=progress.done, total=progress.total, description=text)
+
+            run_experiments(store, experiments, seeds=seeds, workers=workers, watch=watch)
+    except KeyboardInterrupt:
+        console.print(f"Stopped. {len(store.finished()):,} finished runs are kept; the same command goes on.")
+        raise
+
+
+def _report(store: Store, out: Path) -> list[Finding]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    from fwrl.report import write_report
+
+    with Progress(
+        TextColumn("reporting"),
+        BarColumn(),
+        TextColumn("{task.description}"),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        line = bar.add_task("", total=1.0)
+        report = write_report(store, out, lambda what, part: bar.update(line, completed=part, description=what))
+    return report.findings
+
+
+def print_findings(console: Console, found: Sequence[Finding]) -> None:
+    """The verdicts as a table for the terminal."""
+    from rich.table import Table
+
+    table = Table(title="The paper's claims", title_justify="left", pad_edge=False, show_lines=True)
+    table.add_column("claim", ratio=3)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("numbers [95 % interval]", ratio=5)
+    for finding in found:
+        colour = COLOURS[finding.verdict]
+        table.add_row(finding.claim, f"[bold {colour}]{finding.verdict}[/]", _escaped(finding.numbers))
+    console.print(table)
+
+
+def _escaped(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

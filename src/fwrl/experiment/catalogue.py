@@ -1,0 +1,109 @@
+"""The experiments of the paper.
+
+Constants the paper leaves out (rewards, schedule of epsilon, learning rates, H-maze) are those of the authors' public
+logs and settings; in wind Q-learning gets a learning rate of 0.5, without which it cannot average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fwrl.errors import unknown_name
+from fwrl.experiment.spec import ORACLE, AgentSpec, Experiment, Stage
+
+FWRL = AgentSpec("FWRL (Algorithm 1)", "fwrl", {"relaxation": "paper"})
+FWRL_EXACT = AgentSpec("FWRL (exact)", "fwrl")
+FEWEST_STEPS = AgentSpec("FWRL (fewest steps)", "fwrl", {"objective": "steps"})
+MBRL = AgentSpec("MBRL", "mbrl")
+MBRL_STRAIGHT = AgentSpec("MBRL (straight lines)", "mbrl-straight")
+RANDOM = AgentSpec("random", "random")
+PLAYER = AgentSpec("oracle", ORACLE)
+
+
+def _q_learners(learning_rate: float) -> tuple[AgentSpec, AgentSpec]:
+    options = {"learning_rate": learning_rate}
+    return AgentSpec("QL", "ql", options), AgentSpec("QLCAT", "qlcat", options)
+
+
+def _all_agents(learning_rate: float) -> tuple[AgentSpec, ...]:
+    return (*_q_learners(learning_rate), MBRL_STRAIGHT, MBRL, FWRL, FWRL_EXACT, RANDOM, PLAYER)
+
+
+QLCAT = _q_learners(1.0)[1]
+
+FOUR_ROOMS = Experiment("four-rooms-50x400", "Four rooms", "four-rooms", _all_agents(1.0), episodes=50, steps=400)
+WINDY = Experiment(
+    "windy-four-rooms-50x400",
+    "Windy four rooms",
+    "windy-four-rooms",
+    _all_agents(0.5),
+    episodes=50,
+    steps=400,
+    audit=(FWRL.label, FWRL_EXACT.label, MBRL.label),
+)
+FOUR_ROOMS_LONG = Experiment(
+    "four-rooms-20x1000",
+    "Four rooms, 20 x 1000",
+    "four-rooms",
+    _all_agents(1.0),
+    episodes=20,
+    steps=1000,
+    visits=True,
+)
+WINDY_LONG = Experiment(
+    "windy-four-rooms-20x1000",
+    "Windy four rooms, 20 x 1000",
+    "windy-four-rooms",
+    _all_agents(0.5),
+    episodes=20,
+    steps=1000,
+    visits=True,
+)
+H_MAZE = Experiment(
+    "h-maze",
+    "H-maze",
+    "h-maze",
+    (QLCAT, FWRL, FWRL_EXACT),
+    stages=(
+        Stage((0, 0), (2, 2), 400),
+        Stage((0, 2), (2, 0), 400),
+        Stage((0, 2), (2, 2), 40, learn=False, explore=False),
+    ),
+)
+VISUAL_ABSTRACT = Experiment(
+    "visual-abstract",
+    "Two trips that share a state, and a third",
+    "four-rooms",
+    (FWRL_EXACT,),
+    stages=(
+        Stage((1, 1), (9, 3), 40, walker="oracle"),
+        Stage((2, 9), (4, 1), 40, walker="oracle"),
+        Stage((2, 9), (9, 3), 40, learn=False, explore=False),
+    ),
+)
+MUDDY = Experiment(
+    "muddy-rooms-50x400",
+    "Muddy rooms",
+    "muddy-rooms",
+    (FWRL_EXACT, FEWEST_STEPS, PLAYER),
+    episodes=50,
+    steps=400,
+    audit=(FWRL_EXACT.label, FEWEST_STEPS.label),
+)
+
+EXPERIMENTS = (FOUR_ROOMS, WINDY, FOUR_ROOMS_LONG, WINDY_LONG, H_MAZE, VISUAL_ABSTRACT, MUDDY)
+
+
+def chosen(ids: Sequence[str] | None = None) -> tuple[Experiment, ...]:
+    """The experiments with these ids, in the catalogue's order; all of them if none is named.
+
+    >>> [experiment.id for experiment in chosen(["h-maze"])]
+    ['h-maze']
+    """
+    if not ids:
+        return EXPERIMENTS
+    known = [experiment.id for experiment in EXPERIMENTS]
+    for name in ids:
+        if name not in known:
+            raise unknown_name("experiment", name, known)
+    return tuple(experiment for experiment in EXPERIMENTS if experiment.id in ids)

@@ -1,0 +1,76 @@
+"""Results for other tools: tables as CSV and Parquet, and score matrices for evaluation libraries.
+
+A score matrix is (runs x tasks) for one agent, the shape that rliable and others read: a run is a seed, a task an
+experiment, a score the run's mean reward per episode over the oracle's.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.errors import FwrlError
+from fwrl.experiment.catalogue import EXPERIMENTS, PLAYER
+from fwrl.experiment.store import Store
+from fwrl.files import replaced
+
+EXPORTED = ("runs", "episodes", "steps", "audits")
+
+
+def export_results(store: Store, folder: Path) -> list[Path]:
+    """Write every table as CSV and Parquet, and the score matrices as .npz, into `folder`; the files written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    for table in EXPORTED:
+        source = folder / f"{table}.csv"
+        _write_csv(store, table, source)
+        written += [source, _write_parquet(source)]
+    scores = score_matrices(store)
+    if scores:
+        path = folder / "scores.npz"
+        with replaced(path) as draft, draft.open("wb") as file:
+            np.savez(file, **scores)  # type: ignore[arg-type]
+        written.append(path)
+    return written
+
+
+def score_matrices(store: Store) -> dict[str, NDArray[np.float64]]:
+    """For each agent, (runs, tasks): mean reward over the oracle's, on the tasks that all of them have."""
+    tasks = [e for e in EXPERIMENTS if PLAYER.label in store.agents(e.id)]
+    if not tasks:
+        return {}
+    labels = [a.label for a in tasks[0].agents]
+    shared = [e for e in tasks if set(labels) <= set(store.agents(e.id))]
+    matrices = {}
+    for label in labels:
+        columns = [_relative(store, e.id, label) for e in shared]
+        if len({len(column) for column in columns}) != 1:
+            raise FwrlError("expected as many seeds in every experiment; finish the run with fwrl reproduce first")
+        matrices[label] = np.stack(columns, axis=1)
+    return matrices
+
+
+def _relative(store: Store, experiment: str, label: str) -> NDArray[np.float64]:
+    earned, possible = (store.episodes(experiment, name, "reward").mean(axis=1) for name in (label, PLAYER.label))
+    share: NDArray[np.float64] = earned / possible
+    return share
+
+
+def _write_csv(store: Store, table: str, path: Path) -> None:
+    columns, rows = store.rows(table)
+    with replaced(path) as draft, draft.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(rows)
+
+
+def _write_parquet(source: Path) -> Path:
+    import duckdb
+
+    path = source.with_suffix(".parquet")
+    with replaced(path) as draft:
+        duckdb.read_csv(str(source), header=True).write_parquet(str(draft))
+    return path

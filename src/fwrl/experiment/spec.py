@@ -1,0 +1,65 @@
+"""What an experiment is: immutable data, readable as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+ORACLE = "oracle"  # the agent name that stands for the omniscient player
+
+
+@dataclass(frozen=True)
+class AgentSpec:
+    """An agent under a label: its registered name (or "oracle") and its options."""
+
+    label: str
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One scripted episode from `start` to `goal`, cells as (x, y); it ends at the goal.
+
+    With `walker="oracle"` the optimal player makes the trip and the agent only watches.
+    """
+
+    start: tuple[int, int]
+    goal: tuple[int, int]
+    steps: int
+    learn: bool = True
+    explore: bool = True
+    walker: Literal["agent", "oracle"] = "agent"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A world, a protocol and the agents that go through it.
+
+    Either `episodes` x `steps` of the paper's protocol, or a script of `stages`. `visits` keeps every visit,
+    `audit` names the agents whose beliefs are held against the truth after their last step, for the first
+    `audited_seeds` seeds: an exact evaluation of every goal costs more than the run itself.
+    """
+
+    id: str
+    title: str
+    world: str
+    agents: tuple[AgentSpec, ...]
+    episodes: int = 0
+    steps: int = 0
+    stages: tuple[Stage, ...] = ()
+    visits: bool = False
+    audit: tuple[str, ...] = ()
+    audited_seeds: int = 20
+
+    def agent(self, label: str) -> AgentSpec:
+        """The agent with this label."""
+        return next(agent for agent in self.agents if agent.label == label)
+
+    def provenance(self, label: str) -> str:
+        """Everything that determines a run but its seed, as JSON."""
+        spec = asdict(self)
+        spec["agents"] = [asdict(self.agent(label))]
+        return json.dumps(spec, sort_keys=True)

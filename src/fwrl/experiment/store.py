@@ -1,0 +1,223 @@
+"""The results of runs in one SQLite file.
+
+A run is written in one transaction: it is there whole or not at all, whenever the power goes. Tables are keyed by
+(experiment, agent, seed), so the content depends neither on the order in which runs finish nor on the clock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import sqlite3
+import zlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl import __version__
+from fwrl.errors import FileError
+from fwrl.experiment.spec import Experiment
+from fwrl.experiment.trial import Trial
+
+Floats = NDArray[np.float64]
+
+APPLICATION = 0x6677726C  # "fwrl"
+SCHEMA = 1
+
+TABLES = {
+    "about": "key TEXT PRIMARY KEY, value TEXT NOT NULL",
+    "runs": "experiment TEXT, agent TEXT, seed INTEGER, spec TEXT NOT NULL, versions TEXT NOT NULL, "
+    "PRIMARY KEY (experiment, agent, seed)",
+    "episodes": "experiment TEXT, agent TEXT, seed INTEGER, episode INTEGER, goal INTEGER NOT NULL, "
+    "reward REAL NOT NULL, distance REAL NOT NULL, shortest REAL NOT NULL, visits INTEGER NOT NULL, "
+    "steps INTEGER NOT NULL, PRIMARY KEY (experiment, agent, seed, episode)",
+    "visits": "experiment TEXT, agent TEXT, seed INTEGER, distance BLOB NOT NULL, shortest BLOB NOT NULL, "
+    "PRIMARY KEY (experiment, agent, seed)",
+    "steps": "experiment TEXT, agent TEXT, seed INTEGER, episode INTEGER, step INTEGER, state INTEGER NOT NULL, "
+    "action INTEGER NOT NULL, reward REAL NOT NULL, next_state INTEGER NOT NULL, arrived INTEGER NOT NULL, "
+    "PRIMARY KEY (experiment, agent, seed, episode, step)",
+    "audits": "experiment TEXT, agent TEXT, seed INTEGER, goal INTEGER, unknown INTEGER NOT NULL, believed REAL, "
+    "arrival REAL, value REAL, steps REAL, PRIMARY KEY (experiment, agent, seed, goal)",
+}
+
+
+def versions() -> str:
+    """What else determines a result: the versions of what computed it."""
+    import numba
+    import scipy
+
+    found = {
+        "fwrl": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "scipy": scipy.__version__,
+    }
+    return json.dumps(found, sort_keys=True)
+
+
+class Store:
+    """An open results file; made if it is not there. Use it as a context."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        try:
+            fresh = not self.path.exists() or self.path.stat().st_size == 0
+            if not fresh:
+                _refuse_unsound(self.path)
+            self._db = sqlite3.connect(self.path)
+            self._db.execute("PRAGMA synchronous = FULL")
+            if fresh:
+                self._create()
+        except (sqlite3.Error, OSError) as error:
+            raise FileError(f"cannot use {str(self.path)!r} as a results file: {error}") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._db.close()
+
+    def _create(self) -> None:
+        with self._db:
+            self._db.execute("BEGIN")
+            for name, columns in TABLES.items():
+                self._db.execute(f"CREATE TABLE {name} ({columns}) WITHOUT ROWID")
+            self._db.execute("INSERT INTO about VALUES ('versions', ?)", [versions()])
+            self._db.execute(f"PRAGMA application_id = {APPLICATION}")
+            self._db.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def finished(self) -> set[tuple[str, str, int]]:
+        """(experiment, agent, seed) of every run that is there."""
+        return set(self._db.execute("SELECT experiment, agent, seed FROM runs"))
+
+    def write(self, trials: Iterable[Trial], experiments: dict[str, Experiment]) -> None:
+        """Add finished runs, all or none of them."""
+        try:
+            with self._db:
+                for trial in trials:
+                    self._write_one(trial, experiments[trial.experiment])
+        except sqlite3.Error as error:
+            raise FileError(
+                f"cannot write to {str(self.path)!r}: {error}; finished runs are safe, run the same command again"
+            ) from error
+
+    def _write_one(self, trial: Trial, experiment: Experiment) -> None:
+        key = (trial.experiment, trial.agent, trial.seed)
+        result = trial.result
+        self._insert("runs", [(*key, experiment.provenance(trial.agent), versions())])
+        columns = (result.goal, result.reward, result.distance, result.shortest, result.visits, result.steps)
+        self._insert("episodes", _rows(key, range(len(result.goal)), *(c.tolist() for c in columns)))
+        if experiment.visits:
+            blobs = (_packed(result.visit_distance), _packed(result.visit_shortest))
+            self._insert("visits", [(*key, *blobs)])
+        if result.trajectory is not None:
+            episode = result.trajectory.episode
+            step = np.arange(len(episode)) - np.searchsorted(episode, episode)
+            columns_of_steps = [c.tolist() for c in result.trajectory[1:]]
+            self._insert("steps", _rows(key, episode.tolist(), step.tolist(), *columns_of_steps))
+        self._insert("audits", [(*key, *entry) for entry in trial.audits])
+
+    def _insert(self, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        n = TABLES[table].split("PRIMARY KEY (")[0].count(",")
+        self._db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * n)})", rows)
+
+    def seeds(self, experiment: str, agent: str) -> list[int]:
+        """The seeds of the finished runs, in order."""
+        sql = "SELECT seed FROM runs WHERE experiment = ? AND agent = ? ORDER BY seed"
+        return [seed for (seed,) in self._db.execute(sql, [experiment, agent])]
+
+    def agents(self, experiment: str) -> list[str]:
+        """The labels of the agents that have runs."""
+        return [
+            agent for (agent,) in self._db.execute("SELECT DISTINCT agent FROM runs WHERE experiment = ?", [experiment])
+        ]
+
+    def episodes(self, experiment: str, agent: str, column: str) -> Floats:
+        """(runs, episodes) of one column of the table `episodes`, runs by seed."""
+        sql = f"SELECT {column} FROM episodes WHERE experiment = ? AND agent = ? ORDER BY seed, episode"
+        flat = np.array([value for (value,) in self._db.execute(sql, [experiment, agent])], dtype=np.float64)
+        return flat.reshape(max(1, len(self.seeds(experiment, agent))), -1)
+
+    def visits(self, experiment: str, agent: str) -> list[tuple[Floats, Floats]]:
+        """(distance, shortest) of every visit, run by run."""
+        sql = "SELECT distance, shortest FROM visits WHERE experiment = ? AND agent = ? ORDER BY seed"
+        return [(_unpacked(a), _unpacked(b)) for a, b in self._db.execute(sql, [experiment, agent])]
+
+    def steps(self, experiment: str, agent: str, seed: int, episode: int) -> list[tuple[Any, ...]]:
+        """(state, action, reward, next_state, arrived) of every step of a scripted episode."""
+        sql = (
+            "SELECT state, action, reward, next_state, arrived FROM steps "
+            "WHERE experiment = ? AND agent = ? AND seed = ? AND episode = ? ORDER BY step"
+        )
+        return list(self._db.execute(sql, [experiment, agent, seed, episode]))
+
+    def audits(self, experiment: str, agent: str, column: str) -> Floats:
+        """(runs, goals) of one column of the table `audits`, runs by seed."""
+        sql = f"SELECT {column} FROM audits WHERE experiment = ? AND agent = ? ORDER BY seed, goal"
+        flat = [value for (value,) in self._db.execute(sql, [experiment, agent])]
+        count = "SELECT COUNT(DISTINCT seed) FROM audits WHERE experiment = ? AND agent = ?"
+        (runs,) = self._db.execute(count, [experiment, agent]).fetchone()
+        return np.array(flat, dtype=np.float64).reshape(max(1, runs), -1)
+
+    def rows(self, table: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """The columns and all rows of a table, in the order of its key."""
+        if table not in TABLES:
+            raise FileError(f"expected one of the tables {', '.join(TABLES)}, got {table!r}")
+        cursor = self._db.execute(f"SELECT * FROM {table}")
+        return [column[0] for column in cursor.description], cursor.fetchall()
+
+    def content(self) -> str:
+        """A checksum of everything in the store: equal for equal results, however they came about."""
+        state = hashlib.sha256()
+        for table in TABLES:
+            for row in self.rows(table)[1]:
+                state.update(repr(row).encode())
+        return state.hexdigest()
+
+
+def _refuse_unsound(path: Path) -> None:
+    """Look at an existing file without changing it."""
+    db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    try:
+        application = db.execute("PRAGMA application_id").fetchone()[0]
+        schema = db.execute("PRAGMA user_version").fetchone()[0]
+        sound = db.execute("PRAGMA quick_check").fetchone()[0] == "ok"
+        if application != APPLICATION:
+            raise FileError(f"{str(path)!r} is not a results file of fwrl; it was left untouched")
+        if schema != SCHEMA:
+            raise FileError(
+                f"{str(path)!r} has version {schema}, this fwrl writes version {SCHEMA}; it was left untouched: "
+                "choose another --out"
+            )
+        if not sound:
+            raise FileError(f"{str(path)!r} is damaged and was left untouched; choose another --out")
+        found = db.execute("SELECT value FROM about WHERE key = 'versions'").fetchone()
+        if found is None or found[0] != versions():
+            raise FileError(
+                f"{str(path)!r} was made with {found[0] if found else 'unknown versions'}, here is {versions()}; "
+                "results of different versions are not mixed, it was left untouched: choose another --out"
+            )
+    except sqlite3.DatabaseError as error:
+        raise FileError(f"{str(path)!r} is damaged and was left untouched ({error}); choose another --out") from error
+    finally:
+        db.close()
+
+
+def _rows(key: tuple[str, str, int], *columns: Sequence[Any]) -> list[tuple[Any, ...]]:
+    return [(*key, *row) for row in zip(*columns, strict=True)]
+
+
+def _packed(values: Floats) -> bytes:
+    return zlib.compress(values.astype("<f8").tobytes())
+
+
+def _unpacked(blob: bytes) -> Floats:
+    return np.frombuffer(zlib.decompress(blob), dtype="<f8")

@@ -1,0 +1,105 @@
+"""One run of one agent with one seed: the unit of work, and of what the store keeps."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fwrl.agents import make_agent
+from fwrl.agents.agent import Agent
+from fwrl.experiment.audit import Audit, audit
+from fwrl.experiment.spec import ORACLE, AgentSpec, Experiment, Stage
+from fwrl.oracle import OraclePlayer
+from fwrl.task import Result, Task, Trajectory, run
+from fwrl.worlds import World, load_world
+
+AGENT_STREAM = 3  # the task's streams are 0, 1 and 2
+
+
+class Trial(NamedTuple):
+    """What a run came to: rows for the store."""
+
+    experiment: str
+    agent: str
+    seed: int
+    result: Result
+    audits: list[Audit]
+
+
+def run_trial(experiment: Experiment, label: str, seed: int) -> Trial:
+    """Run one agent of the experiment with one seed."""
+    agent = seeded_agent(experiment, experiment.agent(label), seed)
+    if experiment.stages:
+        result = _joined([_play(experiment, agent, stage, seed) for stage in experiment.stages])
+    else:
+        result = run(_task(experiment.world), agent, episodes=experiment.episodes, steps=experiment.steps, seed=seed)
+    audited = label in experiment.audit and seed < experiment.audited_seeds
+    audits = audit(agent, _world(experiment.world)) if audited else []
+    return Trial(experiment.id, label, seed, result, audits)
+
+
+def seeded_agent(experiment: Experiment, spec: AgentSpec, seed: int) -> Agent:
+    """The agent of a run, before its first step."""
+    world = _world(experiment.world)
+    if spec.name == ORACLE:
+        return _player(experiment.world)
+    stream = np.random.SeedSequence(seed, spawn_key=(AGENT_STREAM,))
+    return make_agent(spec.name, world.n_states, world.n_actions, stream, **spec.options)
+
+
+@functools.cache
+def _world(name: str) -> World:
+    return load_world(name)
+
+
+@functools.cache
+def _task(name: str) -> Task:
+    return Task(_world(name))
+
+
+@functools.cache
+def _player(name: str) -> OraclePlayer:
+    return OraclePlayer(_world(name))
+
+
+def _play(experiment: Experiment, agent: Agent, stage: Stage, seed: int) -> Result:
+    world = _world(experiment.world)
+    start, goal = world.state_at(*stage.start), world.state_at(*stage.goal)
+    walker = agent if stage.walker == "agent" else _player(experiment.world)
+    result = run(
+        Task(world, respawn=False),
+        walker,
+        episodes=1,
+        steps=stage.steps,
+        seed=seed,
+        goal=goal,
+        start=start,
+        learn=stage.learn,
+        explore=stage.explore,
+        trajectory=True,
+    )
+    if walker is not agent and result.trajectory is not None:
+        watch(agent, goal, result.trajectory)
+    return result
+
+
+def watch(agent: Agent, goal: int, trip: Trajectory) -> None:
+    """Let `agent` learn from a trip that another made."""
+    agent.begin_episode(goal)
+    for step in zip(*(column.tolist() for column in trip[1:]), strict=True):
+        agent.observe(*step)
+
+
+def _joined(results: list[Result]) -> Result:
+    """The stages of a script as the episodes of one result."""
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(result, name) for result in results])
+        for name in Result.__dataclass_fields__
+        if name != "trajectory"
+    }
+    trips = [result.trajectory for result in results if result.trajectory is not None]
+    columns: list[Any] = [np.concatenate(column) for column in zip(*(trip[1:] for trip in trips), strict=True)]
+    episode = np.repeat(np.arange(len(trips)), [len(trip.state) for trip in trips])
+    return Result(**joined, trajectory=Trajectory(episode, *columns))

@@ -1,0 +1,75 @@
+"""How each agent looks: one colour, marker and line style by its label, the same in every figure.
+
+The colours are those of Okabe and Ito, which people with any colour vision tell apart; markers and line styles say
+the same again for prints in grey.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+BLACK = "#000000"
+BLUE = "#0072B2"
+GREEN = "#009E73"
+GREY = "#7F7F7F"
+INK = "#222222"
+ORANGE = "#E69F00"
+PURPLE = "#CC79A7"
+SKY = "#56B4E9"
+VERMILLION = "#D55E00"
+
+
+class Look(NamedTuple):
+    """What an agent is drawn with."""
+
+    colour: str
+    marker: str
+    line: Any  # a line style, as matplotlib takes it
+    width: float = 2.2  # of lines: agents that often do equally well differ, so that neither hides the other
+
+    @property
+    def ink(self) -> str:
+        """The colour, darkened until it can be read as text on white.
+
+        >>> Look("#E69F00", "o", "-").ink
+        '#a16f00'
+        """
+        channels = (int(self.colour[k : k + 2], 16) for k in (1, 3, 5))
+        return "#" + "".join(f"{round(0.7 * channel):02x}" for channel in channels)
+
+
+# From the paper's agent down to the floor: the order of rows and legends.
+LOOKS = {
+    "FWRL (Algorithm 1)": Look(VERMILLION, "o", "-", 3.2),
+    "FWRL (exact)": Look(ORANGE, "D", (0, (3, 2)), 1.5),
+    "MBRL": Look(BLUE, "s", "-", 5.2),
+    "MBRL (straight lines)": Look(SKY, "v", (0, (4, 1.5, 1, 1.5))),
+    "QLCAT": Look(GREEN, "^", "-"),
+    "QL": Look(PURPLE, "P", (0, (6, 2))),
+    "random": Look(GREY, "X", (0, (1, 1.5))),
+    "oracle": Look(BLACK, "*", (0, (3, 3))),
+}
+# Two of Tol's dark colours, the rest of Okabe's darkened: yellow alone would vanish on white.
+SPARE = (
+    Look("#882255", "<", "-"),
+    Look("#8A7A00", ">", (0, (6, 2))),
+    Look("#332288", "h", (0, (4, 1.5, 1, 1.5))),
+    Look("#6B4226", "p", (0, (1, 1.5))),
+)
+
+
+def table_of_colours(labels: Iterable[str]) -> dict[str, Look]:
+    """The look of each label, in drawing order: known agents first, then the others by name.
+
+    Labels without a look of their own get the spare ones in order of name.
+
+    >>> list(table_of_colours(["QL", "mine", "FWRL (exact)"]))
+    ['FWRL (exact)', 'QL', 'mine']
+    >>> table_of_colours(["QL"])["QL"].colour
+    '#CC79A7'
+    """
+    wanted = set(labels)
+    others = sorted(wanted - LOOKS.keys())
+    known = {label: look for label, look in LOOKS.items() if label in wanted}
+    return known | {label: SPARE[k % len(SPARE)] for k, label in enumerate(others)}

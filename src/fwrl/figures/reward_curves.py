@@ -1,0 +1,134 @@
+"""Reward over episodes: how fast each agent learns, with the interval of its curve shaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import isotonic_regression
+
+from fwrl.errors import FwrlError
+from fwrl.figures.canvas import NOTE, figure_of, sheet
+from fwrl.figures.palette import LOOKS, Look, table_of_colours
+
+Floats = NDArray[np.float64]
+
+GAP = 0.062  # of the axes' height: the least distance of two labels
+
+
+class Curve(NamedTuple):
+    """(E,) a number per episode, and (E,) the ends of its interval."""
+
+    center: Floats
+    low: Floats
+    high: Floats
+
+
+@figure_of
+def reward_curves(title: str, reward: Mapping[str, Curve], intervals: str, oracle: ArrayLike | None = None) -> Figure:
+    """A curve for each agent label; `intervals` says what curve and shade are, and over how many seeds.
+
+    `oracle` is the reward of the optimal policy: a number, or one per episode.
+
+    >>> flat = Curve(np.full(3, 10.0), np.full(3, 9.0), np.full(3, 11.0))
+    >>> figure = reward_curves("Four rooms", {"QL": flat}, "mean and 95 % interval, 5 seeds", oracle=50)
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['QL', 'oracle']
+    """
+    if not reward:
+        raise FwrlError("expected the curve of at least one agent, got none")
+    looks = table_of_colours(reward)
+    figure = sheet(11, 5.6)
+    axes = figure.add_subplot()
+    ends: dict[str, float] = {}
+    for k, (label, look) in enumerate(looks.items()):
+        curve = Curve(*(np.asarray(part, dtype=np.float64) for part in reward[label]))
+        _draw_curve(axes, curve, look, first_mark=k)
+        ends[label] = _last(curve.center)
+    episodes = max(len(curve.center) for curve in reward.values())
+    if oracle is not None:
+        line = np.broadcast_to(np.asarray(oracle, dtype=np.float64), (episodes,))
+        look = LOOKS["oracle"]
+        axes.plot(np.arange(1, episodes + 1), line, color=look.colour, linestyle=look.line, linewidth=1.6)
+        ends["oracle"] = _last(line)
+    _frame(axes, episodes)
+    _name_curves(axes, ends, looks | {"oracle": LOOKS["oracle"]}, episodes)
+    figure.suptitle(title)
+    figure.supxlabel(intervals, fontsize=NOTE + 1)
+    return figure
+
+
+def spread_apart(positions: Floats, gap: float) -> Floats:
+    """(n,) ascending positions moved as little as possible, in least squares, to lie `gap` apart.
+
+    >>> spread_apart(np.array([0.0, 0.0, 5.0]), 1.0).tolist()
+    [-0.5, 0.5, 5.0]
+    """
+    steps = gap * np.arange(len(positions))
+    moved: Floats = isotonic_regression(positions - steps).x + steps
+    return moved
+
+
+def _draw_curve(axes: Axes, curve: Curve, look: Look, first_mark: int) -> None:
+    """The curve and its shade; markers of different agents stand on different episodes."""
+    episode = np.arange(1, len(curve.center) + 1)
+    every = max(1, len(episode) // 7)
+    axes.fill_between(episode, curve.low, curve.high, color=look.colour, alpha=0.13, linewidth=0)
+    axes.plot(
+        episode,
+        curve.center,
+        color=look.colour,
+        linestyle=look.line,
+        linewidth=look.width,
+        marker=look.marker,
+        markersize=8,
+        markeredgecolor="white",
+        markevery=(first_mark % every, every),
+        zorder=3 - look.width / 10,  # thin lines over thick ones
+    )
+
+
+def _frame(axes: Axes, episodes: int) -> None:
+    axes.set_xlim(0.5, max(episodes, 2))
+    axes.set_ylim(bottom=min(0.0, axes.dataLim.y0))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("episode")
+    axes.set_ylabel("reward per episode")
+    axes.grid(axis="y")
+
+
+def _name_curves(axes: Axes, ends: dict[str, float], looks: dict[str, Look], episodes: int) -> None:
+    """Each curve's name at its end, names pushed apart where curves end together."""
+    bottom, top = axes.get_ylim()
+    named = sorted((label for label in ends if np.isfinite(ends[label])), key=lambda label: ends[label])
+    heights = spread_apart(np.array([ends[label] for label in named]), GAP * (top - bottom))
+    for label, height in zip(named, heights, strict=True):
+        look = looks[label]
+        axes.annotate(
+            label,
+            (max(episodes, 2), ends[label]),
+            (1.045, (height - bottom) / (top - bottom)),
+            textcoords="axes fraction",
+            color=look.ink,
+            weight="bold",
+            va="center",
+            arrowprops={
+                "arrowstyle": "-",
+                "color": look.colour,
+                "linewidth": 1.2,
+                "shrinkA": 1,
+                "shrinkB": 0,
+                "relpos": (0, 0.5),
+            },
+            annotation_clip=False,
+        )
+
+
+def _last(values: Floats) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite[-1]) if len(finite) else np.nan

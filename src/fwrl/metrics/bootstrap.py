@@ -1,0 +1,176 @@
+"""Percentile bootstrap intervals: how far a statistic would move had the runs been others.
+
+Runs (seeds) are what is drawn at random, so runs are what is resampled, with replacement; the interval lies
+between the (1 - level) / 2 and (1 + level) / 2 quantiles of the statistic over the resamples. What else the scores
+are indexed by decides how:
+
+- episodes of one task belong to their run: `bootstrap_runs` and `bootstrap_curve` resample whole runs, for the
+  episodes of a run are not independent;
+- tasks are fixed and their runs independent: `bootstrap_tasks` resamples each task's runs by themselves
+  (stratified).
+
+The quantiles are taken outward to resampled values, never between two, so that infinite scores (censored ones)
+have intervals too. A resample without a value (NaN) might have had any: it counts as -inf below and +inf above.
+One run alone says nothing about others, so its interval is (-inf, inf).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fwrl.errors import FwrlError, OptionError
+
+Floats = NDArray[np.float64]
+Statistic: TypeAlias = Callable[[Floats, int], Floats]  # takes an array and the axis to reduce, as np.mean does
+
+BLOCK = 2**18  # scores resampled at a time: they stay in the processor's cache
+
+
+class Interval(NamedTuple):
+    """Where a number lies."""
+
+    low: float
+    high: float
+
+
+class Band(NamedTuple):
+    """Where each point of a curve lies."""
+
+    low: Floats
+    high: Floats
+
+
+def bootstrap_runs(
+    scores: ArrayLike, statistic: Statistic, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
+) -> Interval:
+    """The interval of `statistic` over all entries of `scores`, (runs,) or (runs, episodes): whole runs resampled.
+
+    >>> from fwrl.metrics import median
+    >>> bootstrap_runs([3.0, 1.0, 2.0, 5.0, 4.0, 6.0, 7.0], median)
+    Interval(low=2.0, high=6.0)
+    """
+    runs = _scores(scores)
+    estimates = [statistic(block.reshape(len(block), -1), -1) for block in _whole_runs(runs, resamples, seed)]
+    return interval_of(np.concatenate(estimates), level, len(runs))
+
+
+def bootstrap_curve(
+    scores: ArrayLike, statistic: Statistic, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
+) -> Band:
+    """The intervals of `statistic` over the runs, one for each episode of `scores`, (runs, episodes).
+
+    Each holds its own point at `level`, not the whole curve.
+
+    >>> low, high = bootstrap_curve([[0.0, 4.0], [0.0, 6.0], [0.0, 8.0]], np.mean)
+    >>> low.tolist(), high.tolist()
+    ([0.0, 4.0], [0.0, 8.0])
+    """
+    runs = _scores(scores)
+    estimates = [statistic(block, 1) for block in _whole_runs(runs, resamples, seed)]
+    return _band(np.concatenate(estimates), level, len(runs))
+
+
+def bootstrap_tasks(
+    scores: ArrayLike, statistic: Statistic, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
+) -> Interval:
+    """The interval of `statistic` over all entries of `scores`, (runs, tasks): runs resampled task by task.
+
+    With one task this is `bootstrap_runs`.
+
+    >>> from fwrl.metrics import iqm
+    >>> low, high = bootstrap_tasks([[0.1, 0.8], [0.3, 0.9], [0.2, 0.7], [0.3, 0.9]], iqm)
+    >>> low < iqm([0.1, 0.8, 0.3, 0.9, 0.2, 0.7, 0.3, 0.9]) < high
+    True
+    """
+    runs = _scores(scores)
+    estimates = [statistic(block.reshape(len(block), -1), -1) for block in _runs_by_task(runs, resamples, seed)]
+    return interval_of(np.concatenate(estimates), level, len(runs))
+
+
+def interval_of(estimates: Floats, level: float, runs: int) -> Interval:
+    """The percentile interval from the statistic of every resample of so many `runs`."""
+    low, high = _band(estimates, level, runs)
+    return Interval(float(low), float(high))
+
+
+def checked_resamples(resamples: int) -> int:
+    """The number of resamples, if there are any."""
+    if resamples < 1:
+        raise OptionError(f"expected at least one resample, got {resamples}; 2000 are usual")
+    return resamples
+
+
+def _band(estimates: Floats, level: float, runs: int) -> Band:
+    if not 0 < level < 1:
+        raise OptionError(f"expected a level between 0 and 1, got {level}; 0.95 is usual")
+    unknown = np.isnan(estimates) if runs > 1 else np.ones(estimates.shape, dtype=np.bool_)
+    tail = (1 - level) / 2
+    return Band(
+        np.quantile(np.where(unknown, -np.inf, estimates), tail, axis=0, method="lower"),
+        np.quantile(np.where(unknown, np.inf, estimates), 1 - tail, axis=0, method="higher"),
+    )
+
+
+def _scores(scores: ArrayLike) -> Floats:
+    """The scores as (runs, columns)."""
+    array = np.asarray(scores, dtype=np.float64)
+    if array.ndim not in (1, 2) or not array.size:
+        raise FwrlError(
+            f"expected scores of shape (runs,) or (runs, columns) and at least one of them, got {array.shape}"
+        )
+    return array.reshape(len(array), -1)
+
+
+def _whole_runs(runs: Floats, resamples: int, seed: int) -> Iterator[Floats]:
+    """Blocks of resamples, (resamples, runs, columns)."""
+    rng = np.random.default_rng(seed)
+    for size in _block_sizes(resamples, runs.size):
+        yield runs[rng.integers(len(runs), size=(size, len(runs)))]
+
+
+def _runs_by_task(runs: Floats, resamples: int, seed: int) -> Iterator[Floats]:
+    """The same, with runs drawn anew for every column."""
+    rng = np.random.default_rng(seed)
+    for size in _block_sizes(resamples, runs.size):
+        yield runs[rng.integers(len(runs), size=(size, *runs.shape)), np.arange(runs.shape[1])]
+
+
+def _block_sizes(resamples: int, scores: int) -> Iterator[int]:
+    size = max(1, BLOCK // scores)
+    for done in range(0, checked_resamples(resamples), size):
+        yield min(size, resamples - done)
+
+
+def bootstrap_pairs(
+    x: ArrayLike,
+    y: ArrayLike,
+    statistic: Statistic,
+    combine: Callable[[Floats, Floats], Floats],
+    *,
+    level: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Interval:
+    """The interval of `combine(statistic(x), statistic(y))` where run i of both met the same seed.
+
+    `combine` is np.subtract or np.divide, say. Runs of x and y are resampled together.
+
+    >>> from fwrl.metrics import median
+    >>> bootstrap_pairs([2.0, 4.0, 6.0], [1.0, 2.0, 3.0], median, np.divide)
+    Interval(low=2.0, high=2.0)
+    """
+    a, b = _scores(x), _scores(y)
+    if len(a) != len(b):
+        raise FwrlError(f"expected as many runs of x as of y, got {len(a)} and {len(b)}")
+    width = max(a.shape[1], b.shape[1])
+    rng = np.random.default_rng(seed)
+    estimates = []
+    for size in _block_sizes(resamples, len(a) * width):
+        drawn = rng.integers(len(a), size=(size, len(a)))
+        of_x, of_y = (statistic(runs[drawn].reshape(size, -1), -1) for runs in (a, b))
+        estimates.append(combine(of_x, of_y))
+    return interval_of(np.concatenate(estimates), level, len(a))

@@ -1,0 +1,91 @@
+"""Distance-inefficiency: how much further than necessary an agent travelled.
+
+Over the completed visits i of an episode, with d_i the distance travelled on visit i and delta_i the shortest
+distance from where it began to the goal, the paper's measure is the ratio of sums
+
+    sum_i d_i / sum_i delta_i  >=  1.
+
+An episode without a completed visit has no value. The authors' logs hold d_i / delta_i visit by visit instead,
+without the first visit of each episode.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fwrl.errors import FwrlError
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 1e-9  # relative: sums of lengths such as sqrt(2) may fall this short of the shortest distance
+
+
+def distance_inefficiency(distance: ArrayLike, shortest: ArrayLike) -> Floats:
+    """The ratio of `distance` to `shortest`, an entry per episode: at least 1, NaN without a visit.
+
+    Both are sums over an episode's completed visits, of any one shape. Raises `FwrlError` where the distance is
+    shorter than the shortest: then the two were not measured by the same distance.
+
+    >>> distance_inefficiency([12.0, 8.0, 0.0], [8.0, 8.0, 0.0]).tolist()
+    [1.5, 1.0, nan]
+    """
+    d, delta = _lengths("distance", distance), _lengths("shortest", shortest)
+    if d.shape != delta.shape:
+        raise FwrlError(f"expected distance and shortest of one shape, got {d.shape} and {delta.shape}")
+    if np.any(below := d < delta * (1 - ROUNDING)):
+        i = np.flatnonzero(below)[0]
+        raise FwrlError(
+            f"expected no distance below the shortest, got {d.flat[i]:g} where the shortest is {delta.flat[i]:g} "
+            f"(entry {i}, {below.sum()} in all); measure both by the world's own distance"
+        )
+    visited = delta > 0
+    if np.any(nowhere := ~visited & (d > 0)):
+        raise FwrlError(
+            f"expected a shortest distance wherever one was travelled, got 0 in {nowhere.sum()} entries; count "
+            "completed visits only"
+        )
+    ratio = np.full(d.shape, np.nan)
+    ratio[visited] = np.maximum(d[visited] / delta[visited], 1.0)
+    return ratio
+
+
+def without_value(ratio: ArrayLike) -> int:
+    """How many entries have no value (are NaN): to be reported beside whatever leaves them out.
+
+    >>> without_value([1.5, float("nan"), 1.0])
+    1
+    """
+    return int(np.isnan(np.asarray(ratio, dtype=np.float64)).sum())
+
+
+def per_visit_inefficiency(
+    visit_distance: ArrayLike, visit_shortest: ArrayLike, visits: ArrayLike, *, drop_first: bool = True
+) -> Floats:
+    """The authors' variant: the ratio of each visit, without the first of each episode if `drop_first`.
+
+    `visits` is how many there were in each episode; the other two hold one entry per visit, episode after
+    episode. Episodes of any number of runs may follow each other.
+
+    >>> per_visit_inefficiency([9.0, 4.0, 3.0, 7.0], [3.0, 4.0, 2.0, 7.0], [3, 0, 1]).tolist()
+    [1.0, 1.5]
+    """
+    ratio = distance_inefficiency(visit_distance, visit_shortest)
+    count = np.asarray(visits, dtype=np.int64)
+    if ratio.ndim != 1 or count.ndim != 1 or np.any(count < 0) or count.sum() != len(ratio):
+        raise FwrlError(
+            f"expected one entry per visit and numbers of visits that add up to as many, got {ratio.shape} "
+            f"entries for {count.sum()} visits"
+        )
+    kept = np.ones(len(ratio), dtype=np.bool_)
+    if drop_first:
+        first = np.cumsum(count) - count
+        kept[first[count > 0]] = False
+    return ratio[kept]
+
+
+def _lengths(name: str, values: ArrayLike) -> Floats:
+    lengths = np.asarray(values, dtype=np.float64)
+    if np.any(bad := ~((lengths >= 0) & (lengths < np.inf))):
+        raise FwrlError(f"expected {name} to be finite and not negative, got {lengths[bad].flat[0]:g}")
+    return lengths

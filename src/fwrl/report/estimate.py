@@ -1,0 +1,31 @@
+"""A measured number with its interval, and how to write it down."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+
+class Estimate(NamedTuple):
+    """A number and the ends of its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def text(self, digits: int = 2) -> str:
+        """The number with its interval behind it.
+
+        >>> Estimate(440.0, 430.04, 450.0).text(1)
+        '440.0 [430.0, 450.0]'
+        """
+        return f"{number(self.value, digits)} [{number(self.low, digits)}, {number(self.high, digits)}]"
+
+
+def number(value: float, digits: int = 2) -> str:
+    """A number for people: "never" for what is infinite, "-" for what has no value."""
+    if math.isnan(value):
+        return "-"
+    if math.isinf(value):
+        return "never" if value > 0 else "-never"
+    return f"{value:,.{digits}f}"

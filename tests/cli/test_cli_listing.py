@@ -1,0 +1,104 @@
+"""`fwrl worlds` and `fwrl agents`: what there is, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from fwrl.agents import agent_names
+from fwrl.worlds import load_world, world_names
+
+FOUR_ROOMS = """\
+███████████
+█····█····█
+█·········█
+█····█····█
+█····█····█
+██·█████·██
+█····█····█
+█····█····█
+█·········█
+█····█····█
+███████████
+"""
+
+
+def test_worlds_are_listed_with_what_they_are(call):
+    code, out, err = call("worlds")
+    assert (code, err) == (0, "")
+    assert all(name in out for name in world_names())
+    assert "maze-WxH-SEED" in out
+    assert "None" not in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_worlds_as_json(call):
+    listed = json.loads(call("worlds", "--json").out)
+    by_name = {row["name"]: row for row in listed}
+    assert set(world_names()) < set(by_name)
+    assert (by_name["four-rooms"]["states"], by_name["h-maze"]["states"]) == (68, 7)
+    assert all(row["description"] for row in listed)
+
+
+@pytest.mark.parametrize("name", world_names())
+def test_a_world_is_drawn_and_described(call, name):
+    world = load_world(name)
+    code, out, err = call("worlds", name)
+    assert (code, err) == (0, "")
+    assert f"{name}: {world.n_states} states, 4 actions (up, down, left, right)" in out
+    assert world.description in " ".join(out.split())
+    assert "reach each other" in out
+
+
+def test_four_rooms_look_like_four_rooms(call):
+    assert FOUR_ROOMS in call("worlds", "four-rooms").out
+
+
+def test_a_terminal_that_knows_only_ascii_gets_the_maps_own_characters(script):
+    code, out, err = script("worlds", "h-maze", PYTHONIOENCODING="ascii")
+    assert (code, err) == (0, "")
+    assert "\n.#.\n...\n.#.\n" in out
+
+
+@pytest.mark.parametrize("name", ["windy-four-rooms", "maze-11x9-3", "four-rooms-16"])
+def test_a_world_as_json(call, name):
+    world = load_world(name)
+    facts = json.loads(call("worlds", name, "--json").out)
+    assert (facts["name"], facts["states"], facts["regions"]) == (name, world.n_states, 1)
+    assert facts["actions"] == ["up", "down", "left", "right"]
+    assert facts["deterministic"] is (name != "windy-four-rooms")
+    assert facts["step_reward"] == -2.5e-4
+
+
+def test_map_files_are_worlds(call, tmp_path):
+    (tmp_path / "two.txt").write_text("..#.\n")
+    out = call("worlds", "two.txt").out
+    assert "··█·" in out
+    assert "2 regions that do not all reach each other" in out
+    (tmp_path / "two.map").write_text("type octile\nheight 2\nwidth 3\nmap\n..@\n...\n")
+    facts = json.loads(call("worlds", "two.map", "--json").out)
+    assert facts["states"] == 5
+
+
+def test_agents_are_listed_with_their_options(call):
+    code, out, err = call("agents")
+    assert (code, err) == (0, "")
+    assert all(name in out for name in agent_names())
+    assert "relaxation=exact" in out
+    assert max(map(len, out.splitlines())) <= 80
+    listed = {row["name"]: row for row in json.loads(call("agents", "--json").out)}
+    assert set(listed) == set(agent_names())
+    assert listed["ql"]["options"] == {"learning_rate": 1.0, "initial_value": 1.0}
+    assert all(row["description"] for row in listed.values())
+
+
+@pytest.mark.parametrize("arguments", ["worlds", "worlds --json", "agents", "worlds four-rooms-200"])
+def test_a_reader_who_has_seen_enough_is_no_error(script, tmp_path, arguments):
+    from conftest import SCRIPT
+
+    done = subprocess.run(
+        f"{SCRIPT} {arguments} | head -1", shell=True, capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert (len(done.stdout.splitlines()), done.stderr) == (1, "")

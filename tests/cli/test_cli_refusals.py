@@ -1,0 +1,78 @@
+"""Bad input ends in exit code 2 and one sentence on standard error; never in a traceback, never in a file."""
+
+from __future__ import annotations
+
+import pytest
+
+from fwrl.cli import app
+
+COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
+
+BAD = [
+    ("frobnicate", "no such command 'frobnicate'; see fwrl --help"),
+    ("--frobnicate", "no such option: --frobnicate"),
+    ("worlds four-romms", "unknown world 'four-romms'; did you mean 'four-rooms'"),
+    ("worlds nowhere/x.map", "x.map"),
+    ("worlds README.md", "unknown world 'README.md'"),
+    ("worlds maze-20x20-1", "odd"),
+    ("worlds a b", "unexpected extra argument"),
+    ("agents fwrl", "unexpected extra argument"),
+    ("train", "missing argument 'world'; see fwrl train --help"),
+    ("train nowhere", "unknown world 'nowhere'"),
+    ("train four-rooms --agent fwlr", "unknown agent 'fwlr'; did you mean 'fwrl'?"),
+    ("train four-rooms --episodes 0", "'--episodes'"),
+    ("train four-rooms --episodes many", "'--episodes'"),
+    ("train four-rooms --steps -3", "'--steps'"),
+    ("train four-rooms --seed -1", "'--seed'"),
+    ("train four-rooms --option fast", "expected an option as NAME=VALUE, got 'fast'"),
+    ("train four-rooms --option fast=1", "unknown option 'fast'"),
+    ("train four-rooms --option relaxation=fast", "expected relaxation to be one of"),
+    ("train four-rooms --agent ql --option learning_rate=2", "expected 0 < learning_rate <= 1, got 2"),
+    ("train four-rooms --agent ql --option learning_rate=much", "expected a finite learning_rate, got 'much'"),
+    ("train four-rooms --out nowhere/a.fwrl", "expected an existing folder for 'nowhere/a.fwrl'; make it first"),
+    ("train four-rooms --out .", "'.' is a folder"),
+    ("train bad.txt", "bad.txt"),
+    ("train lone.txt", "expected two states that can reach each other"),
+    ("check", "missing argument 'file'"),
+    ("check nothing.fwrl", "cannot read 'nothing.fwrl': No such file or directory"),
+    ("check .", "cannot read '.': Is a directory"),
+    ("check lone.txt", "'lone.txt' is not a file saved by fwrl"),
+    ("bench --only nothing", "unknown part of the bench 'nothing'"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), BAD, ids=[line for line, _ in BAD])
+def test_bad_input_gets_one_sentence_and_writes_nothing(call, tmp_path, line, said):
+    (tmp_path / "bad.txt").write_text("..\n.x\n")
+    (tmp_path / "lone.txt").write_text(".#.\n")
+    before = sorted(tmp_path.iterdir())
+    code, out, err = call(*line.split())
+    assert (code, out) == (2, "")
+    assert err.startswith("fwrl: ")
+    assert said in err
+    assert err.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_option_nobody_knows_is_refused_by_every_command(call, command):
+    code, out, err = call(command, "--frobnicate")
+    assert (code, out) == (2, "")
+    assert err.startswith("fwrl: no such option: --frobnicate")
+    assert err.endswith(f"see fwrl {command} --help\n")
+
+
+def test_the_script_ends_the_same_way(script):
+    code, out, err = script("train", "four-romms")
+    assert (code, out) == (2, "")
+    assert err.startswith("fwrl: unknown world 'four-romms'; did you mean 'four-rooms'")
+    assert "Traceback" not in err
+
+
+def test_an_interrupted_run_says_so(call, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fwrl.task.live", interrupted)
+    code, _, err = call("train", "h-maze", "--out", "a.fwrl")
+    assert (code, err.splitlines()[-1]) == (130, "fwrl: stopped")

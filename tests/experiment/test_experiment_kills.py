@@ -1,0 +1,116 @@
+"""Killed at any moment, a run loses nothing finished and ends with the content of one that was never killed."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fwrl.experiment import Store, chosen, run_experiments
+
+EXPERIMENTS = ("four-rooms-50x400", "h-maze")
+SEEDS = 12
+
+
+def command(folder, workers):
+    code = (
+        "from fwrl.experiment import Store, chosen, run_experiments\n"
+        "if __name__ == '__main__':\n"
+        f"    with Store({str(folder / 'x.sqlite')!r}) as store:\n"
+        f"        run_experiments(store, chosen({EXPERIMENTS!r}), seeds={SEEDS}, workers={workers})\n"
+    )
+    script = folder / "run.py"
+    script.write_text(code)
+    return [sys.executable, str(script)]
+
+
+def workers_of(parent):
+    """The processes whose parent is `parent`."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, IndexError):
+            if int(entry.read_text().rsplit(")", 1)[1].split()[1]) == parent:
+                found.append(int(entry.parent.name))
+    return found
+
+
+def gone(pids, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if not any(Path(f"/proc/{pid}").exists() for pid in pids):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def killed_and_resumed(folder, kills, rng):
+    """How many of the kills met the run at work."""
+    path, met = folder / "x.sqlite", 0
+    for _ in range(kills):
+        process = subprocess.Popen(command(folder, int(rng.integers(1, 3))))
+        time.sleep(rng.uniform(0.2, 3.0))
+        children = workers_of(process.pid)
+        met += process.poll() is None
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert gone(children), "a worker outlived its parent"
+        if path.exists() and path.stat().st_size:
+            with Store(path) as store:  # sound after every kill
+                store.finished()
+    subprocess.run(command(folder, 2), check=True)
+    return met
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    with Store(tmp_path_factory.mktemp("whole") / "x.sqlite") as store:
+        run_experiments(store, chosen(EXPERIMENTS), seeds=SEEDS, workers=1)
+        return store.content()
+
+
+def same_after(kills, folder, uninterrupted, seed):
+    met = killed_and_resumed(folder, kills, np.random.default_rng(seed))
+    assert met > 0, "no kill met the run at work"
+    with Store(folder / "x.sqlite") as store:
+        assert store.content() == uninterrupted
+
+
+def test_three_kills_change_nothing(tmp_path, uninterrupted):
+    same_after(3, tmp_path, uninterrupted, seed=0)
+
+
+@pytest.mark.stress
+def test_fifty_kills_change_nothing(tmp_path, uninterrupted):
+    for part in range(10):
+        folder = tmp_path / str(part)
+        folder.mkdir()
+        same_after(5, folder, uninterrupted, seed=100 + part)
+
+
+def test_an_interrupt_stops_cleanly_and_says_how_to_go_on(tmp_path):
+    fwrl = [sys.executable, "-c", "from fwrl.cli import main; main()"]
+    process = subprocess.Popen(
+        [*fwrl, "reproduce", "--out", str(tmp_path / "out"), "--seeds", "60", "--workers", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    store = tmp_path / "out" / "results.sqlite"
+    end = time.monotonic() + 60
+    while time.monotonic() < end and process.poll() is None:
+        if store.exists() and store.stat().st_size > 200_000:
+            break
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "the same command goes on" in err
+    assert "Traceback" not in out + err
+    with Store(store) as opened:
+        assert opened.finished()

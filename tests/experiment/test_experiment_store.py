@@ -1,0 +1,179 @@
+"""The results store: whole runs or none, the same content however it came about, and nothing foreign touched."""
+
+import sqlite3
+
+import numpy as np
+import pytest
+
+from fwrl.errors import FileError, OptionError, UnknownNameError
+from fwrl.experiment import EXPERIMENTS, Store, chosen, run_experiments
+from fwrl.experiment.catalogue import FOUR_ROOMS, FWRL_EXACT, H_MAZE, WINDY
+from fwrl.experiment.export import export_results, score_matrices
+from fwrl.experiment.spec import AgentSpec, Experiment
+
+TINY = Experiment(
+    "tiny",
+    "Tiny",
+    "h-maze",
+    (FWRL_EXACT, AgentSpec("QL", "ql"), AgentSpec("oracle", "oracle")),
+    episodes=3,
+    steps=30,
+    visits=True,
+    audit=(FWRL_EXACT.label,),
+)
+
+
+def filled(path, experiments=(TINY, H_MAZE), seeds=3, **options):
+    with Store(path) as store:
+        run_experiments(store, experiments, seeds=seeds, **options)
+        return store.content()
+
+
+def test_content_does_not_depend_on_the_number_of_workers(tmp_path):
+    assert filled(tmp_path / "one.sqlite", workers=1) == filled(tmp_path / "two.sqlite", workers=2)
+
+
+def test_content_does_not_depend_on_the_order_or_on_interruptions(tmp_path):
+    whole = filled(tmp_path / "whole.sqlite")
+    path = tmp_path / "bits.sqlite"
+    filled(path, [H_MAZE], seeds=1)
+    filled(path, [TINY], seeds=2)
+    filled(path, [H_MAZE, TINY], seeds=2)
+    assert filled(path) == whole
+
+
+def test_what_is_there_is_not_run_again(tmp_path, monkeypatch):
+    filled(tmp_path / "x.sqlite")
+
+    def never(*_):
+        raise AssertionError("ran again")
+
+    monkeypatch.setattr("fwrl.experiment.runner.run_trial", never)
+    filled(tmp_path / "x.sqlite")
+
+
+def test_a_full_disk_loses_no_finished_run_and_the_rest_can_follow(tmp_path):
+    whole = filled(tmp_path / "whole.sqlite")
+    path = tmp_path / "full.sqlite"
+    filled(path, [TINY], seeds=1)
+    with Store(path) as store:
+        before = store.finished()
+        (pages,) = store._db.execute("PRAGMA page_count").fetchone()
+        store._db.execute(f"PRAGMA max_page_count = {pages + 2}")
+        with pytest.raises(FileError, match=r"full.*finished runs are safe"):
+            run_experiments(store, [TINY, H_MAZE], seeds=3)
+        assert before <= store.finished()
+    assert filled(path) == whole
+
+
+def test_provenance_is_complete(tmp_path):
+    filled(tmp_path / "x.sqlite")
+    with Store(tmp_path / "x.sqlite") as store:
+        columns, rows = store.rows("runs")
+    assert columns == ["experiment", "agent", "seed", "spec", "versions"]
+    assert len(rows) == 3 * (3 + 3)
+    for experiment, agent, _, spec, versions in rows:
+        assert f'"id": "{experiment}"' in spec
+        assert f'"label": "{agent}"' in spec
+        for part in ("fwrl", "numba", "numpy", "python", "scipy"):
+            assert f'"{part}"' in versions
+
+
+def unchanged(path, action):
+    before = path.read_bytes()
+    with pytest.raises(FileError) as caught:
+        action()
+    assert path.read_bytes() == before
+    return str(caught.value)
+
+
+def test_foreign_damaged_and_other_versions_are_refused_and_left_untouched(tmp_path):
+    path = tmp_path / "x.sqlite"
+    filled(path, [H_MAZE], seeds=1)
+
+    def edit(statement):
+        db = sqlite3.connect(path)
+        with db:
+            db.execute(statement)
+        db.close()
+
+    edit("PRAGMA user_version = 99")
+    assert "has version 99" in unchanged(path, lambda: Store(path))
+    edit("PRAGMA user_version = 1")
+    edit('UPDATE about SET value = \'{"fwrl": "0.0.1"}\'')
+    assert "0.0.1" in unchanged(path, lambda: Store(path))
+    edit("PRAGMA application_id = 7")
+    assert "not a results file of fwrl" in unchanged(path, lambda: Store(path))
+    path.write_text("hello, I am a text file and not a database at all")
+    assert "left untouched" in unchanged(path, lambda: Store(path))
+
+
+def test_a_damaged_store_is_refused_and_left_untouched(tmp_path):
+    path = tmp_path / "x.sqlite"
+    filled(path, [TINY, H_MAZE], seeds=3)
+    damaged = bytearray(path.read_bytes())
+    damaged[4096 : 4096 * 6] = b"\xff" * (4096 * 5)
+    path.write_bytes(damaged)
+    assert "damaged and was left untouched" in unchanged(path, lambda: Store(path))
+
+
+def test_a_missing_folder_is_said(tmp_path):
+    with pytest.raises(FileError, match="cannot use"):
+        Store(tmp_path / "no" / "x.sqlite")
+
+
+def test_stored_numbers_are_those_of_the_run(tmp_path):
+    from fwrl.experiment.trial import run_trial
+
+    filled(tmp_path / "x.sqlite")
+    with Store(tmp_path / "x.sqlite") as store:
+        for seed in range(3):
+            result = run_trial(TINY, "QL", seed).result
+            for column in ("reward", "distance", "shortest", "visits", "steps", "goal"):
+                np.testing.assert_array_equal(store.episodes("tiny", "QL", column)[seed], getattr(result, column))
+            distance, shortest = store.visits("tiny", "QL")[seed]
+            np.testing.assert_array_equal(distance, result.visit_distance)
+            np.testing.assert_array_equal(shortest, result.visit_shortest)
+        trip = run_trial(H_MAZE, FWRL_EXACT.label, 1).result.trajectory
+        rows = [tuple(row) for n in range(3) for row in store.steps("h-maze", FWRL_EXACT.label, 1, n)]
+        assert rows == list(zip(*(column.tolist() for column in trip[1:]), strict=True))
+
+
+def test_every_agent_of_an_experiment_meets_the_same_goals(tmp_path):
+    with Store(tmp_path / "x.sqlite") as store:
+        run_experiments(store, [FOUR_ROOMS], seeds=1)
+        goals = {tuple(store.episodes(FOUR_ROOMS.id, a.label, "goal")[0]) for a in FOUR_ROOMS.agents}
+    assert len(goals) == 1
+
+
+def test_exported_tables_hold_the_same_rows(tmp_path):
+    import duckdb
+
+    with Store(tmp_path / "x.sqlite") as store:
+        run_experiments(store, [FOUR_ROOMS, WINDY], seeds=2, workers=2)
+        files = {path.name for path in export_results(store, tmp_path / "out")}
+        columns, rows = store.rows("episodes")
+        scores = score_matrices(store)
+        share = store.episodes(WINDY.id, "QL", "reward").mean(axis=1)
+        share /= store.episodes(WINDY.id, "oracle", "reward").mean(axis=1)
+    assert {"episodes.csv", "episodes.parquet", "runs.csv", "scores.npz"} <= files
+    for name in ("episodes.csv", "episodes.parquet"):
+        relation = duckdb.sql(f"SELECT * FROM '{tmp_path / 'out' / name}' ORDER BY ALL")
+        assert relation.columns == columns
+        assert relation.fetchall() == sorted(rows)
+    loaded = np.load(tmp_path / "out" / "scores.npz")
+    assert set(loaded.files) == {agent.label for agent in FOUR_ROOMS.agents}
+    assert loaded["QL"].shape == (2, 2)
+    np.testing.assert_allclose(loaded["QL"][:, 1], share)
+    np.testing.assert_array_equal(scores["oracle"], np.ones((2, 2)))
+
+
+def test_unknown_experiments_get_close_matches():
+    with pytest.raises(UnknownNameError, match="did you mean 'h-maze'"):
+        chosen(["h-maz"])
+    assert chosen() == EXPERIMENTS
+
+
+def test_no_seeds_or_workers_are_refused(tmp_path):
+    with Store(tmp_path / "x.sqlite") as store, pytest.raises(OptionError, match="at least one seed"):
+        run_experiments(store, [TINY], seeds=0)

@@ -1,0 +1,208 @@
+"""The report's numbers, recomputed from the raw rows by a few lines of NumPy that share no code with it."""
+
+import json
+import re
+import sqlite3
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fwrl.experiment import EXPERIMENTS, Store, run_experiments
+from fwrl.experiment.catalogue import FOUR_ROOMS, FWRL, FWRL_EXACT, H_MAZE, MBRL, MUDDY, PLAYER, WINDY
+from fwrl.report import Evidence, findings, write_report
+from fwrl.report.rooms import random_stay
+from fwrl.worlds import load_world
+
+SEEDS = 3
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    with Store(folder / "results.sqlite") as store:
+        run_experiments(store, EXPERIMENTS, seeds=SEEDS, workers=2)
+        write_report(store, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def evidence(folder):
+    with Store(folder / "results.sqlite") as store:
+        yield Evidence(store)
+
+
+def raw(folder, sql):
+    db = sqlite3.connect(folder / "results.sqlite")
+    rows = db.execute(sql).fetchall()
+    db.close()
+    return rows
+
+
+def column(folder, experiment, agent, name):
+    sql = (
+        f"SELECT {name} FROM episodes WHERE experiment = '{experiment.id}' AND agent = '{agent}' ORDER BY seed, episode"
+    )
+    return np.array([value for (value,) in raw(folder, sql)], dtype=float).reshape(SEEDS, -1)
+
+
+@pytest.mark.parametrize("experiment", [FOUR_ROOMS, WINDY], ids=lambda e: e.id)
+def test_summaries_follow_from_the_raw_rows(folder, evidence, experiment):
+    oracle = column(folder, experiment, PLAYER.label, "reward")
+    for agent in experiment.agents:
+        summary = evidence.summary(experiment, agent.label)
+        reward = column(folder, experiment, agent.label, "reward")
+        distance, shortest = (column(folder, experiment, agent.label, c) for c in ("distance", "shortest"))
+        visited = shortest > 0
+        assert summary.reward.value == np.median(reward)
+        ordered = np.sort(reward.ravel())
+        cut = len(ordered) // 4
+        assert summary.reward_iqm.value == pytest.approx(ordered[cut : len(ordered) - cut].mean())
+        assert summary.inefficiency.value == pytest.approx(np.median((distance[visited] / shortest[visited])))
+        assert summary.without_visit == int((~visited).sum())
+        assert summary.share.value == pytest.approx(reward.sum() / oracle.sum())
+        assert summary.share.low <= summary.share.value <= summary.share.high
+
+
+def test_sample_efficiency_follows_from_the_raw_rows(folder, evidence):
+    """The oracle's expected reward is replaced by its own mean over many simulated episodes."""
+    from fwrl.oracle import OraclePlayer
+    from fwrl.task import run
+
+    world = load_world(FOUR_ROOMS.world)
+    goals = column(folder, FOUR_ROOMS, FWRL.label, "goal")
+    player = OraclePlayer(world)
+    expected = evidence.expected(FOUR_ROOMS)
+    for goal in np.unique(goals)[:6].astype(int).tolist():
+        simulated = run(world, player, episodes=60, steps=400, seed=1, goal=goal).reward
+        error = simulated.std() / np.sqrt(len(simulated))
+        assert abs(expected[goals == goal][0] - simulated.mean()) < 5 * error
+    ratio = column(folder, FOUR_ROOMS, MBRL.label, "reward") / expected
+    for run_ratio, found in zip(ratio, evidence.efficiency(FOUR_ROOMS, MBRL.label), strict=True):
+        means = [run_ratio[e : e + 5].mean() for e in range(len(run_ratio) - 4)]
+        learned = [e + 1 for e in range(len(means)) if min(means[e:]) >= 0.9]
+        assert found == (learned[0] if learned else np.inf)
+
+
+def claim(evidence, words):
+    return next(f for f in findings(evidence) if words in f.claim)
+
+
+def numbers_in(text):
+    return [float(n.replace(",", "")) for n in re.findall(r"-?\d[\d,]*\.?\d*", text)]
+
+
+def test_the_gap_in_reward_follows_from_the_raw_rows(folder, evidence):
+    finding = claim(evidence, "Windy four rooms: FWRL earns more")
+    ours = column(folder, WINDY, FWRL.label, "reward").mean()
+    for agent in ("QL", "QLCAT", "MBRL (straight lines)", "MBRL"):
+        gap = ours - column(folder, WINDY, agent, "reward").mean()
+        assert f"{agent}: {gap:,.1f} [" in finding.numbers
+
+
+def test_the_factor_over_the_next_best_follows_from_the_raw_rows(folder, evidence):
+    finding = claim(evidence, "Four rooms: twice the median reward of the next best baseline, with a planner free")
+    factor = np.median(column(folder, FOUR_ROOMS, FWRL.label, "reward")) / np.median(
+        column(folder, FOUR_ROOMS, MBRL.label, "reward")
+    )
+    assert numbers_in(finding.numbers)[0] == pytest.approx(factor, abs=0.005)
+    assert finding.verdict == ("holds" if numbers_in(finding.numbers)[1] >= 2 else "does not hold")
+
+
+def test_the_h_maze_counts_follow_from_the_raw_steps(folder, evidence):
+    world = load_world("h-maze")
+    start, goal = world.state_at(0, 2), world.state_at(2, 2)
+    for agent, words in ((FWRL.label, "Algorithm 1) takes the shortest"), (FWRL_EXACT.label, "(exact) takes the")):
+        straight = 0
+        for seed in range(SEEDS):
+            sql = (
+                "SELECT state, next_state, arrived FROM steps WHERE experiment = 'h-maze' "
+                f"AND agent = '{agent}' AND seed = {seed} AND episode = 2 ORDER BY step"
+            )
+            rows = raw(folder, sql)
+            moves = [row for row in rows if not row[2]]
+            assert rows[0][0] == start
+            straight += len(moves) == 4 and moves[-1][1] == goal
+        assert f"shortest path in {straight} of {SEEDS} runs" in claim(evidence, words).numbers
+    assert evidence.seeds(H_MAZE) == SEEDS
+
+
+def test_the_muddy_costs_follow_from_the_raw_audits(folder, evidence):
+    finding = claim(evidence, "Muddy rooms")
+    costs = []
+    for agent in (FWRL_EXACT.label, "FWRL (fewest steps)"):
+        sql = f"SELECT value FROM audits WHERE experiment = '{MUDDY.id}' AND agent = '{agent}' ORDER BY seed, goal"
+        by_run = np.array([v for (v,) in raw(folder, sql)]).reshape(SEEDS, -1)
+        costs.append(np.median(by_run, axis=1).mean() / -2.5e-4)
+        assert f"{costs[-1]:.2f}" in finding.numbers
+    assert f"saved {costs[1] - costs[0]:.2f} [" in finding.numbers
+
+
+def test_a_random_walkers_stay_follows_from_simulation():
+    world = load_world("four-rooms")
+    stay = random_stay(world)
+    rng = np.random.default_rng(0)
+    rooms = {}
+    for s in range(world.n_states):
+        x, y = world.position(s)
+        rooms[s] = None if 5 in (x, y) else (x > 5, y > 5)
+    inside = [s for s in rooms if rooms[s] is not None]
+    times = []
+    for _ in range(1500):
+        s = first = int(rng.choice(inside))
+        steps = 0
+        while rooms[s] in (None, rooms[first]):
+            s = world.outcomes(s, int(rng.integers(4)))[0].next_state
+            steps += 1
+        times.append(steps)
+    assert abs(np.mean(times) - stay.random) < 5 * np.std(times) / np.sqrt(len(times))
+
+
+class Page(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.sources, self.text, self.cells = [], [], 0
+
+    def handle_starttag(self, tag, attributes):
+        self.sources += [v for k, v in attributes if k in ("src", "href")]
+        self.cells += tag == "td"
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_the_page_is_one_file_with_every_claim_and_picture(folder, evidence):
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    page = Page()
+    page.feed(text)
+    assert len(page.sources) == 9
+    assert all(source.startswith("data:image/") for source in page.sources)
+    assert "http" not in re.sub(r"base64,[A-Za-z0-9+/=]+", "", text)
+    shown = "".join(page.text)
+    for finding in findings(evidence):
+        assert finding.claim in shown
+        assert finding.numbers in shown
+
+
+def test_the_markdown_shows_the_same_verdicts_and_its_pictures_exist(folder, evidence):
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    for finding in findings(evidence):
+        assert f"| {finding.claim} | **{finding.verdict}** | {finding.numbers} |" in text
+    for name in re.findall(r"\]\((figures/[^)]+)\)", text):
+        assert (folder / Path(name)).is_file()
+
+
+def test_the_report_does_not_depend_on_when_it_is_written(folder, tmp_path):
+    with Store(folder / "results.sqlite") as store:
+        write_report(store, tmp_path)
+    assert (tmp_path / "report.html").read_bytes() == (folder / "report.html").read_bytes()
+
+
+def test_a_single_experiment_makes_a_smaller_report(tmp_path):
+    with Store(tmp_path / "x.sqlite") as store:
+        run_experiments(store, [H_MAZE], seeds=1)
+        report = write_report(store, tmp_path)
+    assert len(report.findings) == 3
+    assert {picture.name for picture in report.pictures} == {"h-maze", "h-maze-film"}
+    json.dumps([finding._asdict() for finding in report.findings])
