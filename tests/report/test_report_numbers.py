@@ -59,7 +59,7 @@ def test_summaries_follow_from_the_raw_rows(folder, evidence, experiment):
         ordered = np.sort(reward.ravel())
         cut = len(ordered) // 4
         assert summary.reward_iqm.value == pytest.approx(ordered[cut : len(ordered) - cut].mean())
-        assert summary.inefficiency.value == pytest.approx(np.median((distance[visited] / shortest[visited])))
+        assert summary.inefficiency.value == pytest.approx(np.median(distance[visited] / shortest[visited]))
         assert summary.without_visit == int((~visited).sum())
         assert summary.share.value == pytest.approx(reward.sum() / oracle.sum())
         assert summary.share.low <= summary.share.value <= summary.share.high

@@ -66,33 +66,28 @@ def with_room(edges: Edges, more: int) -> Edges:
 
 
 def check_edges(edges: Edges, n_states: int, n_actions: int) -> None:
-    """Refuse edges read from a file whose indices would lead compiled code astray."""
-    used, capacity = int(edges.used.sum()), len(edges.target)
-    links = ("leaving", "entering", "next_leaving", "next_entering")
-    sound = (
-        len(edges.used) == 1
-        and len(edges.leaving) == n_states * n_actions
-        and len(edges.entering) == n_states
-        and all(len(getattr(edges, name)) == capacity for name in SLOTS)
-        and 0 <= used <= capacity
-        and _within(edges.pair[:used], 0, n_states * n_actions)
-        and _within(edges.target[:used], 0, n_states)
-        and all(_within(getattr(edges, name), NONE, used) for name in links[:2])
-        and bool(np.all(edges.times[:used] > 0))
-        and bool(np.isfinite(edges.total[:used]).all() and np.isfinite(edges.best[:used]).all())
-    )
-    # A list runs from newer to older edges, so it ends; every link must point that way.
-    order = np.arange(used)
-    sound = sound and all(
-        bool(np.all(getattr(edges, name)[:used] < order) and np.all(getattr(edges, name)[:used] >= NONE))
-        for name in links[2:]
-    )
+    """Refuse edges read from a file that would lead compiled code astray: indices out of range, lists that loop."""
+    used, capacity, pairs = int(edges.used.sum()), len(edges.target), n_states * n_actions
+    sound = len(edges.used) == 1 and 0 <= used <= capacity
+    sound = sound and all(len(getattr(edges, name)) == capacity for name in SLOTS)
+    if sound:
+        pair, target, times = edges.pair[:used], edges.target[:used], edges.times[:used]
+        sound = bool(np.all((pair >= 0) & (pair < pairs) & (target >= 0) & (target < n_states) & (times > 0)))
+        sound = sound and bool(np.isfinite(edges.total[:used]).all() and np.isfinite(edges.best[:used]).all())
+        sound = sound and _linked(edges.leaving, edges.next_leaving[:used], pair, pairs)
+        sound = sound and _linked(edges.entering, edges.next_entering[:used], target, n_states)
     if not sound:
-        raise FileError("expected a consistent list of edges, got indices out of range; the file is damaged")
+        raise FileError("expected a consistent list of edges; the file is damaged")
 
 
-def _within(values: Ints, low: int, high: int) -> bool:
-    return bool(np.all(values >= low) and np.all(values < max(high, low + 1)))
+def _linked(head: Ints, following: Ints, keys: Ints, n: int) -> bool:
+    """Whether each list, from its head on, is the edges of one key from the newest to the oldest."""
+    newest, older = np.full(n, NONE), np.full(len(keys), NONE)
+    np.maximum.at(newest, keys, np.arange(len(keys)))
+    order = np.argsort(keys, kind="stable")
+    same = np.flatnonzero(np.diff(keys[order]) == 0)
+    older[order[same + 1]] = order[same]
+    return np.array_equal(head, newest) and np.array_equal(following, older)
 
 
 @compiled

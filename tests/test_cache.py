@@ -1,0 +1,71 @@
+"""Where compiled code is kept, and that fwrl works where it cannot be kept anywhere."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fwrl.kernels.compiled import cache_folder, digest
+
+TRAIN = [sys.executable, "-m", "fwrl", "train", "h-maze", "--agent", "ql", "--episodes", "2", "--json"]
+
+
+@pytest.fixture(autouse=True)
+def _asked_anew():
+    cache_folder.cache_clear()
+    yield
+    cache_folder.cache_clear()
+
+
+def test_fwrl_works_where_nothing_can_be_written(tmp_path):
+    blocked = tmp_path / "a file, not a folder"
+    blocked.write_text("")
+    places = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"), str(blocked / "cache"))
+    done = subprocess.run(TRAIN, capture_output=True, text=True, env={**os.environ, **places}, check=False)
+    assert done.returncode == 0, done.stderr
+    assert '"agent": "ql"' in done.stdout
+    assert list(tmp_path.iterdir()) == [blocked]
+
+
+@pytest.mark.parametrize("variable", ["NUMBA_CACHE_DIR", "XDG_CACHE_HOME"])
+def test_the_folder_that_was_asked_for_is_used(monkeypatch, tmp_path, variable):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv(variable, str(tmp_path / "here"))
+    assert cache_folder() == tmp_path / "here" / "fwrl" / digest()
+    assert cache_folder().is_dir()
+
+
+def test_numbas_own_folder_comes_before_everybodys(monkeypatch, tmp_path):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert (tmp_path / "numba") in cache_folder().parents
+
+
+def test_otherwise_it_is_in_the_home_folder(monkeypatch, tmp_path):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert cache_folder() == tmp_path / ".cache" / "fwrl" / digest()
+
+
+def test_a_person_without_a_home_compiles_anew(monkeypatch):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert cache_folder() is None
+
+
+def test_an_edit_of_a_source_is_another_folder(tmp_path):
+    source = tmp_path / "verbs.py"
+    source.write_text("one = 1\n")
+    before = digest((source,))
+    assert before == digest((source,)) != digest()
+    source.write_text("one = 2\n")
+    assert digest((source,)) != before
