@@ -66,6 +66,11 @@ class Agent(ABC):
     tables: Any
     verbs: Verbs
 
+    @classmethod
+    def made_for(cls, config: Any) -> type[Agent]:
+        """The class that carries this configuration out; agents of one name may be of several minds."""
+        return cls
+
     def __init__(
         self,
         n_states: int,

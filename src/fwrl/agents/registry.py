@@ -80,7 +80,8 @@ def make_agent(
     -2.0
     """
     cls = agent_class(name)
-    return cls(n_states, n_actions, seed, cls.Config.of(options))
+    config = cls.Config.of(options)
+    return cls.made_for(config)(n_states, n_actions, seed, config)
 
 
 def load(path: str | Path) -> Agent:

@@ -1,0 +1,86 @@
+"""Hope: what is not yet known counts as if it led straight to the goal.
+
+Of an action tried n times, the next try may show an outcome never seen there. That outcome is hoped to be the goal, for
+the reward of the best step seen anywhere. Its probability q(n) is 1 before the first try; after that it is learned from
+all actions together: of m_j tries made after 2^j to 2^(j+1) - 1 earlier ones, u_j showed something new, and
+
+    q_j = (H / 2^j + u_j) / (1 + m_j)
+
+with H the hope before there is any evidence. Where outcomes are certain nothing new ever shows, q falls like 1 / m, and
+one try is enough; in the wind about one second try in ten is a surprise, and actions are tried again in proportion.
+After 2^LEVELS tries an action is known: traps must not be hoped out of for ever.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.kernels.compiled import compiled
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LEVELS = 6
+
+
+class Hope(NamedTuple):
+    """The evidence, and the shares in use, which follow it from time to time."""
+
+    on: Ints  # (1,) 1 while hoping
+    reward: Floats  # (1,) of the hoped-for step: the best seen anywhere
+    prior: Floats  # (1,) H
+    share: Floats  # (LEVELS,) q_j in use
+    tries: Floats  # (LEVELS,) m_j
+    news: Floats  # (LEVELS,) u_j
+
+
+def no_hope(prior: float = 0.0) -> Hope:
+    """Not hoping; no evidence."""
+    ones = np.zeros(1), np.array([prior])
+    return Hope(np.zeros(1, np.int64), *ones, *(np.zeros(LEVELS) for _ in range(3)))
+
+
+@compiled
+def level_of(n: int) -> int:
+    """The largest j with 2^j <= n, for n of 1 or more."""
+    j = 0
+    while n > 1:
+        n >>= 1
+        j += 1
+    return j
+
+
+@compiled
+def share_of_hope(hope: Hope, n: int) -> float:
+    """q(n): the probability of the hoped-for outcome after n tries."""
+    if hope.on[0] == 0:
+        return 0.0
+    if n == 0:
+        return 1.0
+    j = level_of(n)
+    return float(hope.share[j]) if j < LEVELS else 0.0
+
+
+@compiled
+def see_news(hope: Hope, n: int, new: bool) -> bool:
+    """Count a try made after n earlier ones; whether the shares deserve to follow the evidence now."""
+    if n == 0:
+        return False
+    j = level_of(n)
+    if j >= LEVELS:
+        return False
+    hope.tries[j] += 1.0
+    if new:
+        hope.news[j] += 1.0
+    m = int(hope.tries[j])
+    return (m & (m - 1)) == 0
+
+
+@compiled
+def follow_evidence(hope: Hope) -> None:
+    """Set the shares to what the evidence says."""
+    for j in range(LEVELS):
+        hope.share[j] = (hope.prior[0] / (1 << j) + hope.news[j]) / (1.0 + hope.tries[j])
