@@ -26,7 +26,7 @@ from fwrl.errors import FileError
 from fwrl.kernels.compiled import compiled
 from fwrl.kernels.edges import Edges, check_edges, count_edge, no_edges
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
-from fwrl.kernels.sweeping import Queue, backed_up, check_queue, empty_queue, promote, queue_all, sweep
+from fwrl.kernels.sweeping import Queue, check_queue, empty_queue, expected, promote, queue_all, sweep
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -66,7 +66,7 @@ def swept_values(edges: Edges, V: Floats, s: int, D: float, values: Floats) -> N
     """Q(s, .) for the goal that V (S,) belongs to."""
     A = len(values)
     for a in range(A):
-        values[a] = backed_up(edges, V, s * A + a, D)
+        values[a] = expected(edges, V, s * A + a, D)
 
 
 @compiled

@@ -5,9 +5,9 @@ With P(s' | s, a) = n(s, a, s') / n(s, a), mean rewards r(s, a, s'), and D the w
     Q(s, a) = sum_s' P(s' | s, a) [ r(s, a, s') + V(s') ],     D for an action never tried
     V(s)    = max( D, max_a Q(s, a) ),     V(g) = 0
 
-for one goal g, without discount. An outcome that stays put is solved for: the action is repeated until it leads
-elsewhere. D bounds V from below, so backups that begin at D only ever rise towards the solution, and what cannot
-arrive stays at D instead of falling for ever.
+for one goal g, without discount. A backup solves for an outcome that stays put, V(s) standing on both sides: the
+action is repeated until it leads elsewhere. D bounds V from below: backups of one and the same model that begin at D
+only rise towards the solution, and what cannot arrive stays at D instead of falling for ever.
 
 When the backup of s' changes V(s') by delta, each (s, a) that led there may change by P(s' | s, a) |delta|; that
 is the priority of s, unless it already has a higher one or this is below the threshold (Moore and Atkeson, 1993).
@@ -59,40 +59,47 @@ def check_queue(queue: Queue, n_states: int) -> None:
 
 
 @compiled
-def backed_up(edges: Edges, V: Floats, pair: int, D: float) -> float:
-    """Q(s, a) of the pair s * A + a."""
-    s = pair // (len(edges.leaving) // len(V))
+def expected(edges: Edges, V: Floats, pair: int, D: float) -> float:
+    """Q(s, a) of the pair s * A + a, with V (S,) as it stands."""
     n = 0
-    stay = 0
     value = 0.0
     e = edges.leaving[pair]
     while e != NONE:
-        y = edges.target[e]
-        value += edges.total[e]
         n += edges.times[e]
-        if y == s:
-            stay = edges.times[e]
-        else:
-            value += edges.times[e] * V[y]
+        value += edges.total[e] + edges.times[e] * V[edges.target[e]]
         e = edges.next_leaving[e]
-    if n == 0:
-        return D
-    if n == stay:
-        return value / n + D
-    return value / (n - stay)
+    return value / n if n > 0 else D
+
+
+@compiled
+def backed_up(edges: Edges, V: Floats, s: int, D: float) -> float:
+    """V(s) by its equation, from the V (S,) of other states."""
+    A = len(edges.leaving) // len(V)
+    best = D
+    for pair in range(s * A, s * A + A):
+        leaves = 0
+        value = 0.0
+        e = edges.leaving[pair]
+        while e != NONE:
+            y = edges.target[e]
+            value += edges.total[e]
+            if y != s:
+                leaves += edges.times[e]
+                value += edges.times[e] * V[y]
+            e = edges.next_leaving[e]
+        if leaves > 0:
+            best = max(best, value / leaves)
+    return best
 
 
 @compiled
 def sweep(edges: Edges, V: Floats, queue: Queue, g: int, D: float, threshold: float, backups: int) -> int:
     """Up to `backups` backups of V (S,) for the goal `g`, the highest priority first; how many there were."""
-    A = len(edges.leaving) // len(V)
     for done in range(backups):
         if queue.size[0] == 0:
             return done
         s = _take_first(queue)
-        value = D
-        for a in range(A):
-            value = max(value, backed_up(edges, V, s * A + a, D))
+        value = backed_up(edges, V, s, D)
         delta = abs(value - V[s])
         V[s] = value
         if delta > 0.0:
@@ -127,16 +134,12 @@ def _tries(edges: Edges, pair: int) -> int:
 @compiled
 def queue_all(edges: Edges, V: Floats, queue: Queue, g: int, D: float, threshold: float) -> None:
     """Queue every state whose backup would change its value, by how much: V was made with an older model."""
-    S = len(V)
-    A = len(edges.leaving) // S
     queue.size[0] = 0
     queue.place[:] = NONE
-    for s in range(S):
-        value = D
-        for a in range(A):
-            value = max(value, backed_up(edges, V, s * A + a, D))
-        if s != g and abs(value - V[s]) > threshold:
-            promote(queue, s, abs(value - V[s]))
+    for s in range(len(V)):
+        delta = abs(backed_up(edges, V, s, D) - V[s])
+        if s != g and delta > threshold:
+            promote(queue, s, delta)
 
 
 @compiled
