@@ -25,6 +25,10 @@ OURS = {
     "qlcat": "fwrl.agents.qlcat:QLearningConcatenated",
     "mbrl": "fwrl.agents.mbrl:ModelBased",
     "mbrl-straight": "fwrl.agents.mbrl_straight:StraightModelBased",
+    "dg": "fwrl.agents.dg:DgLearning",
+    "agql": "fwrl.agents.agql:AllGoalsQLearning",
+    "her": "fwrl.agents.her:HindsightReplay",
+    "sweeping": "fwrl.agents.sweeping:PrioritisedSweeping",
     "random": "fwrl.agents.random:RandomWalk",
 }
 GROUP = "fwrl.agents"
