@@ -35,16 +35,15 @@ class Buckets(NamedTuple):
 
 
 class Heap(NamedTuple):
-    """A 4-ary heap of states, cheapest on top."""
+    """A 4-ary heap of states, cheapest on top. An improved state is put in anew, so E + 1 entries suffice."""
 
-    state: Indices  # (S,)
-    key: Floats  # (S,)
-    place: Indices  # (S,) where a state is in the heap, once it was met
+    state: Indices  # (E + 1,)
+    key: Floats  # (E + 1,)
 
 
 @compiled
 def breadth_first(first: Indices, source: Indices, c: float, g: int, d: Floats, queue: Indices) -> None:
-    """d for edges that all cost `c`; `queue` (S,) is room."""
+    """Fill d for edges that all cost `c`; `queue` (S,) is room."""
     d[:] = np.inf
     d[g] = 0.0
     queue[0] = g
@@ -66,7 +65,7 @@ def breadth_first(first: Indices, source: Indices, c: float, g: int, d: Floats, 
 def by_buckets(
     first: Indices, source: Indices, cost: Floats, per_width: float, g: int, d: Floats, buckets: Buckets
 ) -> None:
-    """d with a bucket for every 1 / `per_width` of cost, which is less than any cost of an edge between two states.
+    """Fill d with a bucket for every 1 / `per_width` of cost: less than any cost of an edge between two states.
 
     The ring must be longer than the largest cost times `per_width`, plus two.
     """
@@ -106,7 +105,7 @@ def by_buckets(
 
 @compiled
 def by_heap(first: Indices, source: Indices, cost: Floats, g: int, d: Floats, heap: Heap) -> None:
-    """d for any costs that are not negative."""
+    """Fill d for any costs that are not negative."""
     d[:] = np.inf
     d[g] = 0.0
     heap.state[0] = g
@@ -117,16 +116,16 @@ def by_heap(first: Indices, source: Indices, cost: Floats, g: int, d: Floats, he
         here = heap.key[0]
         size -= 1
         if size > 0:
-            _sink(heap, size, heap.state[size], heap.key[size])
+            _sink(heap, size)
+        if here > d[y]:
+            continue
         for e in range(first[y], first[y + 1]):
             x = source[e]
             through = here + cost[e]
             if through < d[x]:
-                if d[x] == np.inf:
-                    heap.place[x] = size
-                    size += 1
                 d[x] = through
-                _rise(heap, heap.place[x], x, through)
+                _rise(heap, size, x, through)
+                size += 1
 
 
 @compiled
@@ -136,32 +135,32 @@ def _rise(heap: Heap, hole: int, x: int, key: float) -> None:
         parent = (hole - 1) >> 2
         if heap.key[parent] <= key:
             break
-        _put(heap, hole, heap.state[parent], heap.key[parent])
+        heap.state[hole] = heap.state[parent]
+        heap.key[hole] = heap.key[parent]
         hole = parent
-    _put(heap, hole, x, key)
+    heap.state[hole] = x
+    heap.key[hole] = key
 
 
 @compiled
-def _sink(heap: Heap, size: int, x: int, key: float) -> None:
-    """Put x where it belongs on the way from the top down, in a heap of `size`."""
+def _sink(heap: Heap, size: int) -> None:
+    """Put the last entry, beyond `size`, where it belongs on the way from the top down."""
+    x, key = heap.state[size], heap.key[size]
     hole = 0
     while True:
         child = 4 * hole + 1
         if child >= size:
             break
         least = child
+        lowest = heap.key[child]
         for other in range(child + 1, min(child + 4, size)):
-            if heap.key[other] < heap.key[least]:
+            if heap.key[other] < lowest:
                 least = other
-        if heap.key[least] >= key:
+                lowest = heap.key[other]
+        if lowest >= key:
             break
-        _put(heap, hole, heap.state[least], heap.key[least])
+        heap.state[hole] = heap.state[least]
+        heap.key[hole] = lowest
         hole = least
-    _put(heap, hole, x, key)
-
-
-@compiled
-def _put(heap: Heap, hole: int, x: int, key: float) -> None:
     heap.state[hole] = x
     heap.key[hole] = key
-    heap.place[x] = hole

@@ -83,7 +83,8 @@ class Search:
             ring = int(high / (NARROWER * low)) + 3
             self._buckets = Buckets(np.empty((ring, S), np.int32), np.zeros(ring, np.int64))
         elif self.order == "heap":
-            self._heap = Heap(np.empty(S, np.int32), np.empty(S), np.empty(S, np.int32))
+            E = len(edges.source)
+            self._heap = Heap(np.empty(E + 1, np.int32), np.empty(E + 1))
 
     def column(self, goal: int, out: Floats | None = None) -> Floats:
         """(S,) V(., goal), in `out` if given."""
