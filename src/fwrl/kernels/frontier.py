@@ -1,17 +1,18 @@
-"""The cost d(x) of the cheapest path from every state to one goal, by one search backward from the goal.
+"""V(x), the best path reward from every state x to one goal, by one search backward from the goal.
 
-    d(x) = min over edges x -> y of c(x, y) + d(y),   d(g) = 0
+    V(x) = max over edges x -> y of r(x, y) + V(y),   V(g) = 0,   all r <= 0
 
 Three orders in which to expand states, each final when its turn comes:
 
-- breadth first, where all costs are equal: a state's first discovery is its best;
-- by buckets (Dial 1969; Denardo and Fox 1979), where costs are positive and of one order of magnitude: a bucket
+- breadth first, where all rewards are equal: a state's first discovery is its best;
+- by buckets (Dial 1969; Denardo and Fox 1979), where rewards are negative and of one order of magnitude: a bucket
   is a little narrower than the smallest cost, so no state within it can improve another, and a bucket's states
-  come in any order. A state that improves moves by being put into the better bucket too; the entry left behind is
-  known by its number;
-- by a heap with four children a node, where costs are zero or of any size (Dijkstra 1959).
+  come in any order. A state that improves is put into the better bucket too; the entry left behind is known by
+  its number;
+- by a heap with four children a node, where rewards are zero or of any size (Dijkstra 1959).
 
-c >= 0; d comes out inf where no path is known.
+V comes out -inf where no path is known. Sums are taken from the goal backward in every order, and rounding keeps
+order, so the result is the same to the last bit.
 """
 
 from __future__ import annotations
@@ -28,49 +29,50 @@ Indices = NDArray[np.int32]
 
 
 class Buckets(NamedTuple):
-    """A ring of stacks. Only their tops are ever touched, so the room is mostly never paid for."""
+    """A ring of stacks. Only the bottoms of most are ever touched, so the room is hardly paid for."""
 
     states: Indices  # (B, S)
     sizes: NDArray[np.int64]  # (B,)
 
 
 class Heap(NamedTuple):
-    """A 4-ary heap of states, cheapest on top. An improved state is put in anew, so E + 1 entries suffice."""
+    """A 4-ary heap of states, best on top. An improved state is put in anew, so E + 1 entries suffice."""
 
     state: Indices  # (E + 1,)
     key: Floats  # (E + 1,)
 
 
 @compiled
-def breadth_first(first: Indices, source: Indices, c: float, g: int, d: Floats, queue: Indices) -> None:
-    """Fill d for edges that all cost `c`; `queue` (S,) is room."""
-    d[:] = np.inf
-    d[g] = 0.0
+def breadth_first(first: Indices, source: Indices, r: float, g: int, V: Floats, queue: Indices) -> None:
+    """Fill V for edges that all pay `r`; `queue` (S,) is room."""
+    V[:] = -np.inf
+    V[g] = 0.0
     queue[0] = g
     head = 0
     tail = 1
     while head < tail:
         y = queue[head]
         head += 1
-        onward = d[y] + c
+        through = r + V[y]
         for e in range(first[y], first[y + 1]):
             x = source[e]
-            if d[x] == np.inf:
-                d[x] = onward
+            if V[x] == -np.inf:
+                V[x] = through
                 queue[tail] = x
                 tail += 1
 
 
 @compiled
 def by_buckets(
-    first: Indices, source: Indices, cost: Floats, per_width: float, g: int, d: Floats, buckets: Buckets
+    first: Indices, source: Indices, reward: Floats, width: float, g: int, V: Floats, buckets: Buckets
 ) -> None:
-    """Fill d with a bucket for every 1 / `per_width` of cost: less than any cost of an edge between two states.
+    """Fill V with buckets of `width`, which is less than any cost of an edge between two states.
 
-    The ring must be longer than the largest cost times `per_width`, plus two.
+    The ring must be longer than the largest cost in widths, plus two.
     """
-    d[:] = np.inf
-    d[g] = 0.0
+    V[:] = -np.inf
+    V[g] = 0.0
+    per_reward = -1.0 / width
     ring = len(buckets.sizes)
     buckets.sizes[:] = 0
     buckets.states[0, 0] = g
@@ -85,17 +87,17 @@ def by_buckets(
         buckets.sizes[slot] = 0
         for n in range(size):
             y = bucket[n]
-            here = d[y]
-            if int(here * per_width) != number:
+            here = V[y]
+            if int(here * per_reward) != number:
                 continue
             for e in range(first[y], first[y + 1]):
                 x = source[e]
-                through = here + cost[e]
-                before = d[x]
-                if through < before:
-                    d[x] = through
-                    better = int(through * per_width)
-                    if before == np.inf or int(before * per_width) != better:
+                through = reward[e] + here
+                before = V[x]
+                if through > before:
+                    V[x] = through
+                    better = int(through * per_reward)
+                    if before == -np.inf or int(before * per_reward) != better:
                         b = better % ring
                         buckets.states[b, buckets.sizes[b]] = x
                         buckets.sizes[b] += 1
@@ -104,10 +106,10 @@ def by_buckets(
 
 
 @compiled
-def by_heap(first: Indices, source: Indices, cost: Floats, g: int, d: Floats, heap: Heap) -> None:
-    """Fill d for any costs that are not negative."""
-    d[:] = np.inf
-    d[g] = 0.0
+def by_heap(first: Indices, source: Indices, reward: Floats, g: int, V: Floats, heap: Heap) -> None:
+    """Fill V for any rewards that are not positive."""
+    V[:] = -np.inf
+    V[g] = 0.0
     heap.state[0] = g
     heap.key[0] = 0.0
     size = 1
@@ -117,13 +119,13 @@ def by_heap(first: Indices, source: Indices, cost: Floats, g: int, d: Floats, he
         size -= 1
         if size > 0:
             _sink(heap, size)
-        if here > d[y]:
+        if here < V[y]:
             continue
         for e in range(first[y], first[y + 1]):
             x = source[e]
-            through = here + cost[e]
-            if through < d[x]:
-                d[x] = through
+            through = reward[e] + here
+            if through > V[x]:
+                V[x] = through
                 _rise(heap, size, x, through)
                 size += 1
 
@@ -133,7 +135,7 @@ def _rise(heap: Heap, hole: int, x: int, key: float) -> None:
     """Put x where it belongs on the way from `hole` to the top."""
     while hole > 0:
         parent = (hole - 1) >> 2
-        if heap.key[parent] <= key:
+        if heap.key[parent] >= key:
             break
         heap.state[hole] = heap.state[parent]
         heap.key[hole] = heap.key[parent]
@@ -151,16 +153,16 @@ def _sink(heap: Heap, size: int) -> None:
         child = 4 * hole + 1
         if child >= size:
             break
-        least = child
-        lowest = heap.key[child]
+        best = child
+        highest = heap.key[child]
         for other in range(child + 1, min(child + 4, size)):
-            if heap.key[other] < lowest:
-                least = other
-                lowest = heap.key[other]
-        if lowest >= key:
+            if heap.key[other] > highest:
+                best = other
+                highest = heap.key[other]
+        if highest <= key:
             break
-        heap.state[hole] = heap.state[least]
-        heap.key[hole] = lowest
-        hole = least
+        heap.state[hole] = heap.state[best]
+        heap.key[hole] = highest
+        hole = best
     heap.state[hole] = x
     heap.key[hole] = key

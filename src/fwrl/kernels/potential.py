@@ -1,11 +1,11 @@
-"""A potential that turns rewards of either sign into costs that are not negative (Johnson 1977).
+"""A potential that makes rewards of either sign negative without changing which paths are best (Johnson 1977).
 
 h(x), the best that any path from x on collects, an empty one included, satisfies h(x) >= r(x, y) + h(y) over every
 edge, so that
 
-    c(x, y) = h(x) - r(x, y) - h(y) >= 0
+    r(x, y) + h(y) - h(x) <= 0
 
-and all paths from x to y change by the same h(x) - h(y): the best stay the best. h exists unless a cycle is
+and all paths from x to y change by the same h(y) - h(x): the best stay the best. h exists unless a cycle is
 profitable. It is found by raising states from a queue (Bellman 1958, Ford 1956, Moore 1959), starting at the
 sources of positive rewards; each state remembers the edge that raised it last, and where those edges close a
 cycle, the cycle gains.

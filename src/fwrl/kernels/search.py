@@ -2,8 +2,8 @@
 
     V(x, g) = max over edges x -> y of r(x, y) + V(y, g),   V(g, g) = 0,   -inf where no path is known
 
-is a cheapest path with costs -r. The order of the search is chosen once for a graph by its costs (see `frontier`);
-rewards of either sign are first turned into costs by a potential (see `potential`), which serves every goal.
+is a shortest path with costs -r. The order of the search is chosen once for a graph by its costs (see `frontier`);
+rewards of either sign are first made negative by a potential (see `potential`), which serves every goal.
 
 `Search` is the way in. It owns the room that its searches need, so it is for one thread at a time.
 """
@@ -54,36 +54,28 @@ class Search:
     >>> routes.steps.tolist(), [int(given[e]) for e in routes.edge[:2]]
     ([1, 1, 0, -1], [2, 1])
 
-    A profitable cycle is a `PositiveCycleError`, whose `states` go round it.
+    A profitable cycle is a `PositiveCycleError`, whose `states` go round it. Whoever has the potential already
+    gives it as `h`.
     """
 
-    def __init__(self, edges: Incoming) -> None:
+    def __init__(self, edges: Incoming, h: Floats | None = None) -> None:
         self.edges = edges
-        S = edges.n_states
-        least, most = np.zeros(1), np.zeros(1)
-        reward_range(edges, least, most)
-        self._h: Floats | None = None
-        self._cost: Floats = -edges.reward
-        if most[0] > 0:
-            self._h, cycle = potential(edges)
-            if len(cycle):
-                raise PositiveCycleError(
-                    f"expected no cycle that gains reward, but the {len(cycle)} states {_listed(cycle)} are one; "
-                    "check the sign of the rewards, and leave goal rewards out",
-                    states=tuple(map(int, cycle)),
-                )
-            reduce_costs(edges, self._h, self._cost)
-            reward_range(edges._replace(reward=-self._cost), least, most)
-        low, high = -float(most[0]), -float(least[0])
-        self.order: Order = _order(low, high)
-        self._low = low
+        least, most = _reward_range(edges, edges.reward)
+        self._reward, self._h = edges.reward, None
+        if most > 0:
+            self._h = _potential(edges) if h is None else h
+            self._reward = np.empty_like(edges.reward)
+            reduce_rewards(edges, self._h, self._reward)
+            least, most = _reward_range(edges, self._reward)
+        self._least_cost = -most
+        self.order: Order = _order(-most, -least)
+        S, E = edges.n_states, len(edges.source)
         self._queue: Indices = np.empty(S, np.int32)
-        self._reduced: Floats = np.empty(S if self._h is not None else 0)
+        self._reduced: Floats = np.empty(0 if self._h is None else S)
         if self.order == "buckets":
-            ring = int(high / (NARROWER * low)) + 3
+            ring = int(least / (NARROWER * most)) + 3
             self._buckets = Buckets(np.empty((ring, S), np.int32), np.zeros(ring, np.int64))
         elif self.order == "heap":
-            E = len(edges.source)
             self._heap = Heap(np.empty(E + 1, np.int32), np.empty(E + 1))
 
     def column(self, goal: int, out: Floats | None = None) -> Floats:
@@ -93,11 +85,10 @@ class Search:
             raise OptionError(f"expected a goal from 0 to {S - 1}, got {goal}")
         V = np.empty(S) if out is None else out
         if self._h is None:
-            self._costs(goal, V)
-            negate(V)
+            self._fill(goal, V)
         else:
-            self._costs(goal, self._reduced)
-            unfold(self.edges, self._cost, self._reduced, goal, V, self._queue)
+            self._fill(goal, self._reduced)
+            unfold(self.edges, self._reward, self._reduced, goal, V, self._queue)
         return V
 
     def routes(self, goal: int) -> Routes:
@@ -107,14 +98,31 @@ class Search:
         fewest_steps(self.edges, goal, routes, self._queue)
         return routes
 
-    def _costs(self, goal: int, d: Floats) -> None:
+    def _fill(self, goal: int, V: Floats) -> None:
         first, source = self.edges.first, self.edges.source
         if self.order == "breadth":
-            breadth_first(first, source, self._low, goal, d, self._queue)
+            breadth_first(first, source, -self._least_cost, goal, V, self._queue)
         elif self.order == "buckets":
-            by_buckets(first, source, self._cost, 1.0 / (NARROWER * self._low), goal, d, self._buckets)
+            by_buckets(first, source, self._reward, NARROWER * self._least_cost, goal, V, self._buckets)
         else:
-            by_heap(first, source, self._cost, goal, d, self._heap)
+            by_heap(first, source, self._reward, goal, V, self._heap)
+
+
+def _potential(edges: Incoming) -> Floats:
+    h, cycle = potential(edges)
+    if len(cycle):
+        raise PositiveCycleError(
+            f"expected no cycle that gains reward, but the states {_listed(cycle)} are one; check the sign of the "
+            "rewards, and leave goal rewards out",
+            states=tuple(map(int, cycle)),
+        )
+    return h
+
+
+def _reward_range(edges: Incoming, reward: Floats) -> tuple[float, float]:
+    extremes = np.empty(2)
+    reward_range(edges, reward, extremes)
+    return float(extremes[0]), float(extremes[1])
 
 
 def _order(low: float, high: float) -> Order:
@@ -130,7 +138,7 @@ def _listed(states: Indices) -> str:
 
 
 @compiled
-def reward_range(edges: Incoming, least: Floats, most: Floats) -> None:
+def reward_range(edges: Incoming, reward: Floats, extremes: Floats) -> None:
     """The smallest and the largest reward of an edge between two states, and the largest of any if it gains.
 
     A loop that loses is on no best path, so it must not narrow the choice of a search; without edges both are -1.
@@ -139,36 +147,29 @@ def reward_range(edges: Incoming, least: Floats, most: Floats) -> None:
     high = -np.inf
     for y in range(len(edges.first) - 1):
         for e in range(edges.first[y], edges.first[y + 1]):
-            r = edges.reward[e]
+            r = reward[e]
             if edges.source[e] != y:
                 low = min(low, r)
                 high = max(high, r)
             elif r > 0.0:
                 high = max(high, r)
-    least[0] = low if low < np.inf else -1.0
-    most[0] = high if high > -np.inf else -1.0
+    extremes[0] = low if low < np.inf else -1.0
+    extremes[1] = high if high > -np.inf else -1.0
 
 
 @compiled
-def reduce_costs(edges: Incoming, h: Floats, cost: Floats) -> None:
-    """c(x, y) = h(x) - r(x, y) - h(y) >= 0; what rounding takes below 0 is 0."""
+def reduce_rewards(edges: Incoming, h: Floats, reduced: Floats) -> None:
+    """r(x, y) + h(y) - h(x) <= 0; what rounding takes above 0 is 0."""
     for y in range(len(h)):
         for e in range(edges.first[y], edges.first[y + 1]):
-            cost[e] = max(0.0, h[edges.source[e]] - edges.reward[e] - h[y])
+            reduced[e] = min(0.0, edges.reward[e] + h[y] - h[edges.source[e]])
 
 
 @compiled
-def negate(V: Floats) -> None:
-    """Costs become values; the goal's is 0, not -0."""
-    for x in range(len(V)):
-        V[x] = 0.0 - V[x]
+def unfold(edges: Incoming, reward: Floats, reduced: Floats, g: int, V: Floats, queue: Indices) -> None:
+    """V by adding up rewards along the paths that are best in `reduced`, the column by reduced rewards.
 
-
-@compiled
-def unfold(edges: Incoming, cost: Floats, d: Floats, g: int, V: Floats, queue: Indices) -> None:
-    """V by adding up rewards along the paths that the search found cheapest.
-
-    An edge is on one of them where d(y) + c is d(x) to the last bit: one such edge gave d(x) its value.
+    An edge is on one of them where it gives its source's value to the last bit; every value came by such an edge.
     """
     V[:] = -np.inf
     V[g] = 0.0
@@ -180,7 +181,7 @@ def unfold(edges: Incoming, cost: Floats, d: Floats, g: int, V: Floats, queue: I
         head += 1
         for e in range(edges.first[y], edges.first[y + 1]):
             x = edges.source[e]
-            if V[x] == -np.inf and d[y] + cost[e] == d[x]:
+            if V[x] == -np.inf and reward[e] + reduced[y] == reduced[x]:
                 V[x] = edges.reward[e] + V[y]
                 queue[tail] = x
                 tail += 1
