@@ -19,7 +19,9 @@ LITERAL_STEPS = {32: 20, 64: 3}  # literal steps timed on N x N maps; each costs
 
 
 def _agent(world: World, name: str = "fwrl") -> Agent:
-    return make_agent(name, world.n_states, world.n_actions, seed=0)
+    """FWRL keeps the dense table here, whatever the size: `columns` measures the other storage."""
+    options = {"storage": "dense"} if name == "fwrl" else {}
+    return make_agent(name, world.n_states, world.n_actions, seed=0, **options)
 
 
 def _trip(world: World, episodes: int, steps: int) -> Trajectory:
