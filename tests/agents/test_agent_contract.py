@@ -8,7 +8,11 @@ from fwrl.agents import agent_class, agent_names
 from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, UnknownNameError
 from fwrl.task import Task, walk
 
-VARIANTS = [*((name, {}) for name in agent_names()), ("fwrl", {"relaxation": "paper"})]
+VARIANTS = [
+    *((name, {}) for name in agent_names()),
+    ("fwrl", {"relaxation": "paper"}),
+    ("fwrl", {"storage": "columns"}),
+]
 every_agent = pytest.mark.parametrize(
     ("name", "options"), VARIANTS, ids=["-".join([n, *map(str, o.values())]) for n, o in VARIANTS]
 )
@@ -240,7 +244,7 @@ def test_unknown_agents_and_options_get_close_matches():
     with pytest.raises(OptionError, match="at least one state"):
         fwrl.make_agent("fwrl", 0, 2)
     with pytest.raises(OptionError, match="GiB"):
-        fwrl.make_agent("fwrl", 1_000_000, 4)
+        fwrl.make_agent("fwrl", 1_000_000, 4, storage="dense")
 
 
 @every_agent

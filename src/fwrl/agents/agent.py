@@ -61,7 +61,7 @@ class Agent(ABC):
     name: ClassVar[str]
     description: ClassVar[str]
     Config: ClassVar[type[Config]]
-    scratch: ClassVar[tuple[str, ...]] = ()  # fields of the tables that carry nothing from step to step
+    scratch: ClassVar[tuple[str, ...]] = ()  # fields, or fields of fields, that carry nothing from step to step
 
     tables: Any
     verbs: Verbs
@@ -103,6 +103,10 @@ class Agent(ABC):
 
     def prepare(self, goal: int) -> None:  # noqa: B027 (most agents have nothing to prepare)
         """Get ready for an episode with this goal."""
+
+    def saved_tables(self) -> Any:
+        """The tables as a file holds them."""
+        return self.tables
 
     def check_tables(self) -> None:  # noqa: B027 (some tables hold no indices)
         """Refuse tables read from a file that would lead compiled code astray."""
@@ -222,7 +226,7 @@ class Agent(ABC):
             "config": asdict(self.config),
             "generator": self.rng.bit_generator.state,
         }
-        arrays = {n: a for n, a in _flatten(self.tables) if n.split(".")[0] not in self.scratch}
+        arrays = dict(_flatten(self.saved_tables(), self.scratch))
         write_archive(path, "agent", details, arrays)
 
     @classmethod
@@ -231,6 +235,7 @@ class Agent(ABC):
         try:
             details = archive.details
             config = cls.Config.of(details["config"])
+            cls = cls.made_for(config)
             agent = cls(*_sizes(archive), 0, config)
             agent.rng.bit_generator.state = details["generator"]
             agent.tables = _refill(agent.tables, archive, cls.scratch)
@@ -311,11 +316,12 @@ def _sizes(archive: Archive) -> tuple[int, int]:
     return sizes
 
 
-def _flatten(tables: Any, prefix: str = "") -> list[tuple[str, NDArray[Any]]]:
+def _flatten(tables: Any, scratch: tuple[str, ...], prefix: str = "") -> list[tuple[str, NDArray[Any]]]:
     flat: list[tuple[str, NDArray[Any]]] = []
     for name, part in tables._asdict().items():
-        nested = hasattr(part, "_asdict")
-        flat += _flatten(part, f"{prefix}{name}.") if nested else [(prefix + name, part)]
+        full = prefix + name
+        if full not in scratch:
+            flat += _flatten(part, scratch, f"{full}.") if hasattr(part, "_asdict") else [(full, part)]
     return flat
 
 
@@ -323,13 +329,14 @@ def _refill(tables: NamedTuple, archive: Archive, scratch: tuple[str, ...], pref
     """The tables with the archive's arrays in place of the empty ones."""
     filled: dict[str, Any] = {}
     for name, part in cast(Any, tables)._asdict().items():
-        if name in scratch and not prefix:
+        full = prefix + name
+        if full in scratch:
             continue
         if hasattr(part, "_asdict"):
-            filled[name] = _refill(part, archive, scratch, f"{prefix}{name}.")
+            filled[name] = _refill(part, archive, scratch, f"{full}.")
             continue
-        array = archive[prefix + name]
+        array = archive[full]
         if array.dtype != part.dtype or array.ndim != part.ndim:
-            raise FileError(f"expected {prefix + name!r} as {part.dtype} with {part.ndim} dimensions")
+            raise FileError(f"expected {full!r} as {part.dtype} with {part.ndim} dimensions")
         filled[name] = array.copy()
     return cast(Any, tables)._replace(**filled)

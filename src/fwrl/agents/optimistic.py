@@ -1,4 +1,4 @@
-"""FWRL that explores without any epsilon: it goes to frontiers with F itself (see `kernels.frontier`).
+"""FWRL that explores without any epsilon: it goes to frontiers with F itself (see `kernels.untried`).
 
 In a world where outcomes are certain, it never settles for a known path while a better one could still exist: whatever
 was never tried promises the goal in one best step, and a promise is kept or refuted by trying it once.
@@ -18,7 +18,7 @@ from fwrl.kernels.closure import Walk
 from fwrl.kernels.compiled import compiled
 from fwrl.kernels.edges import Edges
 from fwrl.kernels.exploration import EXPLORE, GOAL
-from fwrl.kernels.frontier import hopeful_rewards, reach_frontiers
+from fwrl.kernels.untried import hopeful_rewards, reach_frontiers
 from fwrl.kernels.greedy import Greedy, remember
 
 Floats = NDArray[np.float64]

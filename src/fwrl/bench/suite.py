@@ -21,7 +21,9 @@ GROWTH = (8, 16, 32, 48, 64)  # N of N x N maps
 
 
 def _agent(world: World, name: str = "fwrl") -> Agent:
-    return make_agent(name, world.n_states, world.n_actions, seed=0)
+    """FWRL keeps the dense table here, whatever the size: `columns` measures the other storage."""
+    options = {"storage": "dense"} if name == "fwrl" else {}
+    return make_agent(name, world.n_states, world.n_actions, seed=0, **options)
 
 
 def _trip(world: World, episodes: int, steps: int) -> Trajectory:
