@@ -12,6 +12,9 @@ VARIANTS = [
     *((name, {}) for name in agent_names()),
     ("fwrl", {"relaxation": "paper"}),
     ("fwrl", {"storage": "columns"}),
+    ("fwrl", {"backup": "expected"}),
+    ("fwrl", {"explorer": "optimistic"}),
+    ("fwrl", {"backup": "expected", "explorer": "optimistic"}),
 ]
 every_agent = pytest.mark.parametrize(
     ("name", "options"), VARIANTS, ids=["-".join([n, *map(str, o.values())]) for n, o in VARIANTS]
@@ -278,7 +281,7 @@ def test_any_kind_of_integer_is_a_state(name, options, kind):
     assert agent.act(kind(0)) in (0, 1)
     assert agent.value(kind(0), kind(3)) == agent.value(0, 3)
     for verb in (agent.verbs.act, agent.verbs.observe):
-        assert len(verb.signatures) <= 1  # compiled once, whatever came in
+        assert len({signature[1:] for signature in verb.signatures}) <= 1  # compiled once, whatever came in
 
 
 @every_agent

@@ -11,15 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.agents.fwrl import ExactTables, Fwrl, action_values_exact, act_exact, observe_exact
+from fwrl.agents.fwrl import ExactTables, Fwrl, act_exact, action_values_exact, observe_exact
 from fwrl.agents.verbs import LEARNED, Verbs, declare
 from fwrl.kernels.chance import fresh_digits
 from fwrl.kernels.closure import Walk
 from fwrl.kernels.compiled import compiled
 from fwrl.kernels.edges import Edges
 from fwrl.kernels.exploration import EXPLORE, GOAL
-from fwrl.kernels.untried import hopeful_rewards, reach_frontiers
 from fwrl.kernels.greedy import Greedy, remember
+from fwrl.kernels.untried import hopeful_rewards, reach_frontiers
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
