@@ -230,15 +230,14 @@ class Agent(ABC):
         write_archive(path, "agent", details, arrays)
 
     @classmethod
-    def restore(cls, archive: Archive) -> Self:
+    def restore(cls, archive: Archive) -> Agent:
         """The agent that was saved."""
         try:
             details = archive.details
             config = cls.Config.of(details["config"])
-            cls = cls.made_for(config)
-            agent = cls(*_sizes(archive), 0, config)
+            agent = cls.made_for(config)(*_sizes(archive), 0, config)
             agent.rng.bit_generator.state = details["generator"]
-            agent.tables = _refill(agent.tables, archive, cls.scratch)
+            agent.tables = _refill(agent.tables, archive, agent.scratch)
             goal, step, steps, explore = agent.tables.clock
             if not (-1 <= goal < agent.n_states and step >= 0 and steps >= 1 and explore in (0, 1)):
                 raise FileError("expected a clock with a goal, a step, a number of steps, and 0 or 1")

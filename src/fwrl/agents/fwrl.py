@@ -21,7 +21,7 @@ and then learns in worlds of a million states (see `columns`). Both believe the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,7 +214,7 @@ class Fwrl(Agent):
     name = "fwrl"
     description = "Floyd-Warshall RL: the triangle inequality stitches past trips to any goal"
     Config = FwrlConfig
-    scratch = ("walk", "greedy", "onward", "action_values", "counts_steps", *columns.SCRATCH)
+    scratch: ClassVar[tuple[str, ...]] = ("walk", "greedy", "onward", "action_values", "counts_steps", *columns.SCRATCH)
     config: FwrlConfig
 
     @classmethod

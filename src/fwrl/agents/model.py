@@ -12,7 +12,7 @@ hopeful one; questions about values are answered without hope.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,14 +60,6 @@ class ModelConfig(Config):
 
     def __post_init__(self) -> None:
         check_choice("explorer", self.explorer, get_args(Explorer))
-
-
-class Explores(Protocol):
-    """A configuration that names an explorer."""
-
-    @property
-    def explorer(self) -> Explorer:
-        """Which."""
 
 
 class ModelTables(NamedTuple):
@@ -174,6 +166,7 @@ class ModelAgent(Agent):
 
     scratch = ("greedy", "action_values", "counts_steps")
     counts_steps = False
+    config: Any
 
     def choose_verbs(self) -> Verbs:
         """One kind."""
@@ -182,8 +175,7 @@ class ModelAgent(Agent):
     @property
     def optimistic(self) -> bool:
         """Whether it hopes."""
-        config: Explores = self.config
-        return config.explorer == "optimistic"
+        return bool(self.config.explorer == "optimistic")
 
     def empty_tables(self) -> ModelTables:
         """Nothing seen."""
