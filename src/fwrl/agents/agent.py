@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,6 +62,8 @@ class Agent(ABC):
     description: ClassVar[str]
     Config: ClassVar[type[Config]]
     scratch: ClassVar[tuple[str, ...]] = ()  # fields, or fields of fields, that carry nothing from step to step
+
+    believes: ClassVar[Literal["reward", "steps", "nothing"]] = "reward"  # what its values promise of a path
 
     tables: Any
     verbs: Verbs
@@ -182,6 +184,17 @@ class Agent(ABC):
         """(S,) the value of every state for one goal."""
         best: Floats = self.action_table(goal).max(axis=1)
         return best
+
+    def promised(self, goal: int, step_reward: float | None) -> Floats:
+        """(S,) the path reward it believes in from every state; NaN where its values promise none.
+
+        Beliefs in steps are turned into rewards where every step pays the same `step_reward`.
+        """
+        counts = self.believes == "steps" or getattr(self.config, "objective", "") == "steps"
+        if self.believes == "nothing" or (counts and step_reward is None):
+            return np.full(self.n_states, np.nan)
+        values = self.values(goal)
+        return -step_reward * values if counts and step_reward is not None else values
 
     def greedy(self, state: int, goal: int) -> int:
         """The best action; of several the one with the lowest number, so that asking changes nothing."""

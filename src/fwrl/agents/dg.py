@@ -140,6 +140,7 @@ class DgLearning(AllGoalsAgent):
 
     name = "dg"
     description = "DG-learning (Kaelbling 1993): steps to every goal, with or without relaxation"
+    believes = "steps"
     Config = DgConfig
     scratch = ("onward", "action_values", "alpha", "relaxes")
     config: DgConfig

@@ -132,6 +132,7 @@ class HindsightReplay(Agent):
 
     name = "her"
     description = "hindsight experience replay (Andrychowicz et al. 2017) on a table"
+    believes = "nothing"
     Config = HindsightConfig
     scratch = ("rates", "counts")
     config: HindsightConfig
