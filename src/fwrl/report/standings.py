@@ -136,10 +136,12 @@ def league_findings(experiment: Experiment, found: Sequence[Standing]) -> list[F
 def flagged(standing: Standing) -> str:
     """What an agent promises and what it gets, if that is off by more than a little."""
     believed, true = standing.believed, standing.true
-    if not np.isfinite(believed) or abs(believed - true) <= OFF * abs(true):
+    if not np.isfinite(believed):
         return ""
     if not np.isfinite(true):
         return f"promises {believed:.1f} steps, may never arrive"
+    if abs(believed - true) <= OFF * abs(true):
+        return ""
     return f"promises {believed:.1f} steps, takes {true:.1f}"
 
 
