@@ -35,7 +35,7 @@ from fwrl.kernels.edges import (
 )
 from fwrl.kernels.exploration import EXPLORE, GOAL, epsilon_greedy_from
 from fwrl.kernels.greedy import Greedy, nothing_remembered, remember
-from fwrl.kernels.hope import follow_evidence, level_of, see_news
+from fwrl.kernels.hope import follow_evidence, forget_news, level_of, see_news, see_reward
 from fwrl.kernels.ties import improves
 from fwrl.kernels.tries import tries_of
 
@@ -132,9 +132,8 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
     times, total, best = edges.times[e], edges.total[e], edges.best[e]
     see_edge(edges, e, r)
     agent.greedy.changes[0] += 1
-    if r > plan.hope.reward[0] or edges.used[0] == 1:
-        plan.hope.reward[0] = r if edges.used[0] == 1 else max(r, plan.hope.reward[0])
-        due = True
+    hoped = plan.hope.reward[0]
+    due = see_reward(plan.hope.reward, edges, r) or due
     if g < 0:
         return LEARNED
     if plan.hope.on[0] != 0 and due:
@@ -145,6 +144,8 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
     if settled:
         return LEARNED
     edges.times[e], edges.total[e], edges.best[e] = times, total, best
+    plan.hope.reward[0] = hoped
+    forget_news(plan.hope, n, new)
     if new:
         drop_newest_edge(edges)
     plan_for(edges, plan, g)
