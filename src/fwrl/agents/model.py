@@ -240,7 +240,8 @@ class ModelAgent(Agent):
     def check_tables(self) -> None:
         """Edge indices, and a plan that could be the one for the goal."""
         check_edges(self.tables.edges, self.n_states, self.n_actions)
-        fresh = no_plan(self.n_states)
+        fresh = no_plan(self.n_states, HOPE)
+        follow_evidence(fresh.hope)
         if self.goal is not None:
             on = bool(len(self.tables.plan.hope.on)) and bool(self.tables.plan.hope.on[0]) and self.optimistic
             fresh.hope.on[0] = int(on)

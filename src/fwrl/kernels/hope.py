@@ -87,7 +87,8 @@ def see_news(hope: Hope, n: int, new: bool) -> bool:
     if new:
         hope.news[j] += 1.0
     m = int(hope.tries[j])
-    return (m & (m - 1)) == 0
+    known = level_of(n + 1) == LEVELS  # this action's hope ends
+    return known or (m & (m - 1)) == 0
 
 
 @compiled
