@@ -15,6 +15,8 @@ VARIANTS = [
     ("fwrl", {"backup": "expected"}),
     ("fwrl", {"explorer": "optimistic"}),
     ("fwrl", {"backup": "expected", "explorer": "optimistic"}),
+    ("mbrl", {"explorer": "optimistic"}),
+    ("sweeping", {"explorer": "optimistic"}),
 ]
 every_agent = pytest.mark.parametrize(
     ("name", "options"), VARIANTS, ids=["-".join([n, *map(str, o.values())]) for n, o in VARIANTS]

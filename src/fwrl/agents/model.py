@@ -35,7 +35,7 @@ from fwrl.kernels.edges import (
 )
 from fwrl.kernels.exploration import EXPLORE, GOAL, epsilon_greedy_from
 from fwrl.kernels.greedy import Greedy, nothing_remembered, remember
-from fwrl.kernels.hope import follow_evidence, level_of, see_news
+from fwrl.kernels.hope import follow_evidence, forget_news, level_of, see_news, see_reward
 from fwrl.kernels.ties import improves
 from fwrl.kernels.tries import tries_of
 
@@ -124,9 +124,8 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
     times, total, best = edges.times[e], edges.total[e], edges.best[e]
     see_edge(edges, e, r)
     agent.greedy.changes[0] += 1
-    if r > plan.hope.reward[0] or edges.used[0] == 1:
-        plan.hope.reward[0] = r if edges.used[0] == 1 else max(r, plan.hope.reward[0])
-        due = True
+    hoped = plan.hope.reward[0]
+    due = see_reward(plan.hope.reward, edges, r) or due
     if g < 0:
         return LEARNED
     if plan.hope.on[0] != 0 and due:
@@ -137,6 +136,8 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
     if settled:
         return LEARNED
     edges.times[e], edges.total[e], edges.best[e] = times, total, best
+    plan.hope.reward[0] = hoped
+    forget_news(plan.hope, n, new)
     if new:
         drop_newest_edge(edges)
     plan_for(edges, plan, g)
@@ -231,7 +232,8 @@ class ModelAgent(Agent):
     def check_tables(self) -> None:
         """Edge indices, and a plan that could be the one for the goal."""
         check_edges(self.tables.edges, self.n_states, self.n_actions)
-        fresh = no_plan(self.n_states)
+        fresh = no_plan(self.n_states, HOPE)
+        follow_evidence(fresh.hope)
         if self.goal is not None:
             on = bool(len(self.tables.plan.hope.on)) and bool(self.tables.plan.hope.on[0]) and self.optimistic
             fresh.hope.on[0] = int(on)

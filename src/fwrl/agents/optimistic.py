@@ -19,6 +19,7 @@ from fwrl.kernels.compiled import compiled
 from fwrl.kernels.edges import Edges
 from fwrl.kernels.exploration import EXPLORE, GOAL
 from fwrl.kernels.greedy import Greedy, remember
+from fwrl.kernels.hope import see_reward
 from fwrl.kernels.untried import hopeful_rewards, reach_frontiers
 
 Floats = NDArray[np.float64]
@@ -63,8 +64,7 @@ def observe(agent: OptimisticTables, s: int, a: int, r: float, next_s: int, arri
         return verdict
     if agent.counts_steps[0] != 0:
         r = -1.0
-    if r > agent.reward[0] or agent.edges.used[0] == 1:
-        agent.reward[0] = r if agent.edges.used[0] == 1 else max(r, agent.reward[0])
+    if see_reward(agent.reward, agent.edges, r):
         agent.greedy.changes[0] += 1
     return LEARNED
 

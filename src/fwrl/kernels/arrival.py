@@ -9,7 +9,7 @@ where the second maximum is over the actions that attain the first; p(g) = 1, v(
 
 This is policy iteration that touches only what changed. `pi` arrives with positive probability wherever it is
 defined: it starts from the actions by which a backward search from g first found each state, new outcomes never
-take an outcome away, and a switch has to improve strictly, so neither a wall bump nor a loop without cost can
+take an outcome away (where hope for one ends, the plan is made anew), and a switch has to improve strictly, so neither a wall bump nor a loop without cost can
 hold itself up. For a fixed `pi` the equations are linear; states are re-evaluated from a queue until they stand
 still, an outcome that stays put solved for exactly. Only a profitable cycle makes that go astray, or on for ever.
 """
@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from fwrl.errors import FileError
 from fwrl.kernels.compiled import compiled
 from fwrl.kernels.edges import NONE, Edges
-from fwrl.kernels.hope import Hope, no_hope, share_of_hope
+from fwrl.kernels.hope import Hope, check_hope, no_hope, share_of_hope
 from fwrl.kernels.ties import SMALLEST_SCALE, improves
+from fwrl.kernels.tries import tries_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -67,9 +68,8 @@ def check_plan(edges: Edges, plan: Plan, fresh: Plan) -> None:
     Its values may differ from those of the fresh one by rounding, or be wrong and then soon corrected.
     """
     S = len(fresh.p)
-    arrays, expected = ([*each[:-1], *each.hope] for each in (plan, fresh))
-    sound = [len(array) for array in arrays] == [len(array) for array in expected]
-    sound = sound and plan.hope.on[0] in (0, 1) and all(bool(np.isfinite(part).all()) for part in plan.hope)
+    check_hope(plan.hope)
+    sound = [len(array) for array in plan[:-1]] == [len(array) for array in fresh[:-1]]
     sound = sound and 0 <= plan.size[0] < S and not plan.size[1:].any()
     sound = sound and not (plan.queued.any() or plan.is_touched.any())
     sound = sound and np.array_equal(plan.p > 0, fresh.p > 0) and np.array_equal(plan.pi < 0, fresh.pi < 0)
@@ -119,20 +119,28 @@ def _hope(edges: Edges, plan: Plan, g: int) -> None:
 def _attract(edges: Edges, plan: Plan, g: int) -> None:
     """Search backward from where one arrives: each state found gets the action that found it, and is queued in order.
 
-    While hoping, states that lead nowhere are queued last: trying anything once more is their only way.
+    While hoping, states that lead nowhere come last: trying once more what is not yet known is their only way.
     """
+    A = len(edges.leaving) // len(plan.p)
     for s in range(len(plan.p)):
         if plan.p[s] > 0.0:
             _attract_to(edges, plan, s, g)
-    expanded = 0
+    expanded = _expand(edges, plan, g, 0)
+    for pair in range(len(edges.leaving)):
+        s = pair // A
+        if s != g and plan.pi[s] == NONE and share_of_hope(plan.hope, tries_of(edges, pair)) > 0.0:
+            plan.pi[s] = pair % A
+            _enqueue(plan, s)
+            expanded = _expand(edges, plan, g, expanded)
+
+
+@compiled
+def _expand(edges: Edges, plan: Plan, g: int, expanded: int) -> int:
+    """Search on from the queued states after the first `expanded`; how many there are then."""
     while expanded < plan.size[1]:
         _attract_to(edges, plan, plan.queue[expanded], g)
         expanded += 1
-    if plan.hope.on[0] != 0:
-        for s in range(len(plan.p)):
-            if s != g and plan.pi[s] == NONE:
-                plan.pi[s] = 0
-                _enqueue(plan, s)
+    return expanded
 
 
 @compiled

@@ -18,7 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.errors import FileError
 from fwrl.kernels.compiled import compiled
+from fwrl.kernels.edges import Edges
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -41,6 +43,15 @@ def no_hope(prior: float = 0.0) -> Hope:
     """Not hoping; no evidence."""
     ones = np.zeros(1), np.array([prior])
     return Hope(np.zeros(1, np.int64), *ones, *(np.zeros(LEVELS) for _ in range(3)))
+
+
+def check_hope(hope: Hope) -> None:
+    """Refuse a hope read from a file that would lead compiled code astray."""
+    sound = [len(part) for part in hope] == [1, 1, 1, LEVELS, LEVELS, LEVELS]
+    sound = sound and hope.on[0] in (0, 1) and all(bool(np.isfinite(part).all()) for part in hope)
+    sound = sound and bool(np.all((hope.share >= 0) & (hope.share <= 1)))
+    if not sound:
+        raise FileError("expected shares of hope from 0 to 1; the file is damaged")
 
 
 @compiled
@@ -76,7 +87,27 @@ def see_news(hope: Hope, n: int, new: bool) -> bool:
     if new:
         hope.news[j] += 1.0
     m = int(hope.tries[j])
-    return (m & (m - 1)) == 0
+    known = level_of(n + 1) == LEVELS  # this action's hope ends
+    return known or (m & (m - 1)) == 0
+
+
+@compiled
+def forget_news(hope: Hope, n: int, new: bool) -> None:
+    """Take back a try that was refused."""
+    if n > 0 and level_of(n) < LEVELS:
+        hope.tries[level_of(n)] -= 1.0
+        if new:
+            hope.news[level_of(n)] -= 1.0
+
+
+@compiled
+def see_reward(reward: Floats, edges: Edges, r: float) -> bool:
+    """Keep the reward of the best step, after `edges` has counted one for `r`; whether it changed."""
+    first = edges.used[0] == 1 and edges.times[0] == 1
+    if first or r > reward[0]:
+        reward[0] = r
+        return True
+    return False
 
 
 @compiled

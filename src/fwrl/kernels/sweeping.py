@@ -11,6 +11,12 @@ only rise towards the solution, and what cannot arrive stays at D instead of fal
 
 When the backup of s' changes V(s') by delta, each (s, a) that led there may change by P(s' | s, a) |delta|; that
 is the priority of s, unless it already has a higher one or this is below the threshold (Moore and Atkeson, 1993).
+
+While hoping (see `kernels.hope`), an outcome of probability q(n) that leads straight to g is mixed in:
+
+    Q(s, a) = q(n) r + (1 - q(n)) sum_s' P(s' | s, a) [ r(s, a, s') + V(s') ],     n = n(s, a), q(0) = 1
+
+with r the reward of the best step seen anywhere.
 """
 
 from __future__ import annotations
@@ -23,6 +29,8 @@ from numpy.typing import NDArray
 from fwrl.errors import FileError
 from fwrl.kernels.compiled import compiled
 from fwrl.kernels.edges import NONE, Edges
+from fwrl.kernels.hope import Hope, share_of_hope
+from fwrl.kernels.tries import tries_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -59,7 +67,7 @@ def check_queue(queue: Queue, n_states: int) -> None:
 
 
 @compiled
-def expected(edges: Edges, V: Floats, pair: int, D: float) -> float:
+def expected(edges: Edges, V: Floats, hope: Hope, pair: int, D: float) -> float:
     """Q(s, a) of the pair s * A + a, with V (S,) as it stands."""
     n = 0
     value = 0.0
@@ -68,76 +76,77 @@ def expected(edges: Edges, V: Floats, pair: int, D: float) -> float:
         n += edges.times[e]
         value += edges.total[e] + edges.times[e] * V[edges.target[e]]
         e = edges.next_leaving[e]
-    return value / n if n > 0 else D
+    q = share_of_hope(hope, n)
+    if n == 0:
+        return float(hope.reward[0]) if q > 0.0 else D
+    return (1.0 - q) * value / n + q * float(hope.reward[0])
 
 
 @compiled
-def backed_up(edges: Edges, V: Floats, s: int, D: float) -> float:
+def backed_up(edges: Edges, V: Floats, hope: Hope, s: int, D: float) -> float:
     """V(s) by its equation, from the V (S,) of other states."""
     A = len(edges.leaving) // len(V)
     best = D
     for pair in range(s * A, s * A + A):
+        n = 0
         leaves = 0
         value = 0.0
         e = edges.leaving[pair]
         while e != NONE:
             y = edges.target[e]
+            n += edges.times[e]
             value += edges.total[e]
             if y != s:
                 leaves += edges.times[e]
                 value += edges.times[e] * V[y]
             e = edges.next_leaving[e]
-        if leaves > 0:
-            best = max(best, value / leaves)
+        q = share_of_hope(hope, n)
+        hoped = q * max(n, 1)
+        if leaves > 0 or hoped > 0.0:
+            best = max(best, ((1.0 - q) * value + hoped * hope.reward[0]) / ((1.0 - q) * leaves + hoped))
     return best
 
 
 @compiled
-def sweep(edges: Edges, V: Floats, queue: Queue, g: int, D: float, threshold: float, backups: int) -> int:
+def sweep(
+    edges: Edges, V: Floats, hope: Hope, queue: Queue, g: int, D: float, threshold: float, backups: int
+) -> int:
     """Up to `backups` backups of V (S,) for the goal `g`, the highest priority first; how many there were."""
     for done in range(backups):
         if queue.size[0] == 0:
             return done
         s = _take_first(queue)
-        value = backed_up(edges, V, s, D)
+        value = backed_up(edges, V, hope, s, D)
         delta = abs(value - V[s])
         V[s] = value
         if delta > 0.0:
-            _promote_predecessors(edges, queue, s, g, delta, threshold)
+            _promote_predecessors(edges, hope, queue, s, g, delta, threshold)
     return backups
 
 
 @compiled
-def _promote_predecessors(edges: Edges, queue: Queue, s: int, g: int, delta: float, threshold: float) -> None:
+def _promote_predecessors(
+    edges: Edges, hope: Hope, queue: Queue, s: int, g: int, delta: float, threshold: float
+) -> None:
     A = len(edges.leaving) // len(queue.place)
     e = edges.entering[s]
     while e != NONE:
         x = edges.pair[e] // A
         if x != g and x != s:
-            priority = delta * edges.times[e] / _tries(edges, edges.pair[e])
+            n = tries_of(edges, edges.pair[e])
+            priority = delta * (1.0 - share_of_hope(hope, n)) * edges.times[e] / n
             if priority > threshold:
                 promote(queue, x, priority)
         e = edges.next_entering[e]
 
 
 @compiled
-def _tries(edges: Edges, pair: int) -> int:
-    """n(s, a)."""
-    n = 0
-    e = edges.leaving[pair]
-    while e != NONE:
-        n += edges.times[e]
-        e = edges.next_leaving[e]
-    return n
-
-
-@compiled
-def queue_all(edges: Edges, V: Floats, queue: Queue, g: int, D: float, threshold: float) -> None:
+def queue_all(edges: Edges, V: Floats, hope: Hope, queue: Queue, g: int, D: float, threshold: float) -> None:
     """Queue every state whose backup would change its value, by how much: V was made with an older model."""
     queue.size[0] = 0
     queue.place[:] = NONE
     for s in range(len(V)):
-        delta = abs(backed_up(edges, V, s, D) - V[s])
+        delta = abs(backed_up(edges, V, hope, s, D) - V[s])
         if s != g and delta > threshold:
             promote(queue, s, delta)
 
