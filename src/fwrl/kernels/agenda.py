@@ -1,6 +1,6 @@
 """States waiting their turn, highest key first: a heap in which a waiting state's key can rise.
 
-A state that had its turn is done, and does not wait again until the agenda is cleared.
+A state that had its turn may be marked as done; it then does not wait again until the agenda is cleared.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Agenda(NamedTuple):
     state: Indices  # (S,)
     key: Floats  # (S,)
     place: Indices  # (S,) one more than the place in the heap, AWAY or DONE
-    done: Indices  # (S,) the states that had their turn, in order,
-    done_key: Floats  # (S,) and the keys that they had
+    done: Indices  # (S,) the states that are done, in order,
+    done_key: Floats  # (S,) and the keys that their turns came with
     size: Ints  # (2,) how many wait, how many are done
 
 
@@ -57,17 +57,23 @@ def wait(agenda: Agenda, x: int, key: float) -> None:
 
 @compiled
 def next_in_turn(agenda: Agenda) -> int:
-    """The state with the highest key, now done; somebody must wait."""
-    top, key = agenda.state[0], agenda.key[0]
+    """The state with the highest key, which no longer waits; somebody must wait."""
+    top = agenda.state[0]
     size = agenda.size[0] - 1
     agenda.size[0] = size
     if size > 0:
         _sink(agenda, size)
-    agenda.place[top] = DONE
-    agenda.done[agenda.size[1]] = top
+    agenda.place[top] = AWAY
+    return int(top)
+
+
+@compiled
+def finish(agenda: Agenda, x: int, key: float) -> None:
+    """Mark x, whose turn came with this key, as done."""
+    agenda.place[x] = DONE
+    agenda.done[agenda.size[1]] = x
     agenda.done_key[agenda.size[1]] = key
     agenda.size[1] += 1
-    return int(top)
 
 
 @compiled
