@@ -11,8 +11,8 @@ from fwrl.errors import OptionError, TaskError, UnknownNameError
 from fwrl.experiment.contenders import BEYOND, contender, default_contenders, tuned
 from fwrl.experiment.league import AUDITED_SEEDS, league
 from fwrl.experiment.tuning import FIRST_SEED, GRIDS, Candidate, combinations, record, tune
-from fwrl.report.standings import Standing, flagged
 from fwrl.report.estimate import Estimate
+from fwrl.report.standings import Standing, flagged
 
 
 def test_fwrl_has_one_configuration_for_all_worlds():

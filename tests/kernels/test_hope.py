@@ -106,7 +106,7 @@ def test_kept_current_the_hopeful_plan_solves_it_too_after_every_step(data):
 @given(st.data())
 @settings(max_examples=150, deadline=None)
 def test_an_agent_that_hopes_has_the_plan_of_its_evidence_after_every_step(data):
-    """Shares follow the evidence, the best reward rises: the plan in use is still the one made anew, and the dense one."""
+    """Shares follow the evidence, the best reward rises: the plan in use stays the one made anew, and the dense one."""
     S, A = data.draw(st.integers(2, 5)), data.draw(st.integers(1, 3))
     steps = data.draw(drawn_steps(S, A, rewards=[*REWARDS, 0.0], most=30))
     agent = make_agent("fwrl", S, A, backup="expected", explorer="optimistic")
@@ -161,7 +161,9 @@ def test_the_share_of_hope_is_the_chance_of_something_new():
     hope.on[0] = 1
     follow_evidence(hope)
     assert share_of_hope(hope, 0) == 1.0
-    np.testing.assert_allclose([share_of_hope(hope, n) for n in (1, 2, 3, 4, 63, 64)], [0.1, 0.05, 0.05, 0.025, 0.1 / 32, 0])
+    np.testing.assert_allclose(
+        [share_of_hope(hope, n) for n in (1, 2, 3, 4, 63, 64)], [0.1, 0.05, 0.05, 0.025, 0.1 / 32, 0]
+    )
     for k in range(9):  # of nine second tries, three show something new
         see_news(hope, 1, k < 3)
     assert share_of_hope(hope, 1) == 0.1  # as long as it does not follow
