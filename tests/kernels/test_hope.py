@@ -144,17 +144,6 @@ def test_on_the_papers_maps_the_hopeful_plan_is_the_dense_one_for_every_goal(wor
         assert_solves(plan, S, A, steps, goal)
 
 
-def test_a_state_that_rose_is_not_left_for_what_is_better_than_it_was():
-    """Found first by a slow action, a state later gets a fast one; what leads there must be worth the fast one."""
-    # 3 -> 2 -> {slow: 0, fast: 1 -> 0}, and from 3 a second way that beats only the slow one.
-    steps = [(2, 0, -9.0, 0), (2, 1, -1.0, 1), (1, 0, -1.0, 0), (3, 0, -1.0, 2), (3, 1, -5.0, 0), (4, 0, -1.0, 3)]
-    steps += [(s, a, -20.0, s) for s, a in ((0, 0), (0, 1), (1, 1), (4, 1))]
-    for order in (steps, steps[::-1]):
-        plan = no_plan(5)
-        assert plan_for(edges_of(5, 2, order), plan, 0)
-        assert plan.v.tolist() == [0.0, -1.0, -2.0, -3.0, -4.0]
-
-
 def test_the_share_of_hope_is_the_chance_of_something_new():
     hope = no_hope(prior=0.1)
     assert share_of_hope(hope, 0) == 0.0  # not hoping
