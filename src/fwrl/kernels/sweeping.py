@@ -108,9 +108,7 @@ def backed_up(edges: Edges, V: Floats, hope: Hope, s: int, D: float) -> float:
 
 
 @compiled
-def sweep(
-    edges: Edges, V: Floats, hope: Hope, queue: Queue, g: int, D: float, threshold: float, backups: int
-) -> int:
+def sweep(edges: Edges, V: Floats, hope: Hope, queue: Queue, g: int, D: float, threshold: float, backups: int) -> int:
     """Up to `backups` backups of V (S,) for the goal `g`, the highest priority first; how many there were."""
     for done in range(backups):
         if queue.size[0] == 0:
