@@ -138,5 +138,5 @@ def test_options_that_do_not_go_together_are_refused(options, other):
 
 @pytest.mark.parametrize("name", ["fwrl", "mbrl", "sweeping"])
 def test_an_unknown_explorer_is_refused_with_the_choices(name):
-    with pytest.raises(OptionError, match="explorer to be one of .*'optimistic'.*, got 'bold'"):
+    with pytest.raises(OptionError, match=r"explorer to be one of .*'optimistic'.*, got 'bold'"):
         fwrl.make_agent(name, 3, 2, explorer="bold")

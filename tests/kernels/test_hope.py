@@ -14,7 +14,6 @@ from fwrl.kernels.hope import LEVELS, follow_evidence, level_of, no_hope, see_ne
 from fwrl.oracle import optimum
 from fwrl.worlds import from_outcomes
 
-
 REWARDS = [-1.0, -0.25, -2.5e-4, -3.0]
 
 
@@ -102,7 +101,7 @@ def test_kept_current_the_hopeful_plan_solves_it_too_after_every_step(data):
 @given(st.data())
 @settings(max_examples=150, deadline=None)
 def test_an_agent_that_hopes_has_the_plan_of_its_evidence_after_every_step(data):
-    """Shares follow the evidence, the best reward rises: the plan in use is still the one made anew, and the dense one."""
+    """Shares follow the evidence and the best reward rises; the plan is the one made anew, and the dense one."""
     S, A = data.draw(st.integers(2, 5)), data.draw(st.integers(1, 3))
     steps = data.draw(drawn_steps(S, A, rewards=[*REWARDS, 0.0], most=30))
     agent = make_agent("fwrl", S, A, backup="expected", explorer="optimistic")
