@@ -9,10 +9,10 @@ where the second maximum is over the actions that attain the first; p(g) = 1, v(
 
 This is policy iteration that touches only what changed. `pi` arrives with positive probability wherever it is
 defined: it starts from the actions by which a backward search from g first found each state, new outcomes never
-take an outcome away (where hope for one ends, the plan is made anew), and a switch has to improve strictly, so
-neither a wall bump nor a loop without cost can hold itself up. For a fixed `pi` the equations are linear; states are
-re-evaluated from a queue until they stand still, an outcome that stays put solved for exactly. Only a profitable
-cycle makes that go astray, or on for ever.
+take an outcome away (where hope for one ends, the plan is made anew), and a switch has to improve strictly, so neither
+a wall bump nor a loop without cost can hold itself up. For a fixed `pi` the equations are linear; states are
+re-evaluated from a queue until they stand still, an outcome that stays put solved for exactly. Only a profitable cycle
+makes that go astray, or on for ever.
 """
 
 from __future__ import annotations
