@@ -46,9 +46,10 @@ class Point:
 
 @dataclass
 class Part:
-    """The points for one goal."""
+    """The points for one goal, and what the oracle earns there in an episode, once it was asked."""
 
     goal: int
+    oracle: float | None = None
     points: list[Point] = field(default_factory=list)
 
 
@@ -90,6 +91,7 @@ class Curve:
         return [
             {
                 "goal": part.goal,
+                "oracle": part.oracle,
                 "episodes": [point.episodes for point in part.points],
                 "reward": [round(point.mean_reward, 4) for point in part.points],
                 "inefficiency": [

@@ -108,6 +108,8 @@ class Session:
         """The oracle has spoken; unless the goal has moved since, that is what counts."""
         if verdict.terms == self.arena.terms:
             self.arena.verdict = verdict
+            for side in self.arena.sides:
+                side.curve.parts[-1].oracle = verdict.reward
             self.dirty = True
 
     def frame(self) -> bytes:
@@ -136,18 +138,13 @@ class Session:
         return encode(moment, views)
 
     def curve(self) -> dict[str, Any] | None:
-        """Both reward curves and the oracle's level, as JSON; None where nothing is new since last asked."""
-        verdict = self.arena.verdict
+        """Both reward curves as JSON; None where nothing is new since last asked."""
         ended = [side.episode + side.finished for side in self.arena.sides]
-        version = (self.arena.terms, verdict is None, *ended)
+        version = (self.arena.terms, self.arena.verdict is None, *ended)
         if version == self._curve_told:
             return None
         self._curve_told = version
-        return {
-            "type": "curve",
-            "sides": [side.curve.told() for side in self.arena.sides],
-            "oracle": None if verdict is None else verdict.reward,
-        }
+        return {"type": "curve", "sides": [side.curve.told() for side in self.arena.sides]}
 
     def world(self) -> dict[str, Any]:
         """The world as JSON: its map, which cells are states, and where actions lead."""
