@@ -221,6 +221,9 @@ class Page:
             except Exception as error:  # whatever an agent does wrong, its page is told and goes on
                 self._session.play(False)
                 await self._tell({"type": "error", "message": f"the agents stopped: {error}"})
+            if self._session.playing and self._session.arena.finished:
+                self._session.play(False)
+            if not self._session.playing:
                 await self._tell(self._session.state())
             return True
 

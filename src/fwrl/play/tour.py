@@ -47,7 +47,7 @@ STOPS = (
     ),
     Stop(
         "A trip nobody made",
-        "From the bottom left to the bottom right: FWRL already has a route, stitched at the diamonds from the two "
+        "From the bottom left to the bottom right: FWRL already has a route, stitched at the diamond from the two "
         "trips it made.",
         trip=2,
     ),

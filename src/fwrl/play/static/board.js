@@ -5,7 +5,8 @@ import { LIGHT_FROM, scale, stepOf, theme } from "./palette.js";
 
 const WIND = { "^": [0, -1], v: [0, 1], "<": [-1, 0], ">": [1, 0] };
 const SMALLEST_WITH_ARROWS = 7; // device pixels of a cell
-const TALLEST = 0.62; // of the window's height
+const TALLEST = 0.54; // of the window's height
+const LARGEST_MARK = 80; // CSS pixels: on larger cells agents, arrows and flags grow no more
 
 export class Board {
   constructor(canvas, number) {
@@ -37,10 +38,11 @@ export class Board {
     if (!this.rows) return;
     const ratio = window.devicePixelRatio || 1;
     const room = this.canvas.parentElement.clientWidth;
-    const tall = Math.max(240, Math.min(window.innerHeight * TALLEST, 640));
+    const tall = Math.max(240, Math.min(window.innerHeight * TALLEST, 620));
     const side = Math.floor(Math.min((room * ratio) / this.width, (tall * ratio) / this.height));
     this.side = Math.max(2, side);
     this.ratio = ratio;
+    this.mark = Math.min(this.side, LARGEST_MARK * ratio);
     for (const layer of [this.canvas, this.floor, this.marks]) {
       layer.width = this.side * this.width;
       layer.height = this.side * this.height;
@@ -57,7 +59,7 @@ export class Board {
 
   paintFloor() {
     const context = this.floor.getContext("2d");
-    const gap = Math.max(5, Math.round(this.side / 5));
+    const gap = Math.max(5, Math.round(this.mark / 5));
     context.fillStyle = this.colours.floor;
     context.fillRect(0, 0, this.floor.width, this.floor.height);
     context.strokeStyle = this.colours.hatch;
@@ -165,7 +167,7 @@ export class Board {
   }
 
   drawArrows(view) {
-    const { context, side: size, actions } = this;
+    const { context, mark: size, actions } = this;
     const [tip, barb] = [size * 0.3, size * 0.13];
     context.lineWidth = Math.max(1, size / 16);
     context.lineCap = "round";
@@ -199,7 +201,7 @@ export class Board {
       if (view.trail[k] & JUMPED) continue;
       const share = k / view.trail.length;
       context.globalAlpha = 0.1 + 0.75 * share * share;
-      context.lineWidth = Math.max(1.5, this.side * (0.06 + 0.12 * share));
+      context.lineWidth = Math.max(1.5, this.mark * (0.06 + 0.12 * share));
       context.beginPath();
       context.moveTo(...this.centre(view.trail[k - 1] & ~JUMPED));
       context.lineTo(...this.centre(view.trail[k]));
@@ -213,7 +215,7 @@ export class Board {
   }
 
   drawPieces({ pieces }) {
-    const dash = Math.max(3, this.side / 6);
+    const dash = Math.max(3, this.mark / 6);
     pieces.forEach((piece, k) => {
       this.line(piece.states, k % 2 ? "#cc79a7" : "#56b4e9", k % 2 ? [dash, dash] : []);
     });
@@ -226,7 +228,7 @@ export class Board {
     context.lineCap = "butt";
     for (const [style, width, pattern] of [["rgb(255 255 255 / .9)", 0.17, []], [colour, 0.1, dash]]) {
       context.strokeStyle = style;
-      context.lineWidth = Math.max(width > 0.1 ? 3 : 1.5, this.side * width);
+      context.lineWidth = Math.max(width > 0.1 ? 3 : 1.5, this.mark * width);
       context.setLineDash(pattern);
       context.beginPath();
       for (const s of states) context.lineTo(...this.centre(s));
@@ -238,7 +240,7 @@ export class Board {
   drawStitch(state) {
     const { context } = this;
     const [x, y] = this.centre(state);
-    const r = Math.max(4, this.side * 0.2);
+    const r = Math.max(4, this.mark * 0.2);
     context.beginPath();
     context.moveTo(x, y - r);
     context.lineTo(x + r, y);
@@ -255,10 +257,10 @@ export class Board {
   drawStart(state) {
     const { context } = this;
     const [x, y] = this.centre(state);
-    const r = Math.max(3, this.side * 0.33);
+    const r = Math.max(3, this.mark * 0.36);
     for (const [colour, width] of [["#ffffff", 0.16], ["#1d2127", 0.08]]) {
       context.strokeStyle = colour;
-      context.lineWidth = Math.max(width > 0.1 ? 3 : 1.5, this.side * width);
+      context.lineWidth = Math.max(width > 0.1 ? 3 : 1.5, this.mark * width);
       context.strokeRect(x - r, y - r, 2 * r, 2 * r);
     }
   }
@@ -266,9 +268,9 @@ export class Board {
   drawGoal(state) {
     const { context } = this;
     const [x, y] = this.centre(state);
-    const r = Math.max(4, this.side * 0.36);
+    const r = Math.max(4, this.mark * 0.36);
     context.lineJoin = "round";
-    context.lineWidth = Math.max(1.5, this.side * 0.07);
+    context.lineWidth = Math.max(1.5, this.mark * 0.07);
     context.strokeStyle = "#1d2127";
     context.fillStyle = "#ffffff";
     context.beginPath();
@@ -285,10 +287,10 @@ export class Board {
     const { context } = this;
     const [x, y] = this.centre(state);
     context.beginPath();
-    context.arc(x, y, Math.max(3, this.side * 0.24), 0, 2 * Math.PI);
+    context.arc(x, y, Math.max(3, this.mark * 0.24), 0, 2 * Math.PI);
     context.fillStyle = this.colours.sides[this.number];
     context.fill();
-    context.lineWidth = Math.max(1.5, this.side * 0.07);
+    context.lineWidth = Math.max(1.5, this.mark * 0.07);
     context.strokeStyle = "#ffffff";
     context.stroke();
   }

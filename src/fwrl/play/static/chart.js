@@ -12,11 +12,24 @@ export class Chart {
 
   set(sides, names) {
     this.sides = sides;
-    this.names = names;
+    this.name(names);
     this.draw();
     const last = sides.map((parts) => parts.findLast((p) => p[this.field].length)?.[this.field].at(-1));
     const said = names.map((name, k) => `${name} ${last[k]?.toPrecision(4) ?? "none yet"}`);
     this.canvas.setAttribute("aria-label", `${this.label}: ${said.join(", ")}`);
+  }
+
+  name(names) {
+    const said = [...names, "oracle"];
+    const series = this.canvas.parentElement.querySelector(".series");
+    if (series.textContent === said.join("")) return;
+    series.replaceChildren(
+      ...said.map((name) => {
+        const entry = document.createElement("span");
+        entry.append(document.createElement("i"), name);
+        return entry;
+      }),
+    );
   }
 
   draw() {
@@ -29,12 +42,20 @@ export class Chart {
     context.scale(ratio, ratio);
     this.colours = theme();
     this.box = { w: width - MARGIN.left - MARGIN.right, h: height - MARGIN.top - MARGIN.bottom };
+    const longest = this.sides.reduce((a, b) => (count(a) >= count(b) ? a : b), []);
+    if (!count(longest)) return this.drawNothing(context);
     this.top = this.highest();
     this.drawAxis(context);
-    const longest = this.sides.reduce((a, b) => (count(a) >= count(b) ? a : b), []);
     this.points = Math.max(2, count(longest));
     this.drawParts(context, longest);
     this.sides.forEach((parts, k) => this.drawLine(context, parts, k));
+  }
+
+  drawNothing(context) {
+    context.font = "13px system-ui, sans-serif";
+    context.textAlign = "center";
+    context.fillStyle = this.colours.soft;
+    context.fillText("shown from the first finished episode on", MARGIN.left + this.box.w / 2, MARGIN.top + this.box.h / 2);
   }
 
   highest() {
@@ -89,8 +110,8 @@ export class Chart {
     parts.forEach((part, k) => {
       const end = begin + part[this.field].length;
       const [from, to] = [this.x(Math.max(0, begin - 0.5)), this.x(Math.max(begin, Math.min(end - 0.5, this.points - 1)))];
-      context.setLineDash([5, 4]);
-      context.lineWidth = 1.5;
+      context.setLineDash([2, 3]);
+      context.lineWidth = 2;
       context.strokeStyle = this.colours.oracle;
       const level = this.log ? 1 : part.oracle;
       if (level !== null) {
@@ -112,8 +133,6 @@ export class Chart {
       }
       begin = end;
     });
-    context.fillStyle = this.colours.soft;
-    if (!parts.length || !begin) context.fillText("after the first episode", MARGIN.left + 8, MARGIN.top + 16);
   }
 
   drawLine(context, parts, number) {

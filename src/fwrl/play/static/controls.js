@@ -54,6 +54,9 @@ export class Controls {
       button.setAttribute("aria-checked", chosen);
       button.tabIndex = chosen ? 0 : -1;
     }
+    // A finger that draws must not scroll the page; one that taps may.
+    const touch = id === "goal" || id === "start" ? "pan-y" : "none";
+    for (const canvas of document.querySelectorAll(".stage canvas")) canvas.style.touchAction = touch;
   }
 
   listen() {
@@ -166,9 +169,8 @@ export class Controls {
       select.value = agents[k];
       this.abouts[k].textContent = this.descriptions[agents[k]] ?? "";
     });
-    for (const id of ["reset", "seed", "world", "starts", "text"]) find(id).disabled = tour !== null;
+    document.body.classList.toggle("touring", tour !== null);
     for (const select of this.agents) select.disabled = tour !== null;
-    for (const button of find("tools").children) button.disabled = tour !== null;
   }
 
   complain(message) {

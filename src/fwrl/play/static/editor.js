@@ -1,8 +1,9 @@
 // Drawing worlds: a draft that is painted cell by cell and sent as text when the pen is lifted; and undo.
 
 export const TOOLS = [
-  { id: "goal", sign: "⚑", label: "Goal", key: "g" },
-  { id: "start", sign: "□", label: "Start", key: "s" },
+  { id: "goal", sign: "⚑", label: "Goal" },
+  { id: "start", sign: "□", label: "Start" },
+  { id: "look", sign: "?", label: "Look" },
   { id: "#", sign: "#", label: "Wall" },
   { id: "^", sign: "↑", label: "Wind up" },
   { id: "v", sign: "↓", label: "Wind down" },

@@ -2,17 +2,24 @@
 
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 const DRAWS = "#.^v<>123456789";
+const MARKERS = ["goal", "start"];
+const LAYS = [...MARKERS, "look"]; // tools that leave the world as it is
 
 export class Hand {
   constructor(board, editor, { send, look, redraw, togglePlay }) {
     Object.assign(this, { board, editor, send, look, redraw, togglePlay });
-    this.dragged = null;
+    this.dragged = this.tapped = null;
     const { canvas } = board;
     canvas.addEventListener("pointerdown", (event) => this.down(event));
     canvas.addEventListener("pointermove", (event) => this.move(event));
     canvas.addEventListener("pointerup", () => this.up());
-    canvas.addEventListener("pointercancel", () => this.up());
-    canvas.addEventListener("pointerleave", () => this.dragged === null && this.look(null));
+    canvas.addEventListener("pointercancel", () => {
+      this.tapped = null; // the finger scrolls the page
+      this.up();
+    });
+    canvas.addEventListener("pointerleave", ({ pointerType }) => {
+      if (this.dragged === null && pointerType === "mouse") this.look(null); // a finger always leaves
+    });
     canvas.addEventListener("keydown", (event) => this.key(event));
     canvas.addEventListener("focus", () => this.redraw());
     canvas.addEventListener("blur", () => {
@@ -24,14 +31,18 @@ export class Hand {
   down(event) {
     const cell = this.board.cellAt(event);
     if (cell === null || event.button !== 0) return;
+    if (event.pointerType === "touch" && MARKERS.includes(this.editor.tool)) {
+      this.tapped = cell;
+      return;
+    }
     this.board.canvas.setPointerCapture(event.pointerId);
     this.board.cursor = null;
     const { frame, cells } = this.board;
-    if (frame && cells[frame.goal] === cell) this.dragged = "goal";
-    else if (frame && cells[frame.start] === cell) this.dragged = "start";
-    else this.dragged = this.editor.tool;
+    const draws = !LAYS.includes(this.editor.tool);
+    const marker = frame && !draws ? MARKERS.find((name) => cells[frame[name]] === cell) : undefined;
+    this.dragged = marker ?? this.editor.tool;
     this.stroke = this.editor.brush(cell, this.dragged);
-    this.last = this.dragged === this.editor.tool ? null : cell;
+    this.last = marker ? cell : null; // picking a marker up does not move it yet
     this.apply(cell);
   }
 
@@ -43,6 +54,8 @@ export class Hand {
   }
 
   up() {
+    if (this.tapped !== null) this.use(this.editor.tool, this.tapped);
+    this.tapped = null;
     if (this.dragged === null) return;
     this.dragged = null;
     this.editor.commit();
@@ -55,9 +68,9 @@ export class Hand {
   }
 
   use(tool, cell, stroke) {
-    if (tool === "goal" || tool === "start") {
-      if (this.editor.character(cell) !== "#") this.send(tool, { cell });
-    } else this.editor.paint(cell, stroke);
+    if (tool === "look") this.look(cell);
+    else if (!MARKERS.includes(tool)) this.editor.paint(cell, stroke);
+    else if (this.editor.character(cell) !== "#") this.send(tool, { cell });
   }
 
   key(event) {

@@ -66,6 +66,7 @@ const handlers = {
     state = told;
     controls.show(told);
     tour.show(told.tour);
+    inspector.refresh();
     boards.forEach((board, k) => board.canvas.setAttribute("aria-label", `The world as ${names()[k]} knows it`));
   },
   curve: ({ sides }) => {
@@ -98,8 +99,10 @@ function showFrame(received) {
 }
 
 function showNumbers(panel, side) {
-  const number = (value, digits) =>
-    Number.isNaN(value) ? "–" : value.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits });
+  const number = (value, digits) => {
+    const rounded = Number(value.toFixed(digits)) || 0; // no minus zero
+    return Number.isNaN(value) ? "–" : rounded.toLocaleString("en", { minimumFractionDigits: digits });
+  };
   panel.querySelector(".reward").textContent = number(side.reward, 1);
   panel.querySelector(".inefficiency").textContent = number(side.inefficiency, 2);
   panel.querySelector(".rate").textContent = frame.rate ? Math.round(frame.rate).toLocaleString("en") : "–";
