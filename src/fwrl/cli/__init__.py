@@ -13,6 +13,7 @@ from fwrl.cli.bench import bench
 from fwrl.cli.check import check
 from fwrl.cli.compare import compare
 from fwrl.cli.export import export
+from fwrl.cli.play import play
 from fwrl.cli.reproduce import reproduce
 from fwrl.cli.train import train
 from fwrl.cli.tune import tune
@@ -58,6 +59,7 @@ app.command(epilog="Example: fwrl agents --json")(agents)
 app.command(epilog="Example: fwrl train four-rooms --agent fwrl --episodes 20 --out rooms.fwrl")(train)
 app.command(epilog="Example: fwrl check rooms.fwrl")(check)
 app.command(epilog="Example: fwrl bench --only step")(bench)
+app.command(epilog="Example: fwrl play --no-browser")(play)
 
 
 # Typer lets only this subclass out; its parent is what every misused command or option raises.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import Agent
 from fwrl.agents.verbs import LEARNED
 from fwrl.errors import PositiveCycleError
-from fwrl.task.loop import Record, blank_record, run_episode
+from fwrl.task.loop import Record, begin_trip, blank_record, draw_start, run_steps
 from fwrl.task.task import GOAL_REWARD, Task, episode_streams, goal_stream
 from fwrl.worlds import World, load_world
 
@@ -124,7 +124,7 @@ def live(
     """The same, an episode at a time, for whoever wants to watch."""
     world = task.world
     task.check_fit(agent.n_states, agent.n_actions, episodes, steps)
-    loop = run_episode.of(agent.verbs)
+    loop = run_steps.of(agent.verbs)
     goals = goal_stream(seed)
     for episode in range(episodes):
         g = task.draw_goal(goals, start) if goal is None else goal
@@ -132,12 +132,14 @@ def live(
         agent.begin_episode(g, steps, explore=explore)
         agent.reserve(steps)
         record = blank_record(steps, trajectory)
+        streams = episode_streams(seed, episode)
         taken, visits, verdict = loop(
             world.tables,
             setup,
             agent.tables,
             agent.rng,
-            episode_streams(seed, episode),
+            streams,
+            begin_trip(setup, draw_start(setup, streams.starts)),
             steps,
             task.goal_reward,
             task.respawn,
