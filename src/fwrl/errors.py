@@ -38,7 +38,14 @@ class TaskError(FwrlError):
 
 
 class PositiveCycleError(FwrlError):
-    """A reward that would close a cycle worth more than nothing; the agent is unchanged."""
+    """A reward that would close a cycle worth more than nothing; the agent is unchanged.
+
+    `states` go round the cycle, where it was looked for.
+    """
+
+    def __init__(self, message: str, states: tuple[int, ...] = ()) -> None:
+        super().__init__(message)
+        self.states = states
 
 
 class FwrlWarning(UserWarning):

@@ -14,7 +14,11 @@ from fwrl.agents import agent_names
 from fwrl.errors import FileError, PositiveCycleError
 from fwrl.files import open_archive, write_archive
 
-VARIANTS = [*((name, {}) for name in agent_names()), ("fwrl", {"relaxation": "paper"})]
+VARIANTS = [
+    *((name, {}) for name in agent_names()),
+    ("fwrl", {"relaxation": "paper"}),
+    ("fwrl", {"storage": "columns"}),
+]
 every_agent = pytest.mark.parametrize(
     ("name", "options"), VARIANTS, ids=["-".join([n, *map(str, o.values())]) for n, o in VARIANTS]
 )
@@ -79,8 +83,8 @@ def wild_floats(array, rng):
 
 def mutated(arrays, rng):
     key = sorted(arrays)[rng.integers(len(arrays))]
-    wild = wild_ints if arrays[key].dtype == np.int64 else wild_floats
-    return arrays | {key: np.asarray(wild(arrays[key], rng), arrays[key].dtype)}
+    wild = wild_ints if arrays[key].dtype.kind == "i" else wild_floats
+    return arrays | {key: np.asarray(wild(arrays[key], rng)).astype(arrays[key].dtype)}
 
 
 def fuzz(saved, name, options, count):
@@ -225,7 +229,7 @@ def test_a_file_without_one_of_its_tables_or_details_is_refused(saved, name, opt
 def test_tables_of_another_type_are_refused(saved, name, options):
     path, details, arrays = saved(name, options)
     for key, array in arrays.items():
-        for other in (np.zeros(array.shape, np.float32), np.zeros(array.shape, np.int32), array[None]):
+        for other in (np.zeros(array.shape, np.float32), np.zeros(array.shape, np.uint8), array[None]):
             write_archive(path, "agent", details, arrays | {key: other})
             with pytest.raises(FileError, match="sound"):
                 fwrl.load(path)

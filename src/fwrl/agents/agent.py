@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,10 +61,17 @@ class Agent(ABC):
     name: ClassVar[str]
     description: ClassVar[str]
     Config: ClassVar[type[Config]]
-    scratch: ClassVar[tuple[str, ...]] = ()  # fields of the tables that carry nothing from step to step
+    scratch: ClassVar[tuple[str, ...]] = ()  # fields, or fields of fields, that carry nothing from step to step
+
+    believes: ClassVar[Literal["reward", "steps", "nothing"]] = "reward"  # what its values promise of a path
 
     tables: Any
     verbs: Verbs
+
+    @classmethod
+    def made_for(cls, config: Any) -> type[Agent]:
+        """The class that carries this configuration out; agents of one name may be of several minds."""
+        return cls
 
     def __init__(
         self,
@@ -98,6 +105,10 @@ class Agent(ABC):
 
     def prepare(self, goal: int) -> None:  # noqa: B027 (most agents have nothing to prepare)
         """Get ready for an episode with this goal."""
+
+    def saved_tables(self) -> Any:
+        """The tables as a file holds them."""
+        return self.tables
 
     def check_tables(self) -> None:  # noqa: B027 (some tables hold no indices)
         """Refuse tables read from a file that would lead compiled code astray."""
@@ -174,6 +185,17 @@ class Agent(ABC):
         best: Floats = self.action_table(goal).max(axis=1)
         return best
 
+    def promised(self, goal: int, step_reward: float | None) -> Floats:
+        """(S,) the path reward it believes in from every state; NaN where its values promise none.
+
+        Beliefs in steps are turned into rewards where every step pays the same `step_reward`.
+        """
+        counts = self.believes == "steps" or getattr(self.config, "objective", "") == "steps"
+        if self.believes == "nothing" or (counts and step_reward is None):
+            return np.full(self.n_states, np.nan)
+        values = self.values(goal)
+        return -step_reward * values if counts and step_reward is not None else values
+
     def greedy(self, state: int, goal: int) -> int:
         """The best action; of several the one with the lowest number, so that asking changes nothing."""
         return int(first_best(self.action_values(state, goal)))
@@ -217,18 +239,18 @@ class Agent(ABC):
             "config": asdict(self.config),
             "generator": self.rng.bit_generator.state,
         }
-        arrays = {n: a for n, a in _flatten(self.tables) if n.split(".")[0] not in self.scratch}
+        arrays = dict(_flatten(self.saved_tables(), self.scratch))
         write_archive(path, "agent", details, arrays)
 
     @classmethod
-    def restore(cls, archive: Archive) -> Self:
+    def restore(cls, archive: Archive) -> Agent:
         """The agent that was saved."""
         try:
             details = archive.details
             config = cls.Config.of(details["config"])
-            agent = cls(*_sizes(archive), 0, config)
+            agent = cls.made_for(config)(*_sizes(archive), 0, config)
             agent.rng.bit_generator.state = details["generator"]
-            agent.tables = _refill(agent.tables, archive, cls.scratch)
+            agent.tables = _refill(agent.tables, archive, agent.scratch)
             goal, step, steps, explore = agent.tables.clock
             if not (-1 <= goal < agent.n_states and step >= 0 and steps >= 1 and explore in (0, 1)):
                 raise FileError("expected a clock with a goal, a step, a number of steps, and 0 or 1")
@@ -306,11 +328,12 @@ def _sizes(archive: Archive) -> tuple[int, int]:
     return sizes
 
 
-def _flatten(tables: Any, prefix: str = "") -> list[tuple[str, NDArray[Any]]]:
+def _flatten(tables: Any, scratch: tuple[str, ...], prefix: str = "") -> list[tuple[str, NDArray[Any]]]:
     flat: list[tuple[str, NDArray[Any]]] = []
     for name, part in tables._asdict().items():
-        nested = hasattr(part, "_asdict")
-        flat += _flatten(part, f"{prefix}{name}.") if nested else [(prefix + name, part)]
+        full = prefix + name
+        if full not in scratch:
+            flat += _flatten(part, scratch, f"{full}.") if hasattr(part, "_asdict") else [(full, part)]
     return flat
 
 
@@ -318,13 +341,14 @@ def _refill(tables: NamedTuple, archive: Archive, scratch: tuple[str, ...], pref
     """The tables with the archive's arrays in place of the empty ones."""
     filled: dict[str, Any] = {}
     for name, part in cast(Any, tables)._asdict().items():
-        if name in scratch and not prefix:
+        full = prefix + name
+        if full in scratch:
             continue
         if hasattr(part, "_asdict"):
-            filled[name] = _refill(part, archive, scratch, f"{prefix}{name}.")
+            filled[name] = _refill(part, archive, scratch, f"{full}.")
             continue
-        array = archive[prefix + name]
+        array = archive[full]
         if array.dtype != part.dtype or array.ndim != part.ndim:
-            raise FileError(f"expected {prefix + name!r} as {part.dtype} with {part.ndim} dimensions")
+            raise FileError(f"expected {full!r} as {part.dtype} with {part.ndim} dimensions")
         filled[name] = array.copy()
     return cast(Any, tables)._replace(**filled)

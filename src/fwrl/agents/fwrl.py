@@ -11,17 +11,25 @@ is enforced, so two trips that share a state answer a third that nobody made.
 s_t, which closes one step late and lets a worse outcome overwrite a better one. `relaxation="exact"` keeps the
 best reward of each (s, a, s') and the fixed point of the inequality after every step (see `kernels.closure`).
 Steps with the goal reward are not learned from.
+
+`backup="expected"` and `explorer="optimistic"` go beyond the paper: see `agents.expected` and `agents.optimistic`.
+
+`storage="dense"` keeps V for every pair of states, S x S numbers; `storage="columns"` only for the goals in use,
+and then learns in worlds of a million states (see `columns`). Both believe the same.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.agents import columns
 from fwrl.agents.agent import Agent, Config, no_episode
+from fwrl.agents.columns import COLUMNS, ColumnTables
+from fwrl.agents.model import Explorer, check_choice
 from fwrl.agents.verbs import LEARNED, PROFITABLE, Verbs, declare
 from fwrl.errors import FileError, OptionError
 from fwrl.kernels.closure import Walk, close_over, nothing_known, path_rewards, walk_room
@@ -37,6 +45,7 @@ from fwrl.kernels.edges import (
 )
 from fwrl.kernels.exploration import GOAL, epsilon_greedy, epsilon_greedy_from
 from fwrl.kernels.greedy import Greedy, nothing_remembered, remember
+from fwrl.kernels.links import with_room
 from fwrl.kernels.relaxation import relax_through
 from fwrl.kernels.ties import PROFIT, improves, largest
 
@@ -45,22 +54,54 @@ Ints = NDArray[np.int64]
 
 Relaxation = Literal["exact", "paper"]
 Objective = Literal["reward", "steps"]
+Backup = Literal["best", "expected"]
+Storage = Literal["auto", "dense", "columns"]
+LARGEST_DENSE = 2000  # states up to which "auto" is dense
 LARGEST_TABLE = 8 * 2**30  # bytes
 
 
 @dataclass(frozen=True)
 class FwrlConfig(Config):
     """`relaxation`: "exact", or "paper" for Algorithm 1 to the letter. `objective`: "reward", or "steps" to
-    count every step as -1, as the paper's predecessor (Kaelbling 1993) did.
+    count every step as -1, as the paper's predecessor (Kaelbling 1993) did. `storage`: "dense", "columns", or
+    "auto" for dense up to 2,000 states. `memory`: MB for columns of goals other than the one in use. `backup`:
+    "best", the paper's, or "expected", the mean over observed outcomes. `explorer`: "epsilon-greedy" or "optimistic".
     """
 
     relaxation: Relaxation = "exact"
+    backup: Backup = "best"
+    explorer: Explorer = "epsilon-greedy"
     objective: Objective = "reward"
+    storage: Storage = "auto"
+    memory: int = 256
 
     def __post_init__(self) -> None:
-        for name, choices in (("relaxation", get_args(Relaxation)), ("objective", get_args(Objective))):
-            if getattr(self, name) not in choices:
-                raise OptionError(f"expected {name} to be one of {choices}, got {getattr(self, name)!r}")
+        choices = {
+            "relaxation": Relaxation,
+            "backup": Backup,
+            "explorer": Explorer,
+            "objective": Objective,
+            "storage": Storage,
+        }
+        for name, choice in choices.items():
+            check_choice(name, getattr(self, name), get_args(choice))
+        if self.relaxation == "paper" and (self.backup, self.explorer) != ("best", "epsilon-greedy"):
+            raise OptionError(
+                "expected backup='best' and explorer='epsilon-greedy' with relaxation='paper', which is Algorithm 1 "
+                f"to the letter, got {self.backup!r} and {self.explorer!r}"
+            )
+        if self.storage == "columns" and (self.backup, self.explorer) != ("best", "epsilon-greedy"):
+            raise OptionError(
+                "expected backup='best' and explorer='epsilon-greedy' with storage='columns', got "
+                f"{self.backup!r} and {self.explorer!r}"
+            )
+        if self.relaxation == "paper" and self.storage == "columns":
+            raise OptionError(
+                "expected relaxation='exact' with storage='columns', got 'paper', which relaxes all of F at every "
+                "step; use storage='dense'"
+            )
+        if type(self.memory) is not int or self.memory < 0:
+            raise OptionError(f"expected memory as a whole number of MB, got {self.memory!r}")
 
 
 class ExactTables(NamedTuple):
@@ -173,24 +214,52 @@ class Fwrl(Agent):
     name = "fwrl"
     description = "Floyd-Warshall RL: the triangle inequality stitches past trips to any goal"
     Config = FwrlConfig
-    scratch = ("walk", "greedy", "onward", "action_values", "counts_steps")
+    scratch: ClassVar[tuple[str, ...]] = ("walk", "greedy", "onward", "action_values", "counts_steps", *columns.SCRATCH)
     config: FwrlConfig
 
+    @classmethod
+    def made_for(cls, config: FwrlConfig) -> type[Agent]:
+        """Another class for the mean backup, and for the optimistic explorer."""
+        if config.backup == "expected":
+            from fwrl.agents.expected import ExpectedFwrl
+
+            return ExpectedFwrl
+        if config.explorer == "optimistic":
+            from fwrl.agents.optimistic import OptimisticFwrl
+
+            return OptimisticFwrl
+        return cls
+
+    @property
+    def storage(self) -> Storage:
+        """Dense or columns, "auto" resolved."""
+        if self.config.storage != "auto":
+            return self.config.storage
+        plain = self.config.relaxation == "exact" and self.config.explorer == "epsilon-greedy"
+        large = self.n_states > LARGEST_DENSE and plain
+        return "columns" if large else "dense"
+
     def choose_verbs(self) -> Verbs:
-        """Those of the relaxation."""
+        """Those of the relaxation and the storage."""
+        if self.storage == "columns":
+            return COLUMNS
         return EXACT if self.config.relaxation == "exact" else PAPER
 
-    def empty_tables(self) -> ExactTables | PaperTables:
+    def empty_tables(self) -> ExactTables | PaperTables | ColumnTables:
         """No path known."""
         S, A = self.n_states, self.n_actions
+        steps = self.config.objective == "steps"
+        if self.storage == "columns":
+            return columns.no_columns(S, A, self.config.memory, counts_steps=steps)
         exact = self.config.relaxation == "exact"
         size = 8 * S * S * (1 if exact else A)
         if size > LARGEST_TABLE:
             raise OptionError(
                 f"expected a table of at most {LARGEST_TABLE / 2**30:.0f} GiB, {S:,} states with "
-                f"relaxation={self.config.relaxation!r} need {size / 2**30:,.1f} GiB; use a smaller world"
+                f"relaxation={self.config.relaxation!r} need {size / 2**30:,.1f} GiB; "
+                "use storage='columns' with relaxation='exact', or a smaller world"
             )
-        counts_steps = np.array([int(self.config.objective == "steps")])
+        counts_steps = np.array([int(steps)])
         if exact:
             return ExactTables(
                 nothing_known(S),
@@ -205,15 +274,36 @@ class Fwrl(Agent):
         changes, relaxed = np.zeros(1, np.int64), np.full(S, -1)
         return PaperTables(F, no_episode(), changes, relaxed, np.empty(S), np.empty(A), counts_steps)
 
+    def reserve(self, observations: int) -> None:
+        """Make room for this many more observations."""
+        if isinstance(self.tables, ColumnTables):
+            links = with_room(self.tables.links, observations)
+            if links is not self.tables.links:
+                self.tables = self.tables._replace(links=links)
+        else:
+            super().reserve(observations)
+
     def prepare(self, goal: int) -> None:
-        """Another goal, other best actions."""
-        if isinstance(self.tables, ExactTables):
+        """Another goal, another column, other best actions."""
+        if isinstance(self.tables, ColumnTables):
+            columns.column(self.tables, goal)
+        elif not isinstance(self.tables, PaperTables):
             self.tables.greedy.changes[0] += 1
 
+    def saved_tables(self) -> ExactTables | PaperTables | ColumnTables:
+        """Without room for more columns' edges."""
+        if isinstance(self.tables, ColumnTables):
+            return columns.trimmed(self.tables)
+        tables: ExactTables | PaperTables = self.tables
+        return tables
+
     def check_tables(self) -> None:
-        """Shapes and edge indices."""
+        """Shapes and edge indices; columns are made anew."""
         S, A = self.n_states, self.n_actions
-        if isinstance(self.tables, ExactTables):
+        if isinstance(self.tables, ColumnTables):
+            self.tables = columns.completed(self.tables, S, A)
+            return
+        if not isinstance(self.tables, PaperTables):
             sound = self.tables.V.shape == (S, S)
             check_edges(self.tables.edges, S, A)
         else:
@@ -222,6 +312,16 @@ class Fwrl(Agent):
         if not sound:
             raise FileError(f"expected tables for {S} states and {A} actions")
 
+    def action_values(self, state: int, goal: int) -> Floats:
+        """(A,) F(s, ., g): the best known path reward of each action, -inf where it leads to no known path."""
+        self._make_column(goal)
+        return super().action_values(state, goal)
+
+    def action_table(self, goal: int) -> Floats:
+        """(S, A) the same for every state."""
+        self._make_column(goal)
+        return super().action_table(goal)
+
     def value(self, state: int, goal: int) -> float:
         """V(s, g): the best known path reward; 0 at the goal, -inf where no path is known."""
         return 0.0 if state == goal else super().value(state, goal)
@@ -229,7 +329,9 @@ class Fwrl(Agent):
     def values(self, goal: int) -> Floats:
         """(S,) V(., g)."""
         goal = self._state(goal, "goal")
-        if isinstance(self.tables, ExactTables):
+        if isinstance(self.tables, ColumnTables):
+            return columns.column(self.tables, goal).copy()
+        if not isinstance(self.tables, PaperTables):
             known: Floats = self.tables.V[goal].copy()
             return known
         column: Floats = self.tables.F[:, :, goal].max(axis=1)
@@ -239,3 +341,8 @@ class Fwrl(Agent):
     def arrival(self, state: int, goal: int) -> float:
         """1 where a path is known, 0 elsewhere: this agent takes its best outcomes for certain."""
         return float(self.value(state, goal) > -np.inf)
+
+    def _make_column(self, goal: int) -> None:
+        """See to it that compiled code finds the column of `goal`, where there are columns."""
+        if isinstance(self.tables, ColumnTables):
+            columns.column(self.tables, self._state(goal, "goal"))

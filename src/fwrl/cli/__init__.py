@@ -11,10 +11,12 @@ from fwrl import __version__
 from fwrl.cli.agents import agents
 from fwrl.cli.bench import bench
 from fwrl.cli.check import check
+from fwrl.cli.compare import compare
 from fwrl.cli.export import export
 from fwrl.cli.play import play
 from fwrl.cli.reproduce import reproduce
 from fwrl.cli.train import train
+from fwrl.cli.tune import tune
 from fwrl.cli.worlds import worlds
 from fwrl.errors import FwrlError
 
@@ -49,6 +51,8 @@ def fwrl(
 
 
 app.command(epilog="Example: fwrl reproduce --seeds 5 --out quick")(reproduce)
+app.command(epilog="Example: fwrl compare four-rooms windy-four-rooms --seeds 10")(compare)
+app.command(epilog="Example: fwrl tune qlcat --seeds 3")(tune)
 app.command(epilog="Example: fwrl export results")(export)
 app.command(epilog="Example: fwrl worlds windy-four-rooms")(worlds)
 app.command(epilog="Example: fwrl agents --json")(agents)

@@ -22,7 +22,7 @@ from fwrl.agents.verbs import LEARNED
 from fwrl.errors import PositiveCycleError
 from fwrl.task.loop import Record, begin_trip, blank_record, draw_start, run_steps
 from fwrl.task.task import GOAL_REWARD, Task, episode_streams, goal_stream
-from fwrl.worlds import World
+from fwrl.worlds import World, load_world
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -69,7 +69,7 @@ class Result:
 
 
 def run(
-    world: World | Task,
+    world: World | Task | str,
     agent: Agent,
     *,
     episodes: int = 50,
@@ -85,9 +85,11 @@ def run(
 ) -> Result:
     """Let `agent` live through `episodes` of `steps` steps each, compiled; what came of it.
 
-    `world` may also be a `Task`, which then says what the goal pays and when an episode ends. Goals and starts
-    are drawn by `seed`, the same for every agent, unless `goal` or `start` fixes them.
+    `world` may also be a world's name, or a `Task`, which then says what the goal pays and when an episode ends.
+    Goals and starts are drawn by `seed`, the same for every agent, unless `goal` or `start` fixes them.
     """
+    if isinstance(world, str):
+        world = load_world(world)
     task = world if isinstance(world, Task) else Task(world, goal_reward=goal_reward, goal_threshold=goal_threshold)
     lived = list(
         live(

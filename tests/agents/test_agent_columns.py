@@ -1,0 +1,198 @@
+"""Storing columns of goals in use believes and does what the dense table does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fwrl
+from fwrl.errors import OptionError, PositiveCycleError
+from fwrl.kernels import links
+
+COSTS = st.one_of(st.sampled_from([0.0, 0.1, 0.2, 0.3, 2.5e-4, 1.0]), st.floats(0, 5))
+
+
+@st.composite
+def lives(draw, potential):
+    """(S, A, [(s, a, r, s') or a goal to take up]): loops, zero and repeated edges, several outcomes."""
+    S, A = draw(st.integers(1, 7)), draw(st.integers(1, 3))
+    state = st.integers(0, S - 1)
+    step = st.tuples(state, st.integers(0, A - 1), COSTS, state)
+    events = draw(st.lists(st.one_of(step, step, step, state), min_size=1, max_size=50))
+    h = draw(st.lists(st.integers(-3, 3), min_size=S, max_size=S)) if potential else [0] * S
+    return S, A, [e if isinstance(e, int) else (e[0], e[1], h[e[0]] - h[e[3]] - e[2], e[3]) for e in events]
+
+
+def ties(values):
+    best = values.max()
+    return values >= best - 1e-9 * max(1e-3, abs(best)) if best > -np.inf else np.ones(len(values), bool)
+
+
+def lived(agent, event):
+    """Whether the agent took the event."""
+    if isinstance(event, int):
+        agent.begin_episode(event)
+        return True
+    try:
+        agent.observe(*event)
+    except PositiveCycleError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("potential", [False, True], ids=["costs", "either sign"])
+@given(data=st.data(), few=st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_columns_hold_the_values_and_tie_sets_of_the_dense_table(potential, data, few):
+    S, A, events = data.draw(lives(potential))
+    dense = fwrl.make_agent("fwrl", S, A, storage="dense")
+    columns = fwrl.make_agent("fwrl", S, A, storage="columns", memory=0 if few else 256)
+    for event in events:
+        assert lived(dense, event) == lived(columns, event)
+        for g in data.draw(st.permutations(range(S))):
+            np.testing.assert_allclose(columns.values(g), dense.values(g), rtol=1e-9, atol=1e-9)
+            for s in range(S):
+                F, believed = dense.action_values(s, g), columns.action_values(s, g)
+                np.testing.assert_allclose(believed, F, rtol=1e-9, atol=1e-9)
+                np.testing.assert_array_equal(ties(believed), ties(F))
+
+
+@given(lives(potential=False), st.sampled_from([1, 2, 5, 1 << 16]))
+@settings(max_examples=100, deadline=None)
+def test_a_column_kept_current_is_the_fresh_one_to_the_last_bit(case, ring):
+    S, A, events = case
+    before, links.RING = links.RING, ring  # so short that some columns cannot catch up and are made anew
+    try:
+        agent = fwrl.make_agent("fwrl", S, A, storage="columns")
+    finally:
+        links.RING = before
+    for event in events:
+        lived(agent, event)
+        if isinstance(event, int):
+            agent.values(event)
+    for g in range(S):
+        fresh = fwrl.make_agent("fwrl", S, A, storage="columns")
+        for event in events:
+            if not isinstance(event, int):
+                fresh.observe(*event)
+        np.testing.assert_array_equal(agent.values(g), fresh.values(g))
+
+
+@pytest.mark.parametrize("world", ["windy-four-rooms", "muddy-rooms", "four-rooms"])
+@pytest.mark.parametrize("objective", ["reward", "steps"])
+@pytest.mark.parametrize("pace", [0, 1, 2000])
+def test_columns_and_the_dense_table_live_the_same_life(world, objective, pace):
+    world = fwrl.load_world(world)
+    dense, columns = (
+        fwrl.make_agent("fwrl", world.n_states, world.n_actions, storage=storage, objective=objective)
+        for storage in ("dense", "columns")
+    )
+    columns.tables.pace[0] = pace  # however much of an improvement waits, what is asked is exact
+    lives = [fwrl.run(world, agent, episodes=10, steps=400, trajectory=True).trajectory for agent in (dense, columns)]
+    for ours, theirs in zip(*lives, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@given(lives(potential=False), st.sampled_from([0, 1, 2]), st.data())
+@settings(max_examples=150, deadline=None)
+def test_an_action_is_one_of_the_best_while_improvements_wait(case, pace, data):
+    S, A, events = case
+    dense = fwrl.make_agent("fwrl", S, A, storage="dense")
+    columns = fwrl.make_agent("fwrl", S, A, storage="columns")
+    columns.tables.pace[0] = pace
+    g = data.draw(st.integers(0, S - 1))
+    for agent in (dense, columns):
+        agent.begin_episode(g, explore=False)
+    for event in events:
+        if not isinstance(event, int):
+            lived(dense, event)
+            lived(columns, event)
+            s = data.draw(st.integers(0, S - 1))
+            assert columns.act(s) == dense.act(s)  # by the same draw
+
+
+def test_only_as_many_columns_are_kept_as_memory_allows():
+    agent = fwrl.make_agent("fwrl", 1000, 1, storage="columns", memory=0)
+    agent.observe_many(np.arange(999), np.zeros(999, int), -np.ones(999), np.arange(1, 1000))
+    agent.begin_episode(500)
+    for g in (7, 300, 999):
+        assert agent.value(0, g) == -g
+    agent.observe(0, 0, -0.5, 500)
+    assert agent.tables.columns.V.shape == (2, 1000)
+    assert 500 in agent.tables.columns.goal  # the goal in use is never given up
+    assert agent.value(0, 500) == -0.5
+
+
+def test_large_worlds_get_columns_and_small_ones_the_dense_table():
+    assert fwrl.make_agent("fwrl", 2000, 2).storage == "dense"
+    assert fwrl.make_agent("fwrl", 2001, 2).storage == "columns"
+    assert fwrl.make_agent("fwrl", 2001, 1, relaxation="paper").storage == "dense"
+
+
+def test_options_that_do_not_go_together_are_refused():
+    with pytest.raises(OptionError, match="relaxation='exact' with storage='columns', got 'paper'"):
+        fwrl.make_agent("fwrl", 9, 2, relaxation="paper", storage="columns")
+    with pytest.raises(OptionError, match="'columns'\\), got 'sparse'"):
+        fwrl.make_agent("fwrl", 9, 2, storage="sparse")
+    with pytest.raises(OptionError, match="whole number of MB, got -1"):
+        fwrl.make_agent("fwrl", 9, 2, memory=-1)
+    with pytest.raises(OptionError, match="pairs of state and action"):
+        fwrl.make_agent("fwrl", 10**9, 4)
+
+
+@pytest.mark.parametrize("steps", [[(1, 1, 0.5, 1)], [(0, 0, 1.0, 1), (1, 1, -0.5, 0)]])
+def test_columns_refuse_a_profitable_cycle_and_stay_as_they_were(steps, tmp_path):
+    agent = fwrl.make_agent("fwrl", 3, 2, storage="columns")
+    agent.begin_episode(2)
+    agent.observe(1, 0, -1.0, 2)
+    for step in steps[:-1]:
+        agent.observe(*step)
+    agent.save(tmp_path / "before.fwrl")
+    h = agent.tables.h.copy()
+    with pytest.raises(PositiveCycleError, match="no cycle that gains reward"):
+        agent.observe(*steps[-1])
+    agent.save(tmp_path / "after.fwrl")
+    np.testing.assert_array_equal(agent.tables.h, h)
+    assert (tmp_path / "before.fwrl").read_bytes() == (tmp_path / "after.fwrl").read_bytes()
+
+
+def test_edges_grow_beyond_one_for_each_pair():
+    rng = np.random.default_rng(0)
+    s, n = rng.integers(0, 30, 3000), rng.integers(0, 30, 3000)
+    r = -rng.random(3000)
+    dense, columns = (fwrl.make_agent("fwrl", 30, 1, storage=storage) for storage in ("dense", "columns"))
+    for agent in (dense, columns):
+        agent.begin_episode(3)
+        agent.observe_many(s, np.zeros(3000, int), r, n)
+    assert columns.tables.links.used[0] > 60
+    for g in range(30):
+        np.testing.assert_allclose(columns.values(g), dense.values(g), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("key", "where", "what"),
+    [
+        ("links.link", (0, 0), 28),
+        ("links.link", (0, 1), -1),
+        ("links.link", (3, 2), 3),  # a list that loops
+        ("links.leaving", 0, 10**6),
+        ("links.entering", 0, -2),
+        ("links.used", 0, 2),
+        ("links.best", 0, np.nan),
+        ("links.best", slice(None), 1.0),  # a profitable cycle
+    ],
+)
+def test_forged_links_are_refused(tmp_path, key, where, what):
+    path = tmp_path / "a.fwrl"
+    world = fwrl.load_world("h-maze", step_reward=-1.0)
+    agent = fwrl.make_agent("fwrl", 7, 4, storage="columns")
+    fwrl.run(world, agent, episodes=2, steps=40)
+    agent.save(path)
+    archive = fwrl.files.open_archive(path)
+    arrays = {name: archive[name].copy() for name in archive.names}
+    arrays[key][where] = what
+    fwrl.files.write_archive(path, "agent", dict(archive.details), arrays)
+    with pytest.raises(fwrl.errors.FileError, match="sound 'fwrl' agent"):
+        fwrl.load(path)
