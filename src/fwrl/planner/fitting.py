@@ -10,7 +10,7 @@ import numpy as np
 
 from fwrl.planner.connections import count, joined_by_trips
 from fwrl.planner.experience import Experience, Summary
-from fwrl.planner.grouping import Progress, group, reading
+from fwrl.planner.grouping import Counts, Progress, group, reading
 from fwrl.planner.log import log_of
 from fwrl.planner.numbering import Numbered
 from fwrl.planner.parts import parts_of
@@ -44,10 +44,9 @@ def fit(
     old = into.experience if into is not None else None
     with reading(memory, progress) as reader:
         log = log_of(reader.con, parts_of(reader.con, source, skip_bad), columns or {})
-        transitions, skipped = group(reader, log, skip_bad)
-        trips = reader.one("SELECT count(DISTINCT trip) FROM moves")[0] if "trip" in log.has else None
+        counts = group(reader, log, skip_bad)
         experience = Numbered(reader, log, old).experience()
-        experience = replace(experience, summary=_summary(experience, trips, transitions, skipped, old))
+        experience = replace(experience, summary=_summary(experience, counts, old))
         refuse_profit(experience)
         if connections and (old is None or old.sample is not None):
             sample, joined = joined_by_trips(reader, experience, old)
@@ -55,15 +54,15 @@ def fit(
     return Planner(experience)
 
 
-def _summary(found: Experience, trips: int | None, transitions: int, skipped: int, old: Experience | None) -> Summary:
-    before = old.summary if old is not None else Summary(trips and 0, 0, 0, 0)
+def _summary(found: Experience, counts: Counts, old: Experience | None) -> Summary:
+    before = old.summary if old is not None else Summary(None, 0, 0, 0)
     fresh = found.fresh_pair()
     pairs = np.cumsum(fresh) - 1
     return Summary(
-        trips=None if trips is None else trips + (before.trips or 0),
-        transitions=transitions + before.transitions,
+        trips=None if counts.trips is None else counts.trips + (before.trips or 0),
+        transitions=counts.transitions + before.transitions,
         states=len(found.states),
         edges=len(found.source),
         uncertain=int(np.sum(np.bincount(pairs) > 1)),
-        skipped=skipped + before.skipped,
+        skipped=counts.skipped + before.skipped,
     )

@@ -2,8 +2,8 @@
 
 Rows are grouped by their labels as they are, and only the few groups that are left are numbered: joining labels to
 numbers first takes several times as long. The latest trips of an edge are looked for among the last rows of a large log
-first, where nearly all of them are, since finding the largest few of each group is slow; what that leaves out
-is looked for among all.
+first, where nearly all of them are, since finding the largest few of each group is slow; only for edges that had too few
+rows there it looks further back.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import contextlib
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fwrl.errors import FwrlError
 from fwrl.planner.experience import KEPT
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 Progress = Callable[[str, float], None]
 
 POLL = 0.1  # seconds between two looks at how far DuckDB is
-ENOUGH = 20  # rows of an edge, on average, among which its latest trips surely are
+ENOUGH = 6  # rows of an edge, on average, to look for its latest trips among
+FURTHER = 4  # how many times as far back to look for those of the edges that had too few
 WITHOUT = -1.0  # the reward of a step where none is logged
 
 
@@ -92,11 +93,19 @@ def _first(error: Exception) -> str:
     return " ".join(part for part in (f"{file}:" if file else "", said, more) if part).replace("\0", "")
 
 
-def group(reader: Reader, log: Log, skip_bad: bool) -> tuple[int, int]:
-    """Make the tables `moves` (or a view), `edge` and `kept`; the number of transitions, and of rows left out.
+class Counts(NamedTuple):
+    """Of what was read."""
 
-    `edge` has state, action?, next_state, count, total, best, last?; `kept` has an edge's labels, trip and time? of its
-    latest few.
+    transitions: int
+    trips: int | None
+    skipped: int
+
+
+def group(reader: Reader, log: Log, skip_bad: bool) -> Counts:
+    """Make `moves`, `grouped` and `kept`; what there was.
+
+    `grouped` has state, action?, next_state, count, total, best, last?, and a number; `kept` has for the latest few trips
+    of an edge its number, the trip and the time?.
     """
     con = reader.con
     rows = log.rows
@@ -120,23 +129,36 @@ def group(reader: Reader, log: Log, skip_bad: bool) -> tuple[int, int]:
         con.execute(f"CREATE TEMP VIEW moves AS {moves}")
     reward = "reward" if "reward" in log.has else f"{WITHOUT}::DOUBLE"
     last = ", max(time) AS last" if "time" in log.has and "trip" not in log.has else ""
-    bad = "0" if skip_bad else f"count(*) FILTER ({log.bad_move})"
+    bad = "count(*) - count(reward)" if "reward" in log.has else "0"
     reader.run(
         "grouping",
-        f"CREATE TEMP TABLE grouped AS SELECT {_keys(log)}, count(*) AS count, sum({reward}) AS total, "
-        f"max({reward}) AS best{last}, {bad} AS bad FROM moves GROUP BY {_keys(log)}",
+        f"CREATE TEMP TABLE grouped AS SELECT *, row_number() OVER ()::INTEGER AS no FROM (SELECT {_keys(log)}, "
+        f"count(*) AS count, sum({reward}) AS total, max({reward}) AS best{last}, {bad} AS bad FROM moves "
+        f"GROUP BY {_keys(log)})",
     )
     empty = " OR ".join(f"{key} IS NULL" + _or_empty(log, key) for key in _keys(log).split(", "))
-    n, transitions, wrong = reader.one(f"SELECT count(*), sum(count), sum(bad) + count(*) FILTER ({empty}) FROM grouped")
+    n, transitions, wrong = reader.one(
+        f"SELECT count(*), sum(count), sum(bad) + count(*) FILTER ({empty} OR NOT isfinite(total)) FROM grouped"
+    )
     if n == 0:
         raise FwrlError("expected at least one transition, the log has none" + (f" but {skipped} bad rows" * bool(skipped)))
     if wrong:
         raise _bad(reader, log)
-    if reader.one("SELECT count(*) FROM grouped WHERE NOT isfinite(total)")[0]:
-        raise FwrlError("expected rewards whose sum is a finite number; those of one edge are too large")
+    trips, span = _trips_and_times(reader, log)
     if "trip" in log.has:
-        _keep_trips(reader, log, int(n), int(transitions))
-    return int(transitions), skipped
+        _keep_trips(reader, log, int(n), int(transitions), span)
+    return Counts(int(transitions), trips, skipped)
+
+
+def _trips_and_times(reader: Reader, log: Log) -> tuple[int | None, tuple[int, int]]:
+    """The number of trips, and the first and the last time: 0 where the log has none."""
+    trip = "count(DISTINCT trip), count(*) - count(trip)" if "trip" in log.has else "NULL, 0"
+    empty = " + count(*) FILTER (trip = '')" if log.kinds.get("trip", "integer") != "integer" else ""
+    time = "min(time), max(time), count(*) - count(time)" if "time" in log.has else "0, 0, 0"
+    trips, unnamed, low, high, untimed = reader.one(f"SELECT {trip}{empty}, {time} FROM moves")
+    if unnamed or untimed:
+        raise _bad(reader, log)
+    return trips, (low, high)
 
 
 def _or_empty(log: Log, key: str) -> str:
@@ -148,7 +170,9 @@ def _keys(log: Log) -> str:
 
 
 def _bad(reader: Reader, log: Log) -> FwrlError:
-    place = first_bad(reader.con, log) or "a row lacks a value"
+    place = first_bad(reader.con, log)
+    if place is None:
+        return FwrlError("expected rewards whose sum is a finite number; those of one edge are too large")
     return FwrlError(f"{place}; correct it, or leave such rows out with --skip-bad")
 
 
@@ -157,47 +181,43 @@ def latest_first(log_has_time: bool) -> str:
     return "time DESC, hash(trip::VARCHAR) DESC" if log_has_time else "trip DESC"
 
 
-def _keep_trips(reader: Reader, log: Log, edges: int, rows: int) -> None:
-    """Make `kept`; `grouped` gets its `last` from it."""
+def _keep_trips(reader: Reader, log: Log, edges: int, rows: int, span: tuple[int, int]) -> None:
+    """Make `kept` from the latest rows of each edge; `grouped` gets its `last` from it."""
     keys = _keys(log)
-    if "time" not in log.has:
+    if "time" in log.has:
+        _latest_candidates(reader, keys, ENOUGH * edges / rows, span)
+    else:
+        reader.run("keeping trips", f"CREATE TEMP TABLE candidates AS SELECT no, trip FROM moves JOIN grouped USING ({keys})")
+    reader.run(
+        "keeping trips",
+        f"CREATE TEMP TABLE kept AS SELECT * FROM candidates QUALIFY "
+        f"row_number() OVER (PARTITION BY no ORDER BY {latest_first('time' in log.has)}) <= {KEPT}",
+    )
+    reader.con.execute("DROP TABLE candidates")
+    if "time" in log.has:
+        reader.con.execute(
+            "CREATE OR REPLACE TEMP TABLE grouped AS SELECT grouped.*, last FROM grouped JOIN "
+            "(SELECT no, max(time) AS last FROM kept GROUP BY no) USING (no)"
+        )
+
+
+def _latest_candidates(reader: Reader, keys: str, part: float, span: tuple[int, int]) -> None:
+    """Make `candidates`: rows of each edge with its latest among them, looking further back until each has enough."""
+    low, high = span
+    until, wanted = high + 1, "grouped"
+    reader.con.execute("CREATE TEMP TABLE candidates AS SELECT 0 AS no, trip, time FROM moves LIMIT 0")
+    while until > low:
+        since = low if part > 0.5 else max(low, high - int((high - low) * part))
         reader.run(
             "keeping trips",
-            f"CREATE TEMP TABLE kept AS SELECT {keys}, unnest(trips) AS trip FROM "
-            f"(SELECT {keys}, max(trip, {KEPT}) AS trips FROM moves GROUP BY {keys})",
+            f"INSERT INTO candidates SELECT no, trip, time FROM moves JOIN {wanted} USING ({keys}) "
+            f"WHERE time >= {since} AND time < {until}",
         )
-        return
-    part = ENOUGH * edges / rows
-    since = None
-    if part < 0.5:
-        low, high = reader.one("SELECT min(time), max(time) FROM moves")
-        since = high - int((high - low) * part)
-    where = "" if since is None else f"WHERE time >= {since}"
-    reader.run("keeping trips", f"CREATE TEMP TABLE kept AS {_latest(keys, f'moves {where}')}")
-    if since is not None:
         reader.con.execute(
-            f"CREATE TEMP TABLE lacking AS SELECT {keys} FROM grouped LEFT JOIN "
-            f"(SELECT {keys}, count(*) AS have FROM kept GROUP BY {keys}) USING ({keys}) "
+            f"CREATE OR REPLACE TEMP TABLE lacking AS SELECT {keys}, no FROM grouped LEFT JOIN "
+            f"(SELECT no, count(*) AS have FROM candidates GROUP BY no) USING (no) "
             f"WHERE coalesce(have, 0) < least(count, {KEPT})"
         )
-        if reader.one("SELECT count(*) FROM lacking")[0]:
-            reader.con.execute(f"DELETE FROM kept USING lacking WHERE {_same('kept', 'lacking', keys)}")
-            some = f"moves SEMI JOIN lacking USING ({keys})"
-            reader.run("keeping the trips of rare edges", f"INSERT INTO kept {_latest(keys, some)}")
-    reader.con.execute(
-        f"CREATE OR REPLACE TEMP TABLE grouped AS SELECT grouped.*, last FROM grouped JOIN "
-        f"(SELECT {keys}, max(time) AS last FROM kept GROUP BY {keys}) USING ({keys})"
-    )
-
-
-def _same(one: str, other: str, keys: str) -> str:
-    return " AND ".join(f"{one}.{key} = {other}.{key}" for key in keys.split(", "))
-
-
-def _latest(keys: str, rows: str) -> str:
-    # Time first and then a hash of the name, in one number: among equal times any trip will do, but always the same.
-    rank = "time::HUGEINT * 18446744073709551616 + hash(trip::VARCHAR)::HUGEINT"
-    return (
-        f"SELECT {keys}, unnest(trips) AS trip, unnest(times) AS time FROM (SELECT {keys}, "
-        f"arg_max(trip, {rank}, {KEPT}) AS trips, max(time, {KEPT}) AS times FROM {rows} GROUP BY {keys})"
-    )
+        if not reader.one("SELECT count(*) FROM lacking")[0]:
+            return
+        until, part, wanted = since, part * FURTHER, "lacking"

@@ -86,13 +86,14 @@ class Numbered:
         last = f", last * {scale_new} AS last" if old.last is not None else ""
         self._con.register("old_edges", columns)
         self._con.execute(
-            f"CREATE OR REPLACE TEMP TABLE grouped AS SELECT {keys}, sum(count)::BIGINT AS count, sum(total) AS total, "
-            f"max(best) AS best{', max(last) AS last' * bool(last)} FROM ("
+            f"CREATE TEMP TABLE both AS SELECT *, row_number() OVER ()::INTEGER AS no FROM (SELECT {keys}, "
+            f"sum(count)::BIGINT AS count, sum(total) AS total, max(best) AS best{', max(last) AS last' * bool(last)} FROM ("
             f"SELECT {labels}, count, total, best{last} FROM grouped UNION ALL "
-            f"SELECT {labels}, count, total, best{', last' * bool(last)} FROM old_edges) GROUP BY {keys}"
+            f"SELECT {labels}, count, total, best{', last' * bool(last)} FROM old_edges) GROUP BY {keys})"
         )
         if self._has_trip:
             self._fold_trips(old, columns, text, labels, scale_old, scale_new, keys, cast["trip"])
+        self._con.execute("DROP TABLE grouped; ALTER TABLE both RENAME TO grouped")
 
     def _fold_trips(
         self,
@@ -114,11 +115,12 @@ class Numbered:
         self._con.register("old_kept", kept)
         timed = old.trip_time is not None
         time_new = f", time * {scale_new} AS time" if timed else ""
+        new = "SELECT grouped.* EXCLUDE (no), kept.* EXCLUDE (no) FROM kept JOIN grouped USING (no)"
         self._con.execute(
-            f"CREATE OR REPLACE TEMP TABLE kept AS SELECT * FROM ("
-            f"SELECT {labels}, trip::{trip_type} AS trip{time_new} FROM kept UNION ALL "
-            f"SELECT {labels}, trip::{trip_type} AS trip{', time' * timed} FROM old_kept) "
-            f"QUALIFY row_number() OVER (PARTITION BY {keys} ORDER BY {latest_first(timed)}) <= {KEPT}"
+            f"CREATE OR REPLACE TEMP TABLE kept AS SELECT no, trip{', time' * timed} FROM ("
+            f"SELECT {labels}, trip::{trip_type} AS trip{time_new} FROM ({new}) UNION ALL "
+            f"SELECT {labels}, trip::{trip_type} AS trip{', time' * timed} FROM old_kept) JOIN both USING ({keys}) "
+            f"QUALIFY row_number() OVER (PARTITION BY no ORDER BY {latest_first(timed)}) <= {KEPT}"
         )
 
     def _is_integer(self, name: str, log: Log, old: Experience | None) -> bool:
@@ -156,9 +158,8 @@ class Numbered:
         join = "JOIN actions a ON g.action = a.label" if self._has_action else ""
         last = ", g.last" if self.time is not None else ""
         order = "source, action, target" if self._has_action else "source, target"
-        keys = "g.state, g.action, g.next_state" if self._has_action else "g.state, g.next_state"
         self._con.execute(
-            f"CREATE OR REPLACE TEMP TABLE numbered AS SELECT s.place AS source{action}, n.place AS target, {keys}, "
+            f"CREATE OR REPLACE TEMP TABLE numbered AS SELECT s.place AS source{action}, n.place AS target, g.no, "
             f"g.count, g.total, g.best{last}, (row_number() OVER (ORDER BY {order}) - 1)::INTEGER AS edge "
             f"FROM grouped g JOIN states s ON g.state = s.label JOIN states n ON g.next_state = n.label {join}"
         )
@@ -168,11 +169,10 @@ class Numbered:
         return {name: np.ma.getdata(column) for name, column in found.items()}
 
     def _kept(self) -> tuple[NDArray[np.int32], Ints | None]:
-        keys = "state, action, next_state" if self._has_action else "state, next_state"
         timed = self.time is not None
         found = self._con.execute(
             f"SELECT edge, (row_number() OVER (PARTITION BY edge ORDER BY {latest_first(timed)}) - 1)::INTEGER AS rank, "
-            f"t.place AS trip{', kept.time AS time' * timed} FROM kept JOIN numbered USING ({keys}) "
+            f"t.place AS trip{', kept.time AS time' * timed} FROM kept JOIN numbered USING (no) "
             f"JOIN trips t ON kept.trip = t.label"
         ).fetchnumpy()
         edge, rank = np.ma.getdata(found["edge"]), np.ma.getdata(found["rank"])
