@@ -1,9 +1,9 @@
 """The K best loopless routes (Yen 1971), for `best` rewards.
 
-Each further route leaves an earlier one at some state, its root up to there kept, by an edge that no route with that root took
-yet. V, the column of the goal, makes every edge cost c(x, y) = V(x) - r(x, y) - V(y) >= 0 on top of the best way, so
-the search for a way on is Dijkstra's on c: it sees only states about as good as those on the route, and positive rewards
-need nothing further.
+Each further route leaves an earlier one at some state, its root up to there kept, by an edge that no route with that
+root took yet. V, the column of the goal, makes every edge cost c(x, y) = V(x) - r(x, y) - V(y) >= 0 on top of the best
+way, so the search for a way on is Dijkstra's on c: it sees only states about as good as those on the route, and
+positive rewards need nothing further.
 """
 
 from __future__ import annotations

@@ -47,7 +47,8 @@ def count(experience: Experience) -> Experience:
     """The same experience with its connections counted."""
     from fwrl.kernels.reach import count_connections, search_room
 
-    assert experience.sample is not None and experience.joined is not None
+    assert experience.sample is not None
+    assert experience.joined is not None
     S, K = len(experience.states), len(experience.sample)
     counts = np.zeros(2, np.int64)
     neighbour = np.ascontiguousarray(experience.target)
@@ -76,7 +77,9 @@ def _join(reader: Reader, experience: Experience, row: Indices, joined: Bits, ev
     moves, parts = "moves", max(1, -(-experience.summary.transitions // AT_ONCE))
     if not every:
         some = ", ".join(_literal(experience.states[int(s)], reader) for s in np.flatnonzero(row >= 0))
-        reader.run("sampling trips", f"CREATE TEMP TABLE through AS SELECT DISTINCT trip FROM moves WHERE state IN ({some})")
+        reader.run(
+            "sampling trips", f"CREATE TEMP TABLE through AS SELECT DISTINCT trip FROM moves WHERE state IN ({some})"
+        )
         reader.run(
             "sampling trips",
             "CREATE TEMP TABLE sampled AS SELECT trip, state, next_state FROM moves SEMI JOIN through USING (trip)",
@@ -90,7 +93,10 @@ def _join(reader: Reader, experience: Experience, row: Indices, joined: Bits, ev
             f"n.place AS target FROM {moves} JOIN states s ON state = s.label JOIN states n ON next_state = n.label "
             f"WHERE hash(trip) % {parts} = {part} ORDER BY trip",
         )
-        found = {k: np.ma.getdata(v) for k, v in reader.con.execute("SELECT * FROM joining ORDER BY trip").fetchnumpy().items()}
+        found = {
+            k: np.ma.getdata(v)
+            for k, v in reader.con.execute("SELECT * FROM joining ORDER BY trip").fetchnumpy().items()
+        }
         trip, n = found["trip"], len(found["trip"])
         begin = np.concatenate(([0], np.flatnonzero(trip[1:] != trip[:-1]) + 1, [n])).astype(np.int32)
         room = search_room(len(row), n)
@@ -111,7 +117,8 @@ def _set(joined: Bits, rows: Indices, places: Indices) -> None:
 
 def _fold(experience: Experience, old: Experience, row: Indices, joined: Bits) -> None:
     """Add what the trips of the old logs joined."""
-    assert old.sample is not None and old.joined is not None
+    assert old.sample is not None
+    assert old.joined is not None
     moved = np.array([experience.states.place(label) for label in old.states], np.int32)
     for k, state in enumerate(moved[old.sample].tolist()):
         if row[state] >= 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,15 +10,11 @@ from fwrl.errors import FwrlError
 from fwrl.planner.experience import NONE, Experience
 from fwrl.planner.labels import Labels
 
-if TYPE_CHECKING:
-    import networkx
-    import pyarrow
 
-
-def arrow_table(found: Experience) -> pyarrow.Table:
+def arrow_table(found: Experience) -> Any:
     """One row for each edge, in order."""
     try:
-        import pyarrow as pa
+        import pyarrow as pa  # type: ignore[import-untyped]
     except ImportError:
         raise FwrlError("an Arrow table needs pyarrow; install it with: pip install 'fwrl[arrow]'") from None
     columns: dict[str, Any] = {
@@ -55,13 +51,13 @@ def _named(labels: Labels, places: Any) -> Any:
     return names.take(pa.array(places))
 
 
-def graph(found: Experience) -> networkx.MultiDiGraph[Any]:
+def graph(found: Experience) -> Any:
     """States as nodes, edges keyed by their action."""
     try:
-        import networkx
+        import networkx  # type: ignore[import-untyped]
     except ImportError:
         raise FwrlError("a graph needs networkx; install it with: pip install networkx") from None
-    made: networkx.MultiDiGraph[Any] = networkx.MultiDiGraph()
+    made = networkx.MultiDiGraph()
     names = list(found.states)
     made.add_nodes_from(names)
     actions = names if found.actions is None else list(found.actions)

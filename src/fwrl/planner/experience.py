@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.errors import FileError
-from fwrl.files import Archive, check_archive, open_archive, write_archive
+from fwrl.files import Archive, write_archive
 from fwrl.planner.labels import Labels
 
 Floats = NDArray[np.float64]
@@ -136,24 +136,12 @@ def restored(archive: Archive) -> Experience:
     return found
 
 
-def load_experience(path: str | Path) -> Experience:
-    """The experience saved at `path`."""
-    return restored(open_archive(path))
-
-
-def check_experience(path: str | Path) -> Experience:
-    """The same with every checksum and every label looked at."""
-    found = restored(check_archive(path))
-    for labels in (found.states, found.actions, found.trips):
-        if labels is not None:
-            labels.check_order()
-    return found
-
-
 def _check(found: Experience) -> None:
     """Refuse what would lead compiled code or a route astray."""
     S, E = len(found.states), len(found.source)
-    sizes = [len(a) for a in (found.action, found.target, found.count, found.total, found.best, found.last) if a is not None]
+    sizes = [
+        len(a) for a in (found.action, found.target, found.count, found.total, found.best, found.last) if a is not None
+    ]
     _expect(E > 0 and S > 0 and set(sizes) == {E}, "columns of one length, with at least one edge")
     _expect(_within(found.source, S) and _within(found.target, S), f"states from 0 to {S - 1}")
     if found.action is not None:

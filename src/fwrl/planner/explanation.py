@@ -43,7 +43,7 @@ class Explanation:
     @property
     def single(self) -> tuple[Leg, ...]:
         """The legs that hang on one observation."""
-        return tuple(leg for leg in self.legs if leg.step.count == 1)
+        return tuple(leg for leg in self.legs if leg.step.seen == 1)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON holds it."""
@@ -66,9 +66,7 @@ def explained(found: Experience, route: Route) -> Explanation:
     stretches: list[set[int]] = []
     for step, edge in zip(route.steps, route.edges, strict=True):
         trips = _trips(found, edge)
-        if not stretches:
-            stretches.append(set(trips))
-        elif known and not stretches[-1] & set(trips):
+        if not stretches or (known and not stretches[-1] & set(trips)):
             stretches.append(set(trips))
         elif known:
             stretches[-1] &= set(trips)

@@ -1,9 +1,9 @@
 """Reading and grouping a log with DuckDB.
 
 Rows are grouped by their labels as they are, and only the few groups that are left are numbered: joining labels to
-numbers first takes several times as long. The latest trips of an edge are looked for among the last rows of a large log
-first, where nearly all of them are, since finding the largest few of each group is slow; only for edges that had too few
-rows there it looks further back.
+numbers first takes several times as long. The latest trips of an edge are looked for among the last rows of a large
+log first, where nearly all of them are, since finding the largest few of each group is slow; only for edges that had
+too few rows there it looks further back.
 """
 
 from __future__ import annotations
@@ -63,9 +63,8 @@ class Reader:
 
     def one(self, query: str) -> tuple[Any, ...]:
         """The only row of an answer."""
-        row = self.con.execute(query).fetchone()
-        assert row is not None
-        return row
+        rows: list[tuple[Any, ...]] = self.con.execute(query).fetchall()  # all, or DuckDB would not finish the query
+        return rows[0]
 
 
 @contextlib.contextmanager
@@ -79,7 +78,9 @@ def reading(memory: str, progress: Progress | None) -> Iterator[Reader]:
             con.execute("SET preserve_insertion_order=false; SET TimeZone='UTC'")
             yield Reader(con, progress)
         except duckdb.OutOfMemoryException as error:
-            raise FwrlError(f"the log needs more memory than {memory}; allow more with --memory: {_first(error)}") from error
+            raise FwrlError(
+                f"the log needs more memory than {memory}; allow more with --memory: {_first(error)}"
+            ) from error
         except duckdb.Error as error:
             raise FwrlError(f"cannot read the log: {_first(error)}") from error
 
@@ -88,7 +89,7 @@ def _first(error: Exception) -> str:
     """The sentence of DuckDB's message that matters, and the file it names."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = lines[0].partition(": ")[2] or lines[0]
-    more = lines[1] if said.startswith("CSV Error") and len(lines) > 1 else ""
+    more = next((line for line in lines[1:] if line.startswith("Expected")), "") if said.startswith("CSV Error") else ""
     file = next((line.removeprefix("file = ") for line in lines if line.startswith("file = ")), "")
     return " ".join(part for part in (f"{file}:" if file else "", said, more) if part).replace("\0", "")
 
@@ -104,15 +105,16 @@ class Counts(NamedTuple):
 def group(reader: Reader, log: Log, skip_bad: bool) -> Counts:
     """Make `moves`, `grouped` and `kept`; what there was.
 
-    `grouped` has state, action?, next_state, count, total, best, last?, and a number; `kept` has for the latest few trips
-    of an edge its number, the trip and the time?.
+    `grouped` has state, action?, next_state, count, total, best, last?, and a number; `kept` has for the latest few
+    trips of an edge its number, the trip and the time?.
     """
     con = reader.con
     rows = log.rows
     skipped = 0
     if skip_bad:
-        whole = reader.one(f"SELECT count(*), count(*) FILTER ({log.bad_row}) FROM ({rows})")
-        skipped = int(whole[1])
+        skipped = int(reader.one(f"SELECT count(*) FILTER ({log.bad_row}) FROM ({rows})")[0])
+        if any(part.is_text for part in log.parts):  # lines that DuckDB could not even split into columns
+            skipped += int(reader.one("SELECT count(DISTINCT (scan_id, file_id, line)) FROM reject_errors")[0])
     elif log.shape == "visits" and reader.one(f"SELECT count(*) FILTER ({log.bad_row}) FROM ({rows})")[0]:
         raise _bad(reader, log)
     moves = log.moves
@@ -122,9 +124,8 @@ def group(reader: Reader, log: Log, skip_bad: bool) -> Counts:
         reader.run("ordering visits", f"CREATE TEMP TABLE moves AS {moves}")
         moves = "SELECT * FROM moves"
         if skip_bad:
-            wrong = f"{log.bad_move}" + (" OR action IS NULL" if "action" in log.has else "")
-            skipped += int(reader.one(f"SELECT count(*) FILTER ({wrong}) FROM moves")[0])
-            con.execute(f"DELETE FROM moves WHERE {wrong}")
+            skipped += int(reader.one(f"SELECT count(*) FILTER ({log.bad_move}) FROM moves")[0])
+            con.execute(f"DELETE FROM moves WHERE {log.bad_move}")
     else:
         con.execute(f"CREATE TEMP VIEW moves AS {moves}")
     reward = "reward" if "reward" in log.has else f"{WITHOUT}::DOUBLE"
@@ -141,7 +142,9 @@ def group(reader: Reader, log: Log, skip_bad: bool) -> Counts:
         f"SELECT count(*), sum(count), sum(bad) + count(*) FILTER ({empty} OR NOT isfinite(total)) FROM grouped"
     )
     if n == 0:
-        raise FwrlError("expected at least one transition, the log has none" + (f" but {skipped} bad rows" * bool(skipped)))
+        raise FwrlError(
+            "expected at least one transition, the log has none" + (f" but {skipped} bad rows" * bool(skipped))
+        )
     if wrong:
         raise _bad(reader, log)
     trips, span = _trips_and_times(reader, log)
@@ -187,7 +190,9 @@ def _keep_trips(reader: Reader, log: Log, edges: int, rows: int, span: tuple[int
     if "time" in log.has:
         _latest_candidates(reader, keys, ENOUGH * edges / rows, span)
     else:
-        reader.run("keeping trips", f"CREATE TEMP TABLE candidates AS SELECT no, trip FROM moves JOIN grouped USING ({keys})")
+        reader.run(
+            "keeping trips", f"CREATE TEMP TABLE candidates AS SELECT no, trip FROM moves JOIN grouped USING ({keys})"
+        )
     reader.run(
         "keeping trips",
         f"CREATE TEMP TABLE kept AS SELECT * FROM candidates QUALIFY "

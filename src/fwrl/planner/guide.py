@@ -1,7 +1,7 @@
 """The way to one goal from every state.
 
-`best` takes the best reward of every edge and is free to choose among outcomes: a search (see `kernels.search`). So does
-`expected` with mean rewards where every action was only ever seen to lead to one state. Where outcomes vary,
+`best` takes the best reward of every edge and is free to choose among outcomes: a search (see `kernels.search`). So
+does `expected` with mean rewards where every action was only ever seen to lead to one state. Where outcomes vary,
 `expected` plans on observed frequencies, arriving first and reward second (see `kernels.arrival`); what it shows is
 then a policy, along the likeliest of the outcomes that get closer to the goal.
 """
@@ -87,7 +87,6 @@ class Guides:
             self._model = model_of(found)
         edges = self._model
         if avoided:
-            edges = edges._replace(leaving=edges.leaving.copy(), entering=edges.entering.copy())
             edges = model_of(found, ~np.isin(found.source, avoided))
         S = len(found.states)
         plan = no_plan(S)

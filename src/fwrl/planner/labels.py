@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import difflib
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -41,7 +42,7 @@ class Labels(Sequence[Label]):
     @classmethod
     def of(cls, names: Iterable[Label]) -> Labels:
         """Labels from distinct names, all integers or all strings."""
-        ordered = sorted(names)  # type: ignore[type-var]
+        ordered = sorted(names)
         if all(isinstance(name, int) for name in ordered):
             return cls(np.array(ordered, np.int64))
         return cls.of_text([str(name) for name in ordered])
@@ -74,7 +75,8 @@ class Labels(Sequence[Label]):
         return int(self.numbers[place]) if self.numbers is not None else self._bytes(place).decode()
 
     def _bytes(self, place: int) -> bytes:
-        assert self._text is not None and self._offsets is not None
+        assert self._text is not None
+        assert self._offsets is not None
         return self._text[self._offsets[place] : self._offsets[place + 1]].tobytes()
 
     def place(self, name: object) -> int | None:
@@ -116,7 +118,8 @@ class Labels(Sequence[Label]):
         """What a file keeps of them."""
         if self.numbers is not None:
             return {f"{prefix}.number": self.numbers}
-        assert self._text is not None and self._offsets is not None
+        assert self._text is not None
+        assert self._offsets is not None
         return {f"{prefix}.text": self._text, f"{prefix}.offset": self._offsets}
 
     @classmethod
@@ -141,7 +144,7 @@ class Labels(Sequence[Label]):
         """Refuse text labels that are out of order or cut inside a character: looks at every one of them."""
         try:
             texts = [self._bytes(k) for k in range(len(self))] if self.numbers is None else []
-            sound = all(a < b for a, b in zip(texts, texts[1:], strict=False))
+            sound = all(a < b for a, b in itertools.pairwise(texts))
             for text in texts:
                 text.decode()
         except UnicodeDecodeError:

@@ -1,8 +1,8 @@
 """A log in our columns: `state`, `next_state`, and where it has them `action`, `reward`, `trip`, `time`.
 
 Two shapes are read. Rows of *transitions* have `state` and `next_state`. Rows of *visits* have `trip`, `time` and
-`state`: in each trip, ordered by time, every visit but the last is a transition to the next one; of visits at one time the
-lower state comes first, so that the order of rows never matters.
+`state`: in each trip, ordered by time, every visit but the last is a transition to the next one; of visits at one time
+the lower state comes first, so that the order of rows never matters.
 
 Labels are grouped as they are and numbered after, when few are left. A value that cannot be read is NULL here; rows
 that lack one are bad.
@@ -68,9 +68,8 @@ class Log:
 
     @property
     def bad_move(self) -> str:
-        """Whether a transition lacks what it needs; labels are looked at after grouping."""
-        wrong = [_missing(name, self.kinds) for name in ("reward", "trip", "time") if name in self.has]
-        return " OR ".join(wrong) or "false"
+        """Whether a transition made of two visits lacks what only transitions need."""
+        return " OR ".join(_missing(name, self.kinds) for name in ("action", "reward") if name in self.has) or "false"
 
 
 def _missing(name: str, kinds: Mapping[str, Kind]) -> str:
@@ -91,15 +90,17 @@ def log_of(con: DuckDBPyConnection, parts: list[Part], columns: Mapping[str, str
     for part, choice in zip(parts, chosen, strict=True):
         if frozenset(choice) != has:
             odd = ", ".join(sorted(has ^ frozenset(choice)))
-            raise FwrlError(f"expected the same columns in all of the log; {parts[0].name} and {part.name} differ in {odd}")
+            raise FwrlError(
+                f"expected the same columns in all of the log; {parts[0].name} and {part.name} differ in {odd}"
+            )
     shape: Shape = "transitions" if "next_state" in has else "visits"
     kinds = {name: _kind(name, parts, chosen) for name in LABELS if name in has}
     if shape == "transitions":
         kinds["state"] = kinds["next_state"] = _joint(kinds["state"], kinds["next_state"])
-    times = [_time_kind(con, part, choice["time"]) for part, choice in zip(parts, chosen, strict=True) if "time" in has]
-    time = None if not times else times[0] if len(set(times)) == 1 else _mixed_times(times)
-    selects = tuple(_select(part, choice, kinds, time, own) for part, choice, own in zip(
-        parts, chosen, times or [None] * len(parts), strict=True))
+    timed = [_time_kind(con, part, choice) for part, choice in zip(parts, chosen, strict=True)]
+    time = timed[0] if len(set(timed)) == 1 else _mixed_times(timed)
+    both = zip(parts, chosen, timed, strict=True)
+    selects = tuple(_select(part, choice, kinds, time, own) for part, choice, own in both)
     return Log(tuple(parts), selects, has, shape, kinds, time)
 
 
@@ -138,7 +139,9 @@ def _kind(name: str, parts: list[Part], chosen: list[dict[str, str]]) -> Kind:
         elif type_ in TEXTS or type_.startswith(("ENUM", "TIMESTAMP")):
             kind = "text"
         else:
-            raise FwrlError(f"expected strings or integers as {name}, column {choice[name]!r} of {part.name} is {type_}")
+            raise FwrlError(
+                f"expected strings or integers as {name}, column {choice[name]!r} of {part.name} is {type_}"
+            )
         found = kind if found is None else _joint(found, kind)
     assert found is not None
     return found
@@ -151,7 +154,10 @@ def _joint(one: Kind, other: Kind) -> Kind:
     return one if one == other else "unsure"
 
 
-def _time_kind(con: DuckDBPyConnection, part: Part, column: str) -> TimeKind:
+def _time_kind(con: DuckDBPyConnection, part: Part, choice: Mapping[str, str]) -> TimeKind | None:
+    if "time" not in choice:
+        return None
+    column = choice["time"]
     type_ = part.types[column]
     if type_ in INTEGERS:
         return "integer"
@@ -171,16 +177,20 @@ def _time_kind(con: DuckDBPyConnection, part: Part, column: str) -> TimeKind:
     raise FwrlError(f"expected numbers or dates as time, column {column!r} of {part.name} is neither ({type_})")
 
 
-def _mixed_times(times: list[TimeKind]) -> TimeKind:
+def _mixed_times(times: list[TimeKind | None]) -> TimeKind:
     if "timestamp" in times:
         raise FwrlError("expected times that can be compared; some are dates and some are numbers")
     return "number"
 
 
-def _select(part: Part, choice: Mapping[str, str], kinds: Mapping[str, Kind], time: TimeKind | None, own: TimeKind | None) -> str:
+def _select(
+    part: Part, choice: Mapping[str, str], kinds: Mapping[str, Kind], time: TimeKind | None, own: TimeKind | None
+) -> str:
     terms = []
     for name, column in choice.items():
         value = named(column)
+        if part.is_text and name in ("reward", "time"):
+            value = f"nullif({value}, '')"  # not the bare column: DuckDB would cast while it reads, and fail there
         if name in LABELS:
             value = f"{value}::BIGINT" if kinds[name] == "integer" else f"{value}::VARCHAR"
         elif name == "reward":
@@ -212,7 +222,9 @@ def first_bad(con: DuckDBPyConnection, log: Log) -> str | None:
             numbered = f"SELECT *, row_number() OVER () AS row_ FROM ({rows})"
             if log.shape == "visits":
                 # The last visit of a trip needs no action and no reward.
-                numbered = f"SELECT *, lead(state) OVER (PARTITION BY trip ORDER BY time, state) AS next_ FROM ({numbered})"
+                numbered = (
+                    f"SELECT *, lead(state) OVER (PARTITION BY trip ORDER BY time, state) AS next_ FROM ({numbered})"
+                )
             found = con.execute(
                 f"SELECT row_, {problem} AS problem FROM ({numbered}) WHERE problem IS NOT NULL ORDER BY row_ LIMIT 1"
             ).fetchone()

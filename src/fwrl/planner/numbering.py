@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
-from fwrl.planner.experience import KEPT, MILLION, NONE, Experience, Ints, TimeKind
+from fwrl.planner.experience import KEPT, MILLION, NONE, Experience, Indices, Ints, TimeKind
 from fwrl.planner.grouping import Reader, latest_first
 from fwrl.planner.labels import Labels
 from fwrl.planner.log import Log
@@ -33,7 +33,8 @@ class Numbered:
         self.actions = self._labels("actions", ("action",), "grouped", integer["action"]) if self._has_action else None
         self.edges = self._edges()
         self.trips = self._labels("trips", ("trip",), "kept", integer["trip"]) if self._has_trip else None
-        self.trip, self.trip_time = self._kept() if self._has_trip else (None, None)
+        kept: tuple[Indices | None, Ints | None] = self._kept() if self._has_trip else (None, None)
+        self.trip, self.trip_time = kept
 
     def experience(self, **more: Any) -> Experience:
         """All of it, with `more` of its fields."""
@@ -86,14 +87,15 @@ class Numbered:
         last = f", last * {scale_new} AS last" if old.last is not None else ""
         self._con.register("old_edges", columns)
         self._con.execute(
-            f"CREATE TEMP TABLE both AS SELECT *, row_number() OVER ()::INTEGER AS no FROM (SELECT {keys}, "
-            f"sum(count)::BIGINT AS count, sum(total) AS total, max(best) AS best{', max(last) AS last' * bool(last)} FROM ("
+            f"CREATE TEMP TABLE united AS SELECT *, row_number() OVER ()::INTEGER AS no FROM (SELECT {keys}, "
+            f"sum(count)::BIGINT AS count, sum(total) AS total, max(best) AS best{', max(last) AS last' * bool(last)} "
+            f"FROM ("
             f"SELECT {labels}, count, total, best{last} FROM grouped UNION ALL "
             f"SELECT {labels}, count, total, best{', last' * bool(last)} FROM old_edges) GROUP BY {keys})"
         )
         if self._has_trip:
             self._fold_trips(old, columns, text, labels, scale_old, scale_new, keys, cast["trip"])
-        self._con.execute("DROP TABLE grouped; ALTER TABLE both RENAME TO grouped")
+        self._con.execute("DROP TABLE grouped; ALTER TABLE united RENAME TO grouped")
 
     def _fold_trips(
         self,
@@ -106,7 +108,8 @@ class Numbered:
         keys: str,
         trip_type: str,
     ) -> None:
-        assert old.trip is not None and old.trips is not None
+        assert old.trip is not None
+        assert old.trips is not None
         edge, rank = np.nonzero(old.trip != NONE)
         kept = {key: columns[key][edge] for key in keys.split(", ")}
         kept["trip"] = _names(old.trips, old.trip[edge, rank], text["trip"])
@@ -119,7 +122,7 @@ class Numbered:
         self._con.execute(
             f"CREATE OR REPLACE TEMP TABLE kept AS SELECT no, trip{', time' * timed} FROM ("
             f"SELECT {labels}, trip::{trip_type} AS trip{time_new} FROM ({new}) UNION ALL "
-            f"SELECT {labels}, trip::{trip_type} AS trip{', time' * timed} FROM old_kept) JOIN both USING ({keys}) "
+            f"SELECT {labels}, trip::{trip_type} AS trip{', time' * timed} FROM old_kept) JOIN united USING ({keys}) "
             f"QUALIFY row_number() OVER (PARTITION BY no ORDER BY {latest_first(timed)}) <= {KEPT}"
         )
 
@@ -137,7 +140,11 @@ class Numbered:
         table = "kept" if name == "trip" else "grouped"
         names = ("state", "next_state") if name == "state" else (name,)
         return all(
-            bool(self._reader.one(f"SELECT bool_and(coalesce(try_cast({n} AS BIGINT)::VARCHAR = {n}::VARCHAR, false)) FROM {table}")[0])
+            bool(
+                self._reader.one(
+                    f"SELECT bool_and(coalesce(try_cast({n} AS BIGINT)::VARCHAR = {n}::VARCHAR, false)) FROM {table}"
+                )[0]
+            )
             for n in names
         )
 
@@ -168,10 +175,10 @@ class Numbered:
         found = self._con.execute(f"SELECT {chosen} FROM numbered ORDER BY edge").fetchnumpy()
         return {name: np.ma.getdata(column) for name, column in found.items()}
 
-    def _kept(self) -> tuple[NDArray[np.int32], Ints | None]:
+    def _kept(self) -> tuple[Indices, Ints | None]:
         timed = self.time is not None
         found = self._con.execute(
-            f"SELECT edge, (row_number() OVER (PARTITION BY edge ORDER BY {latest_first(timed)}) - 1)::INTEGER AS rank, "
+            f"SELECT edge, row_number() OVER (PARTITION BY edge ORDER BY {latest_first(timed)})::INTEGER - 1 AS rank, "
             f"t.place AS trip{', kept.time AS time' * timed} FROM kept JOIN numbered USING (no) "
             f"JOIN trips t ON kept.trip = t.label"
         ).fetchnumpy()
@@ -188,9 +195,10 @@ class Numbered:
 def _names(labels: Labels, places: NDArray[Any], as_text: bool) -> NDArray[Any]:
     """(n,) the labels at `places`, as text where they are to be."""
     if labels.numbers is not None:
-        numbers = np.ascontiguousarray(labels.numbers)[places]
+        numbers: NDArray[Any] = np.ascontiguousarray(labels.numbers)[places]
         return numbers.astype(str).astype(object) if as_text else numbers
-    return np.array(list(labels), object)[places]
+    names: NDArray[Any] = np.array(list(labels), object)[places]
+    return names
 
 
 def _common_time(old: TimeKind | None, new: TimeKind | None) -> tuple[int, int, TimeKind | None]:

@@ -99,7 +99,7 @@ def _described(con: DuckDBPyConnection, scan: str) -> dict[str, str]:
 def _of_files(con: DuckDBPyConnection, patterns: list[str], skip_bad: bool) -> list[Part]:
     by_format: dict[str, list[str]] = {}
     for pattern in patterns:
-        found = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))
+        found = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
         if not found:
             raise FileError(f"expected a log at {pattern!r}, there is no such file")
         for path in found:
@@ -128,7 +128,7 @@ def _parquet(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[
 
 
 def _json(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[Part]:
-    options = f"maximum_depth=1, ignore_errors={str(skip_bad).lower()}, format='newline_delimited'"
+    options = f"ignore_errors={str(skip_bad).lower()}, format='newline_delimited'"
     looked = Part(f"read_json({{files}}, union_by_name=true, sample_size=-1, {options})", {}, tuple(paths))
     # What is not a number stays text: a name that looks like a date must not be rewritten.
     types = {
@@ -148,7 +148,7 @@ def _csv(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[Part
         columns = "{" + ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in header) + "}"
         pattern = (
             f"read_csv({{files}}, columns={columns}, delim={quoted(delimiter)}, quote='\"', escape='\"', header=true, "
-            f"auto_detect=false, null_padding=true, ignore_errors={str(skip_bad).lower()})"
+            f"auto_detect=false, null_padding=true, store_rejects={str(skip_bad).lower()})"
         )
         parts.append(Part(pattern, dict.fromkeys(header, "VARCHAR"), tuple(files), is_text=True))
     return parts
@@ -157,8 +157,7 @@ def _csv(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[Part
 def _csv_header(path: str) -> tuple[str, tuple[str, ...]]:
     """The delimiter and the column names of a CSV file."""
     try:
-        opened = gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")
-        with opened as file:
+        with gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb") as file:
             line = file.readline(LONGEST_HEADER).decode("utf-8-sig").rstrip("\r\n")
     except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
         raise FileError(f"cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from error

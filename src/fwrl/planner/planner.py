@@ -5,6 +5,7 @@ Values are made only for goals in use, by one backward search each, and kept whi
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -20,13 +21,11 @@ from fwrl.planner.labels import Label
 from fwrl.planner.route import Route, Step, joined
 
 if TYPE_CHECKING:
-    import networkx
-    import pyarrow
-
     from fwrl.planner.guide import Backup, Guide, Guides
 
 MEMORY = 256 * 2**20  # bytes of guides kept
 BACKUPS = ("expected", "best")
+CERTAIN = 1e-9  # how far from 1 a probability that was solved for still counts as 1
 
 
 class Planner:
@@ -62,6 +61,12 @@ class Planner:
         """Write the file: the old one or the new one, never half of each."""
         self.experience.save(path)
 
+    def check(self) -> None:
+        """Look at every label, which loading leaves out; FileError where they are not in order."""
+        for labels in (self.experience.states, self.experience.actions, self.experience.trips):
+            if labels is not None:
+                labels.check_order()
+
     @property
     def summary(self) -> Summary:
         """What was learned from."""
@@ -90,7 +95,7 @@ class Planner:
         stops = [self._place(stop, "state") for stop in (start, *via, goal)]
         shut = self._avoided(avoid, stops)
         legs = []
-        for here, there in zip(stops, stops[1:], strict=False):
+        for here, there in itertools.pairwise(stops):
             guide = self._guide(there, backup, shut)
             if guide.value[here] == -np.inf:
                 from fwrl.planner.unreachable import no_route
@@ -141,13 +146,13 @@ class Planner:
         """What to do at every state on the way to `goal`."""
         return Policy(self, goal, self._guide(self._place(goal, "goal"), backup, frozenset()))
 
-    def edges(self) -> pyarrow.Table:
+    def edges(self) -> Any:
         """Everything kept of every edge, as an Arrow table."""
         from fwrl.planner.exchange import arrow_table
 
         return arrow_table(self.experience)
 
-    def to_networkx(self) -> networkx.MultiDiGraph[Label]:
+    def to_networkx(self) -> Any:
         """The edges as a graph: keys are actions, attributes `count`, `reward` (mean), `best`, `probability`."""
         from fwrl.planner.exchange import graph
 
@@ -198,7 +203,7 @@ class Planner:
             backup,
             route.steps,
             float(guide.value[start]),
-            min(1.0, guide.probability(start)),
+            1.0 if guide.probability(start) > 1 - CERTAIN else guide.probability(start),
             route.edges,
         )
 
@@ -245,7 +250,9 @@ class Policy:
         self.goal = goal
         self._planner, self._guide = planner, guide
 
-    def predict(self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True) -> Any:
+    def predict(
+        self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True
+    ) -> Any:
         """The action at a state, or at each of several, and None, in Stable-Baselines3's way.
 
         An observation is a state, or a mapping with the key `observation`. At the goal and where no way is known

@@ -32,7 +32,7 @@ def profitable(found: Experience, cycle: tuple[int, ...], what: str) -> Positive
     names = [str(found.states[s]) for s in cycle[:10]]
     way = " -> ".join([*names, "..."] if len(cycle) > 10 else [*names, names[0]])
     return PositiveCycleError(
-        f"expected no cycle that gains reward, but by {what} rewards {way} does: going round it for ever beats arriving; "
+        f"expected no cycle that gains reward, but by {what} rewards {way} does: going round it beats arriving; "
         "check the sign of the rewards, and leave goal rewards out",
         states=cycle,
     )

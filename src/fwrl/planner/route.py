@@ -18,16 +18,16 @@ class Step(NamedTuple):
     next_state: Label
     reward: float  # mean, or best with backup `best`
     probability: float  # that the action leads to that state
-    count: int  # how often this was seen
+    seen: int  # how often
 
 
 @dataclass(frozen=True)
 class Route:
     """The steps from a start to a goal.
 
-    Where outcomes vary, the route is what a policy does if at every step the likeliest outcome that gets closer comes about:
-    `probability` is that of all of them coming about, `value` the policy's expected reward given arrival, `arrival`
-    its probability of arriving. Otherwise both are 1 and `value` is `reward`.
+    Where outcomes vary, the route is what a policy does if at every step the likeliest outcome that gets closer comes
+    about: `probability` is that of all of them coming about, `value` the policy's expected reward given arrival,
+    `arrival` its probability of arriving. Otherwise both are 1 and `value` is `reward`.
     """
 
     start: Label

@@ -23,7 +23,7 @@ TUPLES = {
     6: ("state", "action", "reward", "next_state", "trip", "time"),
 }
 LABELS = ("state", "next_state", "action", "trip")
-ALSO = {"trip": ("episode",)}  # what a step of `fwrl.walk` calls it
+EPISODE = "episode"  # what a step of `fwrl.walk` calls a trip
 OURS = ("state", "next_state", "action", "reward", "trip", "time")
 
 
@@ -80,9 +80,9 @@ def _row(item: Any, number: int) -> list[dict[str, Any]]:
         if item.get("arrived") is True:
             return []
         row = {name: item[name] for name in OURS if name in item}
-        for name, others in ALSO.items():
-            row |= {name: item[other] for other in others if other in item and name not in item}
-        row |= {name: value for name, value in item.items() if name not in row and name not in ALSO["trip"]}
+        if EPISODE in item and "trip" not in item:
+            row["trip"] = item[EPISODE]
+        row |= {name: value for name, value in item.items() if name not in row}
     elif isinstance(item, tuple | list) and len(item) in TUPLES:
         row = dict(zip(TUPLES[len(item)], item, strict=True))
     else:
@@ -107,7 +107,7 @@ def _table(rows: list[dict[str, Any]]) -> Table:
 
 def _column(name: str, values: list[Any]) -> NDArray[Any]:
     """Integers where all are, numbers where all are, otherwise text; None stays a gap."""
-    plain = [value.item() if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0 else value for value in values]
+    plain = [_plain(value) for value in values]
     kinds = {type(value) for value in plain}
     if kinds == {int}:
         if all(-(2**63) <= value < 2**63 for value in plain):
@@ -126,3 +126,8 @@ def _column(name: str, values: list[Any]) -> NDArray[Any]:
         return np.array(plain, "datetime64[us]") if name == "time" else np.array(plain, object)
     except (TypeError, ValueError) as error:
         raise FwrlError(f"expected numbers or dates as {name}: {error}") from error
+
+
+def _plain(value: Any) -> Any:
+    """Python's own number for one of NumPy's."""
+    return value.item() if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0 else value

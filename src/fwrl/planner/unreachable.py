@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -58,6 +60,7 @@ def _nearest(positions: Floats, ahead: NDArray[np.int32], behind: NDArray[np.int
     ahead, behind = (some[np.isfinite(positions[some]).all(axis=1)] for some in (ahead, behind))
     if not len(ahead) or not len(behind):
         return None
-    apart, which = KDTree(positions[behind]).query(positions[ahead])
+    found: Any = KDTree(positions[behind]).query(positions[ahead])
+    apart, which = found
     k = int(np.argmin(apart))
     return int(ahead[k]), int(behind[which[k]]), float(apart[k])
