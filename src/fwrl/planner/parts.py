@@ -11,6 +11,7 @@ import csv
 import glob
 import gzip
 import io
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,13 +159,16 @@ def _csv_header(path: str) -> tuple[str, tuple[str, ...]]:
     """The delimiter and the column names of a CSV file."""
     try:
         with gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb") as file:
-            line = file.readline(LONGEST_HEADER).decode("utf-8-sig").rstrip("\r\n")
-    except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
+            line = file.readline(LONGEST_HEADER).decode("utf-8-sig").rstrip("\r\n").partition("\r")[0]
+    except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from error
     except UnicodeDecodeError as error:
         raise FileError(f"expected {path!r} as text in UTF-8, its first line is not") from error
     delimiter = max(DELIMITERS, key=line.count)
-    header = next(csv.reader(io.StringIO(line), delimiter=delimiter), [])
+    try:
+        header = next(csv.reader(io.StringIO(line), delimiter=delimiter), [])
+    except csv.Error:
+        header = []
     names = [name.strip() for name in header]
     folded = {name.casefold() for name in names}
     if not names or "" in names or len(folded) < len(names) or "\0" in line:
