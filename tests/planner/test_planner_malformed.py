@@ -32,7 +32,19 @@ def text_log(rng, delimiter):
 def json_log(rng):
     lines = []
     for _ in range(int(rng.integers(0, 10))):
-        values = ["1", '"a"', "null", "-1.5", "true", "[1,2]", '{"x":1}', "1e999", "NaN", '"\\ud800"', "12345678901234567890"]
+        values = [
+            "1",
+            '"a"',
+            "null",
+            "-1.5",
+            "true",
+            "[1,2]",
+            '{"x":1}',
+            "1e999",
+            "NaN",
+            '"\\ud800"',
+            "12345678901234567890",
+        ]
         pairs = [f'"{name}":{rng.choice(values)}' for name in rng.choice(NAMES[:6], int(rng.integers(0, 7)))]
         lines.append("{" + ",".join(pairs) + ("}" if rng.random() < 0.9 else ""))
     if rng.random() < 0.2:
@@ -80,7 +92,7 @@ def malformed(folder, k, rng):
 
 def fuzz(folder, count):
     rng = np.random.default_rng(11)
-    refused = 0
+    refused, said = 0, []
     for k in range(count):
         path = malformed(folder, k, rng)
         try:
@@ -89,10 +101,10 @@ def fuzz(folder, count):
             planner.plan(planner.states[0], planner.states[0])
         except FwrlError as error:
             refused += 1
-            assert str(error)
-            assert "\n" not in str(error)
+            said.append(str(error))
         assert list(folder.iterdir()) == [path]
         path.unlink()
+    assert all(text and "\n" not in text for text in said)
     return refused
 
 

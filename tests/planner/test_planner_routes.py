@@ -152,7 +152,9 @@ def test_a_state_to_avoid_is_not_passed():
     planner = fwrl.fit(CITY)
     assert planner.plan("a", "c").states == ("a", "b", "c")
     assert planner.plan("a", "c", avoid=["b"]).states == ("a", "d", "e", "c")
-    with pytest.raises(NoRouteError, match=r"no way from 'a' to 'c' without 'b', 'e': 'a' reaches 3 of 5 states, 0 reach 'c'"):
+    with pytest.raises(
+        NoRouteError, match=r"no way from 'a' to 'c' without 'b', 'e': 'a' reaches 3 of 5 states, 0 reach 'c'"
+    ):
         planner.plan("a", "c", avoid=["b", "e"])
     with pytest.raises(OptionError, match="'c' is both"):
         planner.plan("a", "c", avoid=["c"])
@@ -203,7 +205,13 @@ def test_a_lucky_reward_stands_in_the_way_of_best_only():
 
 
 def test_a_profitable_cycle_of_uncertain_steps_is_named_when_it_matters():
-    slips = [("a", "x", 3.0, "b"), ("a", "x", 3.0, "c"), ("b", "x", -1.0, "a"), ("c", "x", -1.0, "a"), ("a", "y", 0.0, "d")]
+    slips = [
+        ("a", "x", 3.0, "b"),
+        ("a", "x", 3.0, "c"),
+        ("b", "x", -1.0, "a"),
+        ("c", "x", -1.0, "a"),
+        ("a", "y", 0.0, "d"),
+    ]
     with pytest.raises(PositiveCycleError, match="by mean rewards"):
         fwrl.fit(slips).plan("a", "d")
 
