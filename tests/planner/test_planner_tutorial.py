@@ -27,7 +27,9 @@ def test_every_command_of_the_tutorial_prints_what_the_page_shows(tmp_path):
     consoles = [body for kind, body in blocks if kind == "console"]
     assert len(consoles) >= 9
     for body in consoles:
-        shown = "".join(f"$ {command}\n{run(command, tmp_path)}" for command in re.findall(r"^\$ (.*)$", body, re.MULTILINE))
+        shown = "".join(
+            f"$ {command}\n{run(command, tmp_path)}" for command in re.findall(r"^\$ (.*)$", body, re.MULTILINE)
+        )
         assert shown == body
     assert (tmp_path / "way.png").read_bytes().startswith(b"\x89PNG")
     (code,), (printed,) = ([body for kind, body in blocks if kind == wanted] for wanted in ("python", "text"))
