@@ -158,8 +158,7 @@ LOG = [("a", "l", -1.0, "b", "t1", 5), ("b", "r", -2.0, "c", "t1", 6), ("b", "r"
 
 
 def write(path, rows, names=COLUMNS):
-    opened = gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w")
-    with opened as file:
+    with gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w") as file:
         if ".json" in path.name:
             file.writelines(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows)
         else:
@@ -279,10 +278,10 @@ def test_steps_of_a_walk_are_a_log_without_its_jumps():
 
 BAD = [
     ("a,b,-1\nb,,-1\n", "row 2: expected a value as next_state, got nothing"),
-    ("a,b,-1\nb,c,nan\n", "row 2: expected a finite number as reward, got nan"),
-    ("a,b,-1\nb,c,inf\n", "row 2: expected a finite number as reward, got inf"),
-    ("a,b,-1\nb,c,much\n", "row 2: expected a finite number as reward, got nothing"),
-    ("a,b,-1\nb,c\n", "row 2: expected a finite number as reward, got nothing"),
+    ("a,b,-1\nb,c,nan\n", "row 2: expected a number up to .* as reward, got nan"),
+    ("a,b,-1\nb,c,inf\n", "row 2: expected a number up to .* as reward, got inf"),
+    ("a,b,-1\nb,c,much\n", "row 2: expected a number up to .* as reward, got nothing"),
+    ("a,b,-1\nb,c\n", "row 2: expected a number up to .* as reward, got nothing"),
     ("a,b,-1\nb,c,1,2\n", "Line: 3"),
 ]
 
@@ -310,7 +309,7 @@ def test_the_last_visit_of_a_trip_needs_no_reward(tmp_path):
     path.write_text("trip,time,state,reward\n1,1,a,-1\n1,2,b,\n")
     assert fwrl.fit(path).plan("a", "b").reward == -1.0
     path.write_text("trip,time,state,reward\n1,1,a,\n1,2,b,-1\n")
-    with pytest.raises(FwrlError, match=r"visits\.csv, row 1: expected a finite number as reward"):
+    with pytest.raises(FwrlError, match=r"visits\.csv, row 1: expected a number up to .* as reward"):
         fwrl.fit(path)
 
 

@@ -72,7 +72,8 @@ def _watched(
     from fwrl.planner import fit as fit_planner
 
     shown = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*shown, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*shown, console=console, transient=True, disable=not console.is_terminal) as bar:
         line = bar.add_task("reading", total=1.0)
         options: dict[str, Any] = {"columns": columns, "skip_bad": skip_bad, "into": into, "memory": memory}
         return fit_planner(

@@ -22,6 +22,7 @@ Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
 
 KIND = "planner"
+LARGEST = 1e100  # reward in size: sums along any path stay numbers
 KEPT = 3  # trips remembered for each edge
 NONE = -1
 TimeKind = Literal["integer", "number", "timestamp"]
@@ -147,7 +148,8 @@ def _check(found: Experience) -> None:
     if found.action is not None:
         _expect(found.actions is not None and _within(found.action, len(found.actions)), "actions that have a name")
     _expect(bool((found.count > 0).all() and found.count.sum() < 2**62), "edges seen at least once")
-    _expect(bool(np.isfinite(found.total).all() and np.isfinite(found.best).all()), "finite rewards")
+    small = [bool((np.abs(rewards) <= LARGEST).all()) for rewards in (found.total, found.best)]
+    _expect(all(small), f"finite rewards up to {LARGEST:g} in size")
     _expect(_ordered(found), "edges in order")
     _expect(found.time in (None, "integer", "number", "timestamp"), "a known kind of time")
     _expect((found.last is None) == (found.time is None), "a kind of time where there are times, only there")

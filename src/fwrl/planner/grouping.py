@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fwrl.errors import FwrlError
-from fwrl.planner.experience import KEPT
+from fwrl.planner.experience import KEPT, LARGEST
 from fwrl.planner.log import Log, first_bad
 
 if TYPE_CHECKING:
@@ -138,8 +138,9 @@ def group(reader: Reader, log: Log, skip_bad: bool) -> Counts:
         f"GROUP BY {_keys(log)})",
     )
     empty = " OR ".join(f"{key} IS NULL" + _or_empty(log, key) for key in _keys(log).split(", "))
+    large = f"NOT greatest(abs(total), abs(best)) <= {LARGEST}"
     n, transitions, wrong = reader.one(
-        f"SELECT count(*), sum(count), sum(bad) + count(*) FILTER ({empty} OR NOT isfinite(total)) FROM grouped"
+        f"SELECT count(*), sum(count), sum(bad) + count(*) FILTER ({empty} OR {large}) FROM grouped"
     )
     if n == 0:
         raise FwrlError(
@@ -175,7 +176,7 @@ def _keys(log: Log) -> str:
 def _bad(reader: Reader, log: Log) -> FwrlError:
     place = first_bad(reader.con, log)
     if place is None:
-        return FwrlError("expected rewards whose sum is a finite number; those of one edge are too large")
+        return FwrlError(f"expected rewards that sum up to at most {LARGEST:g} in size; those of one edge do not")
     return FwrlError(f"{place}; correct it, or leave such rows out with --skip-bad")
 
 

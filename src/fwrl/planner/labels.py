@@ -74,6 +74,18 @@ class Labels(Sequence[Label]):
         place = place % len(self)
         return int(self.numbers[place]) if self.numbers is not None else self._bytes(place).decode()
 
+    def many(self, places: list[int]) -> list[Label]:
+        """The labels at several places: much faster than one by one."""
+        if self.numbers is not None:
+            numbers: list[Label] = self.numbers[places].tolist()
+            return numbers
+        assert self._text is not None
+        assert self._offsets is not None
+        wanted = np.array(places, np.int64)
+        begins, ends = self._offsets[wanted].tolist(), self._offsets[wanted + 1].tolist()
+        text = memoryview(self._text)  # type: ignore[arg-type]
+        return [str(text[begin:end], "utf-8") for begin, end in zip(begins, ends, strict=True)]
+
     def _bytes(self, place: int) -> bytes:
         assert self._text is not None
         assert self._offsets is not None

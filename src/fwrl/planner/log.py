@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from fwrl.errors import FwrlError, OptionError, unknown_name
-from fwrl.planner.experience import MILLION, TimeKind
+from fwrl.planner.experience import LARGEST, MILLION, TimeKind
 from fwrl.planner.parts import Part, named, quoted
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Log:
 
 def _missing(name: str, kinds: Mapping[str, Kind]) -> str:
     if name == "reward":
-        return "(reward IS NULL OR NOT isfinite(reward))"
+        return f"(reward IS NULL OR NOT abs(reward) <= {LARGEST})"
     if kinds.get(name, "integer") != "integer":
         return f"({name} IS NULL OR {name} = '')"
     return f"{name} IS NULL"
@@ -243,6 +243,6 @@ def _problem(log: Log) -> str:
         if log.shape == "visits" and name in ("action", "reward"):
             wrong = f"next_ IS NOT NULL AND {wrong}"
         shown = f"coalesce({name}::VARCHAR, 'nothing')" if name == "reward" else "'nothing'"
-        wanted = "a finite number" if name == "reward" else "a value"
+        wanted = f"a number up to {LARGEST:g} in size" if name == "reward" else "a value"
         cases.append(f"WHEN {wrong} THEN {quoted(f'expected {wanted} as {name}, got ')} || {shown}")
     return f"CASE {' '.join(cases)} END"

@@ -6,6 +6,7 @@ Values are made only for goals in use, by one backward search each, and kept whi
 from __future__ import annotations
 
 import itertools
+import math
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -208,29 +209,31 @@ class Planner:
         )
 
     def _route(self, start: int, goal: int, path: tuple[int, ...], backup: Backup) -> Route:
+        found, edges = self.experience, np.array(path, np.int64)
+        seen = found.count[edges]
+        reward = found.best[edges] if backup == "best" else found.total[edges] / seen
+        states = found.states.many([start, *found.target[edges].tolist()])
+        actions = states[1:]
+        if found.action is not None and found.actions is not None:
+            actions = found.actions.many(found.action[edges].tolist())
+        certain = backup == "best" or not found.summary.uncertain
+        shares = [1.0] * len(path) if certain else [self._share(edge) for edge in path]
+        rows = zip(states, actions, states[1:], reward.tolist(), shares, seen.tolist(), strict=False)
+        steps = tuple(Step(*row) for row in rows)
+        total = math.fsum(step.reward for step in steps)
+        return Route(found.states[start], found.states[goal], backup, steps, total, 1.0, path)
+
+    def _share(self, edge: int) -> float:
+        """How often the action of an edge led where the edge leads."""
         found = self.experience
+        if found.action is None:
+            return 1.0
         if self._first is None:
             self._first = found.first
-        steps = []
-        for edge in path:
-            count = int(found.count[edge])
-            reward = float(found.best[edge]) if backup == "best" else float(found.total[edge]) / count
-            certain = backup == "best" or not found.summary.uncertain
-            share = 1.0 if certain else count / self._tries(edge)
-            source, target = found.states[int(found.source[edge])], found.states[int(found.target[edge])]
-            steps.append(Step(source, action_of(found, edge), target, reward, share, count))
-        total = float(np.sum([step.reward for step in steps])) if steps else 0.0
-        return Route(found.states[start], found.states[goal], backup, tuple(steps), total, 1.0, path)
-
-    def _tries(self, edge: int) -> int:
-        """How often the action of an edge was taken."""
-        found, first = self.experience, self._first
-        assert first is not None
         s = int(found.source[edge])
-        span = slice(int(first[s]), int(first[s + 1]))
-        if found.action is None:
-            return int(found.count[edge])
-        return int(found.count[span][found.action[span] == found.action[edge]].sum())
+        span = slice(int(self._first[s]), int(self._first[s + 1]))
+        tries = found.count[span][found.action[span] == found.action[edge]].sum()
+        return float(found.count[edge] / tries)
 
 
 def action_of(found: Experience, edge: int) -> Label:
