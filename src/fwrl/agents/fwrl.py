@@ -342,6 +342,10 @@ class Fwrl(Agent):
         """1 where a path is known, 0 elsewhere: this agent takes its best outcomes for certain."""
         return float(self.value(state, goal) > -np.inf)
 
+    def arrivals(self, goal: int) -> Floats:
+        """(S,) the same for every state."""
+        return (self.values(goal) > -np.inf).astype(np.float64)
+
     def _make_column(self, goal: int) -> None:
         """See to it that compiled code finds the column of `goal`, where there are columns."""
         if isinstance(self.tables, ColumnTables):
