@@ -210,7 +210,10 @@ def test_a_busy_page_does_not_starve_another(server):
         busy.say("world", name="four-rooms-60")
         busy.say("speed", value=1e6)
         busy.say("play")
-        busy.frame()
+        while busy.hear("world")["name"] != "four-rooms-60":
+            pass
+        while len(busy.frame()) < 30_000:
+            pass
         calm.hear("state")
         for cell in (12, 13, 14) * 5:
             calm.say("inspect", cell=cell)

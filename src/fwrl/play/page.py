@@ -1,8 +1,9 @@
 """Page: one open page and its websocket.
 
-Two tasks share a session and take turns at it: one listens to the page, the other drives the agents and sends
-frames. A frame is sent only after the page has drawn the last one, so nothing queues behind a slow browser; where
-nothing is drawn for a while (a hidden tab), the agents wait.
+Two tasks share a session and take turns at it: one obeys what the page says, the other drives the agents and sends
+frames; a third listens, so that frames go on being acknowledged while a world is made. A frame is sent only after the
+page has drawn the last one, so nothing queues behind a slow browser; where nothing is drawn for a while (a hidden tab),
+the agents wait.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from fwrl.worlds import World
 
 FRAME_GAP = 1 / 62  # seconds between frames at least
 CURVE_GAP = 0.2
+ORDERS = 16  # messages that may wait while one is obeyed; beyond that the page is not listened to
 UNWATCHED = 2.0  # seconds without a drawn frame after which the agents wait
 FULL, IDLE = 4008, 4001  # why a page was closed
 
@@ -39,6 +41,7 @@ class Page:
         self._socket, self._hall = socket, hall
         self._turn = asyncio.Lock()
         self._wake = asyncio.Event()
+        self._orders: asyncio.Queue[messages.Message] = asyncio.Queue(ORDERS)
         self._drawn = True  # whether the page has drawn the last frame
         self._sent_at = self._curve_at = -1.0
         self._touched = perf_counter()
@@ -55,7 +58,7 @@ class Page:
         tasks: list[asyncio.Task[None]] = []
         try:
             await self._open()
-            tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._drive())]
+            tasks = [asyncio.create_task(part) for part in (self._listen(), self._obey(), self._drive())]
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
@@ -79,24 +82,34 @@ class Page:
             received = await self._socket.receive()
             if received["type"] == "websocket.disconnect":
                 return
+            text = received.get("text")
             try:
-                text = received.get("text")
                 if text is None:
                     raise messages.MessageError("expected a message as text, got bytes")
-                await self._handle(messages.parse(text))
+                message = messages.parse(text)
             except FwrlError as error:
-                await self._tell({"type": "error", "message": str(error)})
+                await self._complain(str(error))
+                continue
+            if isinstance(message, messages.Ack):
+                self._drawn = self._drawn or message.frame == self._session.frames
+                self._wake.set()
+            else:
+                self._touched = perf_counter()
+                await self._orders.put(message)
+
+    async def _obey(self) -> None:
+        while True:
+            message = await self._orders.get()
+            try:
+                await self._handle(message)
+            except FwrlError as error:
+                await self._complain(str(error))
             except (WebSocketDisconnect, OSError):
                 return
             except Exception as error:  # an agent's or a world's own failure is its page's, not the server's
-                await self._tell({"type": "error", "message": f"that failed: {type(error).__name__}: {error}"})
+                await self._complain(f"that failed: {type(error).__name__}: {error}")
 
     async def _handle(self, message: messages.Message) -> None:
-        if isinstance(message, messages.Ack):
-            self._drawn = self._drawn or message.frame == self._session.frames
-            self._wake.set()
-            return
-        self._touched = perf_counter()
         match message:
             case messages.Inspect(cell):
                 async with self._turn:
@@ -220,7 +233,7 @@ class Page:
                 await self._hall.work(self._session.advance, steps, perf_counter)
             except Exception as error:  # whatever an agent does wrong, its page is told and goes on
                 self._session.play(False)
-                await self._tell({"type": "error", "message": f"the agents stopped: {error}"})
+                await self._complain(f"the agents stopped: {error}")
             if self._session.playing and self._session.arena.finished:
                 self._session.play(False)
             if not self._session.playing:
@@ -255,8 +268,11 @@ class Page:
     async def _tell(self, told: dict[str, Any]) -> None:
         await self._socket.send_text(json.dumps(told, separators=(",", ":"), allow_nan=False))
 
+    async def _complain(self, message: str) -> None:
+        await self._tell({"type": "error", "message": message})
+
     async def _refuse(self, error: FwrlError) -> None:
-        await self._tell({"type": "error", "message": str(error)})
+        await self._complain(str(error))
         await self._close(FULL, "refused")
 
     async def _close(self, code: int, reason: str) -> None:

@@ -110,8 +110,15 @@ export class Controls {
     });
   }
 
+  // Shown before the server has answered, so that a second click means the opposite of the first.
   togglePlay() {
     this.send(this.playing ? "pause" : "play");
+    this.showPlaying(!this.playing);
+  }
+
+  showPlaying(playing) {
+    this.playing = playing;
+    find("play").textContent = playing ? "Pause" : "Play";
   }
 
   reset() {
@@ -158,9 +165,7 @@ export class Controls {
   }
 
   show({ playing, speed, agents, anywhere, seed, tour }) {
-    this.playing = playing;
-    find("play").textContent = playing ? "Pause" : "Play";
-    find("play").setAttribute("aria-pressed", playing);
+    this.showPlaying(playing);
     if (document.activeElement !== find("speed")) find("speed").value = Math.round(DECADE * Math.log10(speed));
     this.sayOf(speed);
     find("starts").value = anywhere ? "anywhere" : "start";

@@ -23,7 +23,13 @@ let state = null;
 let frame = null;
 const drawn = [];
 
-const send = (type, fields) => wire.send(type, fields);
+const MAKES = ["world", "map", "agent", "reset", "tour"]; // what the server may take a moment for
+
+const send = (type, fields) => {
+  if (MAKES.includes(type)) busy(true);
+  wire.send(type, fields);
+};
+const busy = (is) => document.body.classList.toggle("busy", is);
 const announce = (text) => (find("live").textContent = text);
 const names = () => (state ? state.agents.map((name) => name.toUpperCase()) : ["", ""]);
 
@@ -57,6 +63,7 @@ const handlers = {
     const shape = world && world.rows.length === told.rows.length && world.rows[0].length === told.rows[0].length;
     world = told;
     frame = null;
+    busy(false);
     inspector.wanted = shape ? inspector.wanted : null;
     editor.accept(told);
     controls.world(told);
@@ -75,6 +82,7 @@ const handlers = {
   },
   inspect: (told) => inspector.show(told, names()),
   error: ({ message }) => {
+    busy(false);
     inspector.answered();
     editor.revert();
     controls.complain(message);
@@ -94,8 +102,12 @@ function showFrame(received) {
   find("pace").textContent = playing
     ? `episode ${(frame.episode + 1).toLocaleString("en")}, ${drawn.length} frames/s`
     : `episode ${(frame.episode + 1).toLocaleString("en")}, ${frame.finished ? "finished" : "paused"}`;
-  find("pace").dataset.frames = drawn.length;
-  find("pace").dataset.steps = frame.steps;
+  Object.assign(find("pace").dataset, {
+    frames: drawn.length,
+    steps: frame.steps,
+    goal: world.cells[frame.goal],
+    start: world.cells[frame.start],
+  });
 }
 
 function showNumbers(panel, side) {
