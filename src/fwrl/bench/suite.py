@@ -8,6 +8,7 @@ from typing import Any
 from fwrl.agents import make_agent
 from fwrl.agents.agent import Agent
 from fwrl.bench.literal import LiteralFwrl
+from fwrl.bench.logs import ingestion, routes
 from fwrl.bench.measure import Measurement, alternate, seconds
 from fwrl.errors import unknown_name
 from fwrl.task import Task, Trajectory, run
@@ -107,6 +108,8 @@ SUITE: dict[str, Callable[[], Iterator[Measurement]]] = {
     "step": step,
     "scale": scale,
     "growth": growth,
+    "fit": ingestion,
+    "plan": routes,
 }
 
 

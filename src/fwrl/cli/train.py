@@ -33,7 +33,7 @@ def train(
 ) -> None:
     """Let an agent learn in a world by the paper's protocol, and save it."""
     if out is not None:
-        _check_place(out)
+        check_place(out)
     from fwrl.agents import make_agent
     from fwrl.task import Task
     from fwrl.worlds import load_world
@@ -51,7 +51,7 @@ def train(
     _print(summary, out)
 
 
-def _check_place(out: Path) -> None:
+def check_place(out: Path) -> None:
     """Say before the training, not after it, that its result cannot be saved."""
     if not out.resolve().parent.is_dir():
         raise FileError(f"expected an existing folder for {str(out)!r}; make it first")

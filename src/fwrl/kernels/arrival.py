@@ -44,8 +44,6 @@ class Plan(NamedTuple):
     p: Floats  # (S,)
     v: Floats  # (S,)
     pi: Ints  # (S,)
-    p_before: Floats  # (S,) of touched states: the values when they were last improved upon
-    v_before: Floats  # (S,)
     queue: Ints  # (S,) ring of states to evaluate
     queued: Ints  # (S,) 1 while in the queue
     touched: Ints  # (2 S,) states whose value changed since the last improvement
@@ -60,7 +58,7 @@ def no_plan(n_states: int, prior: float = 0.0) -> Plan:
     queue, queued, is_touched = (np.zeros(n_states, np.int64) for _ in range(3))
     touched, size = np.zeros(2 * n_states, np.int64), np.zeros(3, np.int64)
     pi = np.full(n_states, NONE)
-    return Plan(p, v, pi, p.copy(), v.copy(), queue, queued, touched, is_touched, size, no_hope(prior))
+    return Plan(p, v, pi, queue, queued, touched, is_touched, size, no_hope(prior))
 
 
 def check_plan(edges: Edges, plan: Plan, fresh: Plan) -> None:
@@ -93,7 +91,7 @@ def plan_for(edges: Edges, plan: Plan, g: int) -> bool:
     plan.queued[:] = 0
     plan.is_touched[:] = 0
     plan.size[:] = 0
-    _touch(plan, g, plan.p[g], plan.v[g])
+    _touch(plan, g)
     plan.p[g] = 1.0
     plan.v[g] = 0.0
     if plan.hope.on[0] != 0:
@@ -112,7 +110,7 @@ def _hope(edges: Edges, plan: Plan, g: int) -> None:
                 plan.pi[s] = a
                 plan.p[s] = 1.0
                 plan.v[s] = plan.hope.reward[0]
-                _touch(plan, s, 0.0, -np.inf)
+                _touch(plan, s)
                 break
 
 
@@ -164,12 +162,11 @@ def settle(edges: Edges, plan: Plan, g: int) -> bool:
         while plan.size[1] > 0:
             work += 1
             s = _dequeue(plan)
-            p, v = plan.p[s], plan.v[s]
             change = _evaluate(edges, plan, s)
             if change == ASTRAY or work > ENDLESS:
                 return False
             if change == MOVED:
-                _touch(plan, s, p, v)
+                _touch(plan, s)
                 _enqueue_followers(edges, plan, s, g)
         _improve(edges, plan, g)
     return True
@@ -233,22 +230,24 @@ def _evaluate(edges: Edges, plan: Plan, s: int) -> int:
 
 @compiled
 def _improve(edges: Edges, plan: Plan, g: int) -> None:
-    """Switch `pi` where that is strictly better: away from states that fell, towards states that rose."""
+    """Switch `pi` where that is strictly better: at states that were touched, and at those that lead to them.
+
+    A state whose value changes on the way is touched once more, so every comparison is made with the values that last.
+    """
     A = len(edges.leaving) // len(plan.p)
     touched = plan.size[2]
     for n in range(touched):
         s = plan.touched[n]
         plan.is_touched[s] = 0
-        if plan.p[s] < plan.p_before[s] or plan.v[s] < plan.v_before[s]:
+        if s != g:
             for a in range(A):
                 _consider(edges, plan, s, a, g)
-        if plan.p[s] > plan.p_before[s] or plan.v[s] > plan.v_before[s]:
-            e = edges.entering[s]
-            while e != NONE:
-                x = edges.pair[e] // A
-                if x != g:
-                    _consider(edges, plan, x, edges.pair[e] % A, g)
-                e = edges.next_entering[e]
+        e = edges.entering[s]
+        while e != NONE:
+            x = edges.pair[e] // A
+            if x != g:
+                _consider(edges, plan, x, edges.pair[e] % A, g)
+            e = edges.next_entering[e]
     # What switching touched comes next.
     plan.size[2] -= touched
     for n in range(plan.size[2]):
@@ -265,7 +264,7 @@ def _consider(edges: Edges, plan: Plan, s: int, a: int, g: int) -> None:
     p, v = outcome_of(edges, plan, s * A + a)
     if improves(p, plan.p[s]) or (not improves(plan.p[s], p) and improves(v, plan.v[s])):
         plan.pi[s] = a
-        _touch(plan, s, plan.p[s], plan.v[s])
+        _touch(plan, s)
         plan.p[s] = p
         plan.v[s] = v
         _enqueue(plan, s)
@@ -315,10 +314,8 @@ def _dequeue(plan: Plan) -> int:
 
 
 @compiled
-def _touch(plan: Plan, s: int, p: float, v: float) -> None:
+def _touch(plan: Plan, s: int) -> None:
     if plan.is_touched[s] == 0:
         plan.is_touched[s] = 1
-        plan.p_before[s] = p
-        plan.v_before[s] = v
         plan.touched[plan.size[2]] = s
         plan.size[2] += 1

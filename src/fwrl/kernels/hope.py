@@ -49,9 +49,10 @@ def check_hope(hope: Hope) -> None:
     """Refuse a hope read from a file that would lead compiled code astray."""
     sound = [len(part) for part in hope] == [1, 1, 1, LEVELS, LEVELS, LEVELS]
     sound = sound and hope.on[0] in (0, 1) and all(bool(np.isfinite(part).all()) for part in hope)
-    sound = sound and bool(np.all((hope.share >= 0) & (hope.share <= 1)))
+    sound = sound and bool(np.all((hope.share >= 0) & (hope.share <= 1)) and 0 <= hope.prior[0] <= 1)
+    sound = sound and bool(np.all((hope.news >= 0) & (hope.news <= hope.tries)) and hope.tries.max() < 2**53)
     if not sound:
-        raise FileError("expected shares of hope from 0 to 1; the file is damaged")
+        raise FileError("expected shares of hope from 0 to 1 and no more news than tries; the file is damaged")
 
 
 @compiled
