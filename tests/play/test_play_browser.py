@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from play_server import running
+from play_server import PATIENCE, running
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright installed")
@@ -116,7 +116,7 @@ def marker(page, name):
 
 def settled(page, question, wanted):
     """Ask until the answer is the one wanted."""
-    until = time.monotonic() + 30
+    until = time.monotonic() + PATIENCE
     while (answer := question()) != wanted and time.monotonic() < until:
         page.wait_for_timeout(50)
     assert answer == wanted
@@ -204,8 +204,8 @@ def test_controls_play_step_and_reset(opened):
     holds(page, "document.getElementById('play').textContent === 'Play'")
     page.click("#reset")
     holds(page, f"{steps} === '0'")
-    page.locator(".agent").nth(1).select_option("mbrl")
-    settled(page, lambda: page.locator(".about").nth(1).inner_text().partition(":")[0], "model-based RL")
+    page.locator(".agent").nth(1).select_option("ql")
+    settled(page, lambda: page.locator(".about").nth(1).inner_text().partition(",")[0], "Q-learning")
     page.select_option("#world", "risky-bridge")
     settled(page, lambda: len(rows_of(page)[0]), 13)
     page.select_option("#starts", "start")

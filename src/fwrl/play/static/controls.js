@@ -31,9 +31,10 @@ export class Controls {
       sign.setAttribute("aria-hidden", "true");
       const wind = tool.label.startsWith("Wind");
       if (wind) button.setAttribute("aria-label", tool.label);
-      button.title = tool.label;
+      button.title = tool.hint ?? tool.label;
       button.append(sign, wind ? "" : tool.label);
       button.addEventListener("click", () => this.choose(tool.id));
+      if (tool.label === "Wind up") group.append(caption("Wind"));
       group.append(button);
     });
     group.addEventListener("keydown", (event) => {
@@ -49,7 +50,7 @@ export class Controls {
 
   choose(id) {
     this.editor.tool = id;
-    for (const button of find("tools").children) {
+    for (const button of find("tools").querySelectorAll("button")) {
       const chosen = button.dataset.tool === id;
       button.setAttribute("aria-checked", chosen);
       button.tabIndex = chosen ? 0 : -1;
@@ -157,7 +158,9 @@ export class Controls {
     );
   }
 
-  world({ name }) {
+  world({ name, rows, windy }) {
+    find("key-wind").hidden = !windy;
+    find("key-cost").hidden = !rows.some((row) => /[1-9]/.test(row));
     const select = find("world");
     if (![...select.options].some((option) => option.value === name)) select.append(new Option(name, name, false, true));
     select.value = name;
@@ -192,4 +195,12 @@ export class Controls {
       ? `Closed: ${reason}.`
       : "The connection is gone. Is fwrl play still running?";
   }
+}
+
+function caption(text) {
+  const span = document.createElement("span");
+  span.className = "group";
+  span.textContent = text;
+  span.setAttribute("aria-hidden", "true");
+  return span;
 }

@@ -70,6 +70,7 @@ const handlers = {
     for (const board of boards) board.setWorld(told);
   },
   state: (told) => {
+    find("working").hidden = true;
     state = told;
     controls.show(told);
     tour.show(told.tour);
@@ -81,8 +82,15 @@ const handlers = {
     inefficiencies.set(sides, names());
   },
   inspect: (told) => inspector.show(told, names()),
+  working: ({ compiling }) => {
+    find("working").textContent = compiling
+      ? "Compiling the agents' code. This computer does that once for each agent, and it takes some ten seconds…"
+      : "One moment…";
+    find("working").hidden = false;
+  },
   error: ({ message }) => {
     busy(false);
+    find("working").hidden = true;
     inspector.answered();
     editor.revert();
     controls.complain(message);
@@ -121,11 +129,13 @@ function showNumbers(panel, side) {
   const route = panel.querySelector(".route");
   const moves = side.route.length - 1;
   const words = moves === 1 ? "1 move" : `${moves} moves`;
-  const best = side.best ? "best" : side.arrives ? (world.windy ? "hoped" : "longer") : "none";
+  const lost = moves > 0 ? "circle" : "none";
+  const best = side.best ? "best" : side.arrives ? (world.windy ? "hoped" : "longer") : lost;
   const said = {
     best: `From the start: ${words}, the best there is`,
     longer: `From the start: ${words}; the shortest has ${state?.shortest ?? "fewer"}`,
     hoped: `From the start: ${words} if the wind is kind`,
+    circle: world.windy ? "From the start: goes round unless the wind helps" : "From the start: a route that does not arrive",
     none: "From the start: no route known",
   }[best];
   if (route.textContent !== said) route.textContent = said;
@@ -136,7 +146,10 @@ function showNumbers(panel, side) {
 const wire = new Wire({
   onMessage: (told) => handlers[told.type](told),
   onFrame: showFrame,
-  onClose: (reason) => controls.lost(reason),
+  onClose: (reason) => {
+    find("working").hidden = true;
+    controls.lost(reason);
+  },
 });
 
 find("reconnect").addEventListener("click", () => {
