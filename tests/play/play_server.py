@@ -97,7 +97,11 @@ def running(*arguments: str, environment: dict[str, str] | None = None, **limits
             assert line, said
             said += line
         yield Running(found.group(), process)
-    finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=PATIENCE)
+        logged = "" if process.stdout.closed else process.stdout.read()
+        assert "Traceback" not in logged, logged
+    finally:
+        process.kill()
+        process.wait()
         process.stdout.close()

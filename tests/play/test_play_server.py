@@ -203,6 +203,24 @@ def test_10_000_malformed_messages_are_all_answered_by_an_error(server):
     assert server.process.poll() is None
 
 
+def test_pages_that_leave_in_the_middle_of_something_leave_no_trace():
+    with running("--port", "0") as server:
+        for k in range(12):
+            with server.page() as page:
+                page.hear("state")
+                page.say("speed", value=1e6)
+                page.say("play")
+                for kind in ("world", "agent", "goal", "tour")[k % 4 :]:
+                    fields = {"world": {"name": "h-maze"}, "agent": {"side": 0, "name": "ql"}, "goal": {"cell": 13}}
+                    page.say(kind, **fields.get(kind, {"step": 2}))
+                if k % 2:
+                    page.next()
+                else:
+                    page.socket.socket.close()
+        with server.page() as page:
+            page.hear("state")
+
+
 def test_a_message_beyond_the_limit_closes_the_page_and_nothing_else(server):
     with server.page() as page:
         page.hear("state")

@@ -12,13 +12,13 @@ import asyncio
 import contextlib
 from time import perf_counter
 
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 from fwrl.errors import FwrlError
 from fwrl.play import messages
 from fwrl.play.hall import Hall
 from fwrl.play.limits import LimitError
-from fwrl.play.line import Line
+from fwrl.play.line import GoneError, Line
 from fwrl.play.steward import Steward
 
 FRAME_GAP = 1 / 62  # seconds between frames at least
@@ -52,9 +52,10 @@ class Page:
             for task in done:
                 task.result()
         except LimitError as error:
-            await self._line.complain(str(error))
-            await self._line.close(FULL, "refused")
-        except (WebSocketDisconnect, OSError):
+            with contextlib.suppress(GoneError):
+                await self._line.complain(str(error))
+                await self._line.close(FULL, "refused")
+        except GoneError:
             pass
         finally:
             for task in tasks:
@@ -97,7 +98,7 @@ class Page:
                 await self._steward.obey(message)
             except FwrlError as error:
                 await self._line.complain(str(error))
-            except (WebSocketDisconnect, OSError):
+            except GoneError:
                 return
             except Exception as error:  # an agent's or a world's own failure is its page's, not the server's
                 await self._line.complain(f"that failed: {type(error).__name__}: {error}")

@@ -15,7 +15,7 @@ from fwrl.play.frame import FINISHED, PLAYING, Moment, View, encode
 from fwrl.play.judge import Verdict
 from fwrl.play.messages import FASTEST
 from fwrl.play.offer import offered_worlds
-from fwrl.play.tour import STOPS
+from fwrl.play.tour import AGENTS, STOPS
 from fwrl.worlds import World
 from fwrl.worlds.grid import DIRECTIONS
 
@@ -171,10 +171,11 @@ class Session:
 
 
 def greeting() -> dict[str, Any]:
-    """What a page is told first, as JSON: the agents and worlds to choose from."""
+    """What a page is told first, as JSON: the agents and worlds to choose from, and who begins."""
     return {
         "type": "hello",
         "agents": [{"name": name, "description": description} for name, description in cast().items()],
+        "sides": list(AGENTS),
         "worlds": list(offered_worlds()),
         "fastest": FASTEST,
     }

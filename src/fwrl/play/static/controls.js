@@ -146,12 +146,13 @@ export class Controls {
     find("speed").setAttribute("aria-valuetext", said);
   }
 
-  greet({ agents, worlds, fastest }) {
+  greet({ agents, sides, worlds, fastest }) {
     this.fastest = fastest;
     this.descriptions = Object.fromEntries(agents.map(({ name, description }) => [name, description]));
     for (const select of this.agents) {
       select.replaceChildren(...agents.map(({ name }) => new Option(name.toUpperCase(), name)));
     }
+    this.showAgents(sides);
     find("world").replaceChildren(
       ...worlds.map((name) => new Option(name.replace(/-(\d+)$/, " $1").replaceAll("-", " "), name)),
       ...Object.keys(EMPTY).map((name) => new Option(name, name)),
@@ -173,12 +174,16 @@ export class Controls {
     this.sayOf(speed);
     find("starts").value = anywhere ? "anywhere" : "start";
     find("seed").value = seed;
-    this.agents.forEach((select, k) => {
-      select.value = agents[k];
-      this.abouts[k].textContent = this.descriptions[agents[k]] ?? "";
-    });
+    this.showAgents(agents);
     document.body.classList.toggle("touring", tour !== null);
     for (const select of this.agents) select.disabled = tour !== null;
+  }
+
+  showAgents(names) {
+    this.agents.forEach((select, k) => {
+      select.value = names[k];
+      this.abouts[k].textContent = this.descriptions[names[k]] ?? "";
+    });
   }
 
   complain(message) {

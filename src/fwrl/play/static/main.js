@@ -84,7 +84,7 @@ const handlers = {
   inspect: (told) => inspector.show(told, names()),
   working: ({ compiling }) => {
     find("working").textContent = compiling
-      ? "Compiling the agents' code. This computer does that once for each agent, and it takes some ten seconds…"
+      ? "Compiling: this computer does that once for each agent, and it takes ten seconds or more…"
       : "One moment…";
     find("working").hidden = false;
   },
