@@ -204,6 +204,8 @@ def test_controls_play_step_and_reset(opened):
     holds(page, "document.getElementById('play').textContent === 'Play'")
     page.click("#reset")
     holds(page, f"{steps} === '0'")
+    assert page.locator("#working").is_hidden()
+    assert {"FWRL", "FWRL-BEYOND", "MBRL"} <= set(page.locator(".agent").first.locator("option").all_inner_texts())
     page.locator(".agent").nth(1).select_option("ql")
     settled(page, lambda: page.locator(".about").nth(1).inner_text().partition(",")[0], "Q-learning")
     page.select_option("#world", "risky-bridge")
