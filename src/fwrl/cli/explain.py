@@ -44,8 +44,7 @@ def explain(
     if picture is not None:
         from fwrl.figures.route import route_map, save_picture
 
-        places = {planner.states[k]: tuple(xy) for k, xy in enumerate(options["positions"].tolist())}
-        save_picture(route_map(explanation, places), picture)
+        save_picture(route_map(explanation, planner.experience, options["positions"]), picture)
     if as_json:
         typer.echo(json.dumps(explanation.to_dict(), indent=2))
         return
