@@ -54,6 +54,7 @@ def explain(
 
 
 def _print(explanation: Explanation) -> None:
+    from fwrl.planner.experience import KEPT
     from fwrl.planner.explanation import shown_time
 
     typer.echo(headline(explanation.route))
@@ -77,5 +78,7 @@ def _print(explanation: Explanation) -> None:
         typer.echo("the log names no trips, so stitches cannot be told")
     else:
         n = len(explanation.stitches)
-        where = f" at {', '.join(map(str, explanation.stitches))}" if n else ""
-        typer.echo(f"stitched {n} time{'s' * (n != 1)}{where}" if n else "one past trip covers all of it")
+        where = ", ".join(map(str, explanation.stitches))
+        times = "once" if n == 1 else f"{n:,} times"
+        latest = f"going by the latest {KEPT} trips of each step"
+        typer.echo(f"stitched {times}, at {where}, {latest}" if n else "one past trip covers all of it")
