@@ -2,8 +2,8 @@
 
 Numba's cache looks only at the file a function stands in. A loop that calls an agent's verbs would go on using
 last week's verbs after an edit next door, so the cache folder is named by a digest of everything that is
-compiled together. Where no folder can be written, functions are compiled anew in each process: slower to
-start, otherwise the same.
+compiled together; folders of other versions go once nothing was added to them for a month. Where no folder
+can be written, functions are compiled anew in each process: slower to start, otherwise the same.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +26,7 @@ lend_generators()
 
 PACKAGE = Path(__file__).resolve().parents[1]
 COMPILED_LAYERS = ("kernels", "agents", "task")
+STALE = 30 * 24 * 3600  # seconds
 
 # Kernels allocate nothing, so arrays need no reference counts; and a call costs nothing once inlined.
 OPTIONS: Any = {"_nrt": False, "forceinline": True}
@@ -58,11 +61,21 @@ def cache_folder(sources: tuple[Path, ...] = ()) -> Path | None:
         return None
     folder = folder / "fwrl" / digest(sources)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            drop_stale(folder)
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except OSError:
         return None
+
+
+def drop_stale(folder: Path) -> None:
+    """Remove the folders beside `folder` that hold other versions' code and were not added to for long."""
+    for other in folder.parent.iterdir():
+        ours = len(other.name) == len(folder.name) and set(other.name) <= set("0123456789abcdef")
+        if ours and other != folder and time.time() - other.stat().st_mtime > STALE:
+            shutil.rmtree(other, ignore_errors=True)
 
 
 def digest(sources: tuple[Path, ...] = ()) -> str:
