@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from fwrl.kernels.compiled import cache_folder, digest
+from fwrl.kernels.compiled import STALE, cache_folder, digest, drop_stale
 
 TRAIN = [sys.executable, "-m", "fwrl", "train", "h-maze", "--agent", "ql", "--episodes", "2", "--json"]
 
@@ -75,3 +76,16 @@ def test_an_edit_of_a_source_is_another_folder(tmp_path):
     assert before == digest((source,)) != digest()
     source.write_text("one = 2\n")
     assert digest((source,)) != before
+
+
+def test_code_of_other_versions_goes_once_it_is_stale_and_nothing_else_does(tmp_path):
+    names = ("0123456789abcdef", "fedcba9876543210", "aaaabbbbccccdddd", "my-own-folder---")
+    ours, old, recent, foreign = (tmp_path / name for name in names)
+    for folder in (ours, old, recent, foreign):
+        folder.mkdir()
+        (folder / "kernel.nbc").write_bytes(b"x")
+    long_ago = time.time() - STALE - 60
+    for folder in (ours, old, foreign):
+        os.utime(folder, (long_ago, long_ago))
+    drop_stale(ours)
+    assert sorted(folder.name for folder in tmp_path.iterdir()) == sorted([ours.name, recent.name, foreign.name])
