@@ -12,7 +12,7 @@ from fwrl.experiment.contenders import BEYOND, contender, default_contenders, tu
 from fwrl.experiment.league import AUDITED_SEEDS, league
 from fwrl.experiment.tuning import FIRST_SEED, GRIDS, Candidate, combinations, record, tune
 from fwrl.report.estimate import Estimate
-from fwrl.report.standings import Standing, flagged
+from fwrl.report.standings import Standing, first_or_tied, flagged
 
 
 def test_fwrl_has_one_configuration_for_all_worlds():
@@ -52,9 +52,9 @@ def test_a_world_without_a_trip_is_refused_before_anything_runs(tmp_path):
         league([str(tmp_path / "one.txt")], ["fwrl"], 1, 1)
 
 
-def standing(believed, true, believed_arrival=np.nan, arrival=1.0):
-    nothing = Estimate(0.0, 0.0, 0.0)
-    return Standing("x", nothing, nothing, 0.0, 0.0, 0, 0.0, 0.0, believed, true, believed_arrival, arrival, 0.0)
+def standing(believed, true, believed_arrival=np.nan, arrival=1.0, *, label="x", share=(0.0, 0.0, 0.0), cost=1.0):
+    share, nothing = Estimate(*share), Estimate(0.0, 0.0, 0.0)
+    return Standing(label, share, nothing, 0.0, 0.0, 0, 0.0, cost, believed, true, believed_arrival, arrival, 0.0)
 
 
 def test_beliefs_that_are_off_are_said_in_words():
@@ -64,6 +64,19 @@ def test_beliefs_that_are_off_are_said_in_words():
     assert flagged(standing(6.0, np.inf)) == "promises 6.0 steps, may never arrive"
     assert flagged(standing(6.0, 6.0, 1.0, 0.31)) == "promises to arrive with 100%, does with 31%"
     assert flagged(standing(6.0, 6.0, 0.7, 0.71)) == ""
+    assert flagged(standing(9.0, 0.0, cost=np.nan)) == ""  # where no step costs anything
+
+
+def test_whoever_beats_fwrl_is_named_with_the_reason():
+    ours = standing(1.0, 1.0, label="fwrl", share=(0.98, 0.97, 0.99))
+    tied = standing(1.0, 1.0, label="mbrl", share=(0.985, 0.98, 0.99))
+    wasteful = standing(1.0, 1.0, label="dg", share=(1.05, 1.04, 1.06), cost=3.26)
+    assert first_or_tied([ours, tied]).verdict == "holds"
+    lost = first_or_tied([wasteful, tied, ours])
+    assert lost.verdict == "does not hold"
+    assert lost.reason.startswith("dg pays 3.26 times the optimal path cost and arrives more often")
+    assert "cheaper paths" in first_or_tied([wasteful._replace(cost=0.9), ours]).reason
+    assert first_or_tied([tied]) is first_or_tied([ours]) is None
 
 
 def test_compare_prints_what_the_rows_say(call, tmp_path):

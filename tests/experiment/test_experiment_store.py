@@ -10,6 +10,7 @@ from fwrl.experiment import EXPERIMENTS, Store, chosen, run_experiments
 from fwrl.experiment.catalogue import FOUR_ROOMS, FWRL_EXACT, H_MAZE, WINDY
 from fwrl.experiment.export import export_results, score_matrices
 from fwrl.experiment.spec import AgentSpec, Experiment
+from fwrl.experiment.store import SCHEMA
 
 TINY = Experiment(
     "tiny",
@@ -99,7 +100,7 @@ def test_foreign_damaged_and_other_versions_are_refused_and_left_untouched(tmp_p
 
     edit("PRAGMA user_version = 99")
     assert "has version 99" in unchanged(path, lambda: Store(path))
-    edit("PRAGMA user_version = 1")
+    edit(f"PRAGMA user_version = {SCHEMA}")
     edit('UPDATE about SET value = \'{"fwrl": "0.0.1"}\'')
     assert "0.0.1" in unchanged(path, lambda: Store(path))
     edit("PRAGMA application_id = 7")

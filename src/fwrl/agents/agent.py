@@ -188,13 +188,13 @@ class Agent(ABC):
     def promised(self, goal: int, step_reward: float | None) -> Floats:
         """(S,) the path reward it believes in from every state; NaN where its values promise none.
 
-        Beliefs in steps are turned into rewards where every step pays the same `step_reward`.
+        Beliefs in steps are turned into rewards where every step costs the same, `step_reward`.
         """
         counts = self.believes == "steps" or getattr(self.config, "objective", "") == "steps"
-        if self.believes == "nothing" or (counts and step_reward is None):
+        if self.believes == "nothing" or (counts and not step_reward):
             return np.full(self.n_states, np.nan)
         values = self.values(goal)
-        return -step_reward * values if counts and step_reward is not None else values
+        return -step_reward * values if counts and step_reward else values
 
     def arrivals(self, goal: int) -> Floats:
         """(S,) the probability of arriving that it believes in; NaN where its values say nothing of it."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
+    from rich.table import Table
 
     from fwrl.report.standings import Standing
 
@@ -65,41 +66,47 @@ def compare(
 
 
 def _print(console: Console, world: str, found: Sequence[Standing]) -> None:
-    from rich.table import Table
-
     from fwrl.report.estimate import number
-    from fwrl.report.standings import flagged, pair
+    from fwrl.report.standings import first_or_tied, flagged
 
-    table = Table(title=world, title_justify="left", box=None, pad_edge=False)
-    for name in (
-        "agent",
-        "share of oracle",
-        "reward",
-        "first",
-        "to 90 %",
-        "ineff.",
-        "cost/opt.",
-        "believed, true",
-        "arrival",
-        "a step",
-    ):
-        table.add_column(name, style="bold" if name == "agent" else "", justify="left" if name == "agent" else "right")
+    console.rule(world, align="left", style="")
+    earned = _table("share of oracle", "reward", "first episode", "to 90 %", "inefficiency")
+    known = _table("cost / optimum", "believed cost", "true", "believed arrival", "true", "a step")
     for s in found:
-        table.add_row(
+        earned.add_row(
             s.label,
             s.share.text(3),
             number(s.reward.value, 0),
             number(s.first, 0),
             number(s.efficiency, 0),
             number(s.inefficiency, 2),
+        )
+        known.add_row(
+            s.label,
             number(s.cost, 2),
-            pair(s.believed, s.true, 1),
-            pair(s.believed_arrival, s.arrival, 2),
+            number(s.believed, 1),
+            number(s.kept, 1),
+            number(s.believed_arrival, 2),
+            number(s.arrival, 2),
             f"{s.seconds * 1e6:.2f} µs",
         )
-    console.print(table)
-    for s in found:
-        words = flagged(s)
-        if words:
-            console.print(f"  {s.label} {words}", style="yellow", markup=False)
+    console.print(earned)
     console.print()
+    console.print(known)
+    for s in found:
+        if words := flagged(s):
+            console.print(f"{s.label} {words}", style="yellow", markup=False)
+    if finding := first_or_tied(found):
+        said = f"{finding.claim}: {finding.verdict}"
+        console.print(f"{said} ({finding.reason})" if finding.reason else said, markup=False)
+    console.print()
+
+
+def _table(*columns: str) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    table.add_column("agent", style="bold", no_wrap=True)
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=name == "share of oracle")
+    return table

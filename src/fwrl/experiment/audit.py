@@ -23,8 +23,9 @@ class Audit(NamedTuple):
     """One goal's means over its starts."""
 
     goal: int
-    unknown: int  # starts from which the agent knows no way; left out of `believed`
-    believed: float
+    unknown: int  # starts from which the agent knows no way
+    believed: float  # path reward, over the other starts
+    kept: float  # what the policy truly earns from those
     believed_arrival: float  # NaN where the agent's values say nothing of it
     arrival: float
     value: float
@@ -50,10 +51,12 @@ def _audit_goal(agent: Agent, world: World, goal: int, starts: NDArray[np.int64]
     believed = agent.promised(goal, world.step_reward)[starts]
     known = np.isfinite(believed)
     truth = evaluate(world, greedy_policy(agent, goal), goal)
+    promise, kept = (believed[known].mean(), truth.value[starts][known].mean()) if known.any() else (np.nan, np.nan)
     return Audit(
         goal,
         int((~known).sum()),
-        float(believed[known].mean()) if known.any() else float("nan"),
+        float(promise),
+        float(kept),
         float(agent.arrivals(goal)[starts].mean()),
         float(truth.arrival[starts].mean()),
         float(truth.value[starts].mean()),

@@ -42,7 +42,8 @@ TABLES = {
     "action INTEGER NOT NULL, reward REAL NOT NULL, next_state INTEGER NOT NULL, arrived INTEGER NOT NULL, "
     "PRIMARY KEY (experiment, agent, seed, episode, step)",
     "audits": "experiment TEXT, agent TEXT, seed INTEGER, goal INTEGER, unknown INTEGER NOT NULL, believed REAL, "
-    "believed_arrival REAL, arrival REAL, value REAL, steps REAL, PRIMARY KEY (experiment, agent, seed, goal)",
+    "kept REAL, believed_arrival REAL, arrival REAL, value REAL, steps REAL, "
+    "PRIMARY KEY (experiment, agent, seed, goal)",
 }
 
 

@@ -18,6 +18,11 @@ ORANGE = "#E69F00"
 PURPLE = "#CC79A7"
 SKY = "#56B4E9"
 VERMILLION = "#D55E00"
+# Two of Tol's dark colours, and Okabe's yellow and orange darkened: yellow alone would vanish on white.
+WINE = "#882255"
+INDIGO = "#332288"
+MUSTARD = "#8A7A00"
+BROWN = "#6B4226"
 
 
 class Look(NamedTuple):
@@ -39,7 +44,7 @@ class Look(NamedTuple):
         return "#" + "".join(f"{round(0.7 * channel):02x}" for channel in channels)
 
 
-# From the paper's agent down to the floor: the order of rows and legends.
+# From the paper's agent down to the floor: the order of rows and legends; first the paper's labels, then a league's.
 LOOKS = {
     "FWRL (Algorithm 1)": Look(VERMILLION, "o", "-", 3.2),
     "FWRL (exact)": Look(ORANGE, "D", (0, (3, 2)), 1.5),
@@ -47,15 +52,23 @@ LOOKS = {
     "MBRL (straight lines)": Look(SKY, "v", (0, (4, 1.5, 1, 1.5))),
     "QLCAT": Look(GREEN, "^", "-"),
     "QL": Look(PURPLE, "P", (0, (6, 2))),
+    "fwrl": Look(VERMILLION, "o", "-", 3.2),
+    "fwrl-paper": Look(ORANGE, "D", (0, (3, 2)), 1.5),
+    "mbrl": Look(BLUE, "s", "-", 5.2),
+    "sweeping": Look(SKY, "v", (0, (4, 1.5, 1, 1.5))),
+    "dg": Look(MUSTARD, ">", (0, (6, 2))),
+    "agql": Look(WINE, "<", "-"),
+    "her": Look(INDIGO, "h", (0, (4, 1.5, 1, 1.5))),
+    "qlcat": Look(GREEN, "^", "-"),
+    "ql": Look(PURPLE, "P", (0, (6, 2))),
     "random": Look(GREY, "X", (0, (1, 1.5))),
     "oracle": Look(BLACK, "*", (0, (3, 3))),
 }
-# Two of Tol's dark colours, the rest of Okabe's darkened: yellow alone would vanish on white.
 SPARE = (
-    Look("#882255", "<", "-"),
-    Look("#8A7A00", ">", (0, (6, 2))),
-    Look("#332288", "h", (0, (4, 1.5, 1, 1.5))),
-    Look("#6B4226", "p", (0, (1, 1.5))),
+    Look(WINE, "<", "-"),
+    Look(MUSTARD, ">", (0, (6, 2))),
+    Look(INDIGO, "h", (0, (4, 1.5, 1, 1.5))),
+    Look(BROWN, "p", (0, (1, 1.5))),
 )
 
 

@@ -73,7 +73,7 @@ def _draw_metric(axes: Axes, metric: dict[str, Floats], looks: dict[str, Look]) 
         scatter_row(axes, values, row, look)
         if len(values):
             _draw_box(axes, np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95]), row, look)
-        medians.append(f"{np.median(values):.3g}" if len(values) else "none")
+        medians.append(_short(float(np.median(values))) if len(values) else "none")
     axes.grid(axis="x")
     _print_column(axes, 54, "median", medians, looks)
 
@@ -112,3 +112,8 @@ def _scale_inefficiency(axes: Axes) -> None:
 def _without(values: Floats) -> str:
     missing = int(np.count_nonzero(~np.isfinite(values)))
     return f"{missing:,} ({100 * missing / max(np.size(values), 1):.0f} %)"
+
+
+def _short(value: float) -> str:
+    """Three digits, or as many as a large number has."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -152,9 +152,14 @@ class Evidence:
         return quartiles(self.reward(experiment, label)), quartiles(ratios)
 
     def audited(self, experiment: Experiment, label: str, column: str, over: Callable[..., Floats] = np.mean) -> Floats:
-        """(runs,) means, or what `over` says, over all goals of a column of the audit; rewards in steps' worth."""
-        unit = step_worth(load_world(experiment.world)) if column in ("believed", "value") else 1.0
-        by_run: Floats = over(self.store.audits(experiment.id, label, column), 1) / unit
+        """(runs,) means, or what `over` says, over goals of a column of the audit; rewards in steps' worth.
+
+        Goals of which some run knows nothing are left out; NaN where that leaves none.
+        """
+        unit = step_worth(load_world(experiment.world)) if column in ("believed", "kept", "value") else 1.0
+        by_goal = self.store.audits(experiment.id, label, column)
+        known = by_goal[:, ~np.isnan(by_goal).any(axis=0)]
+        by_run: Floats = over(known, 1) / unit if known.size else np.full(len(by_goal), np.nan)
         return by_run
 
 

@@ -166,7 +166,7 @@ def draw_belief(experiment: Experiment) -> Callable[[Evidence, Path], Picture]:
 
     def draw(evidence: Evidence, folder: Path) -> Picture:
         pairs = {
-            label: Belief(evidence.audited(experiment, label, "believed"), evidence.audited(experiment, label, "value"))
+            label: Belief(evidence.audited(experiment, label, "believed"), evidence.audited(experiment, label, "kept"))
             for label in experiment.audit
         }
         rows = {label: pair for label, pair in pairs.items() if np.isfinite(pair.believed).any()}
