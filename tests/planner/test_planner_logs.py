@@ -112,6 +112,20 @@ def test_integers_become_text_when_a_log_with_text_is_added():
     assert folded.plan("b", "10").states == ("b", "10")
 
 
+NAMED = [("a", "l", -1.0, "b", "t1", 1), ("b", "l", -1.0, "07", "t1", 2), ("07", "l", -1.0, "7", "t1", 3)]
+COUNTED = [(7, 1, -1.0, 8, 3, 5), (8, 1, -1.0, 9, 3, 6)]
+
+
+@pytest.mark.parametrize("exact", [connections.EXACT, 0])
+@pytest.mark.parametrize(("first", "second"), [(NAMED, COUNTED), (COUNTED, NAMED)])
+def test_logs_of_names_and_of_integers_are_folded(first, second, exact, monkeypatch):
+    monkeypatch.setattr(connections, "EXACT", exact)
+    texts = [tuple(str(x) if k in (0, 1, 3, 4) else x for k, x in enumerate(row)) for row in NAMED + COUNTED]
+    folded = fwrl.fit(second, into=fwrl.fit(first))
+    assert_same(folded, fwrl.fit(texts))
+    assert folded.plan("a", "9").states == ("a", "b", "07", "7", "8", "9")
+
+
 @given(rows_of("abcdef"), st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_connections_are_those_of_networkx(rows, named):
