@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -11,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fwrl
-from fwrl.errors import OptionError, PositiveCycleError, UnknownNameError
+from fwrl.errors import FwrlError, OptionError, PositiveCycleError, UnknownNameError
 from fwrl.oracle import optimum
-from fwrl.planner import NoRouteError
+from fwrl.planner import NoRouteError, Planner
 from fwrl.worlds import from_outcomes
 
 REWARDS = st.one_of(st.sampled_from([0.0, -1.0, -0.1, -0.2, -0.3, -1e3]), st.floats(-5, 0))
@@ -216,6 +217,14 @@ def test_a_profitable_cycle_of_uncertain_steps_is_named_when_it_matters():
         fwrl.fit(slips).plan("a", "d")
 
 
+def test_a_goal_that_hangs_on_one_outcome_in_billions_is_refused_in_words():
+    seen = fwrl.fit([("a", "x", -1.0, "b"), ("b", "x", -1.0, "a"), ("b", "x", -1.0, "c")]).experience
+    planner = Planner(replace(seen, count=np.array([1, 2**31, 1])))
+    with pytest.raises(FwrlError, match="on the way to 'c' were seen so rarely"):
+        planner.plan("a", "c")
+    assert planner.plan("a", "c", backup="best").reward == -2.0
+
+
 def test_wrong_options_are_refused():
     planner = fwrl.fit(CITY)
     with pytest.raises(OptionError, match="backup"):
@@ -227,8 +236,6 @@ def test_wrong_options_are_refused():
 
 
 def test_guides_are_kept_within_the_memory_given():
-    from fwrl.planner import Planner
-
     planner = Planner(fwrl.fit(CITY).experience, memory=150)
     for goal in "abcdeabc":
         assert planner.plan("a", goal).states[-1] == goal
