@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from fwrl.planner import warehouse
+
 README = Path(__file__).resolve().parents[1] / "README.md"
 TEXT = README.read_text(encoding="utf-8")
 PYTHON = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
@@ -24,7 +26,8 @@ def test_the_python_runs(code, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out
 
 
-def test_the_commands_run_one_after_the_other(call):
+def test_the_commands_run_one_after_the_other(call, tmp_path):
+    warehouse.write(tmp_path / "trips.csv", tmp_path / "places.csv")  # the log that they learn from
     commands = [words[1:] for words in CONSOLE if words[0] == "fwrl"]
     assert commands
     for words in commands:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -11,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fwrl
-from fwrl.errors import OptionError, PositiveCycleError, UnknownNameError
+from fwrl.errors import FwrlError, OptionError, PositiveCycleError, UnknownNameError
 from fwrl.oracle import optimum
-from fwrl.planner import NoRouteError
+from fwrl.planner import NoRouteError, Planner
 from fwrl.worlds import from_outcomes
 
 REWARDS = st.one_of(st.sampled_from([0.0, -1.0, -0.1, -0.2, -0.3, -1e3]), st.floats(-5, 0))
@@ -54,22 +55,22 @@ def assert_best_routes(planner, graph):
 
 
 @given(logs())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_routes_by_best_rewards_are_networkxs(steps):
-    assert_best_routes(fwrl.fit(steps), best_graph(steps))
+    assert_best_routes(fwrl.fit(steps, connections=False), best_graph(steps))
 
 
 @given(logs(st.floats(-3, 0)), st.lists(st.floats(-4, 4), min_size=8, max_size=8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_rewards_of_either_sign_without_a_profitable_cycle(steps, height):
     tilted = [(s, a, r + height[s] - height[n], n) for s, a, r, n in steps]
-    assert_best_routes(fwrl.fit(tilted), best_graph(tilted))
+    assert_best_routes(fwrl.fit(tilted, connections=False), best_graph(tilted))
 
 
 @given(logs(st.floats(-5, -0.01)), st.integers(2, 6), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_alternatives_are_the_shortest_simple_paths(steps, k, data):
-    graph, planner = best_graph(steps), fwrl.fit(steps)
+    graph, planner = best_graph(steps), fwrl.fit(steps, connections=False)
     s, g = data.draw(st.permutations(sorted(graph)).map(lambda p: (p[0], p[-1])))
     if s == g or not nx.has_path(graph, s, g):
         return
@@ -101,9 +102,9 @@ def counted(steps):
 
 
 @given(logs(st.sampled_from([0.0, -1.0, -0.25, -3.0])))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_expected_values_and_arrivals_are_the_optimum_of_the_counts(steps):
-    planner = fwrl.fit(steps)
+    planner = fwrl.fit(steps, connections=False)
     names, world = counted(steps)
     for goal, name in enumerate(names):
         truth = optimum(world, goal)
@@ -114,9 +115,9 @@ def test_expected_values_and_arrivals_are_the_optimum_of_the_counts(steps):
 
 
 @given(logs(st.sampled_from([-1.0, -0.25, -3.0])))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_an_uncertain_route_ends_and_its_chances_are_the_observed_ones(steps):
-    planner = fwrl.fit(steps)
+    planner = fwrl.fit(steps, connections=False)
     names, _ = counted(steps)
     for s, g in itertools.product(names, names):
         if planner.arrival(s, g) == 0:
@@ -216,6 +217,14 @@ def test_a_profitable_cycle_of_uncertain_steps_is_named_when_it_matters():
         fwrl.fit(slips).plan("a", "d")
 
 
+def test_a_goal_that_hangs_on_one_outcome_in_billions_is_refused_in_words():
+    seen = fwrl.fit([("a", "x", -1.0, "b"), ("b", "x", -1.0, "a"), ("b", "x", -1.0, "c")]).experience
+    planner = Planner(replace(seen, count=np.array([1, 2**31, 1])))
+    with pytest.raises(FwrlError, match="on the way to 'c' were seen so rarely"):
+        planner.plan("a", "c")
+    assert planner.plan("a", "c", backup="best").reward == -2.0
+
+
 def test_wrong_options_are_refused():
     planner = fwrl.fit(CITY)
     with pytest.raises(OptionError, match="backup"):
@@ -227,8 +236,6 @@ def test_wrong_options_are_refused():
 
 
 def test_guides_are_kept_within_the_memory_given():
-    from fwrl.planner import Planner
-
     planner = Planner(fwrl.fit(CITY).experience, memory=150)
     for goal in "abcdeabc":
         assert planner.plan("a", goal).states[-1] == goal

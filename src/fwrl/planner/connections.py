@@ -8,7 +8,6 @@ folded together one by one are sampled alike.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,11 +73,15 @@ def _sample(reader: Reader, S: int) -> Indices:
 def _join(reader: Reader, experience: Experience, row: Indices, joined: Bits, every: bool) -> None:
     from fwrl.kernels.reach import join_trips, search_room
 
+    con = reader.con
+    _name_as_logged(reader)
     moves, parts = "moves", max(1, -(-experience.summary.transitions // AT_ONCE))
     if not every:
-        some = ", ".join(_literal(experience.states[int(s)], reader) for s in np.flatnonzero(row >= 0))
+        con.register("chosen", {"place": np.flatnonzero(row >= 0)})
+        con.execute("CREATE TEMP TABLE starts AS SELECT label AS state FROM logged SEMI JOIN chosen USING (place)")
         reader.run(
-            "sampling trips", f"CREATE TEMP TABLE through AS SELECT DISTINCT trip FROM moves WHERE state IN ({some})"
+            "sampling trips",
+            "CREATE TEMP TABLE through AS SELECT DISTINCT trip FROM moves SEMI JOIN starts USING (state)",
         )
         reader.run(
             "sampling trips",
@@ -90,7 +93,7 @@ def _join(reader: Reader, experience: Experience, row: Indices, joined: Bits, ev
         reader.run(
             "counting connections",
             f"CREATE OR REPLACE TEMP TABLE joining AS SELECT DISTINCT hash(trip) AS trip, s.place AS source, "
-            f"n.place AS target FROM {moves} JOIN states s ON state = s.label JOIN states n ON next_state = n.label "
+            f"n.place AS target FROM {moves} JOIN logged s ON state = s.label JOIN logged n ON next_state = n.label "
             f"WHERE hash(trip) % {parts} = {part} ORDER BY trip",
         )
         found = {
@@ -105,10 +108,13 @@ def _join(reader: Reader, experience: Experience, row: Indices, joined: Bits, ev
             join_trips(begin, source, target, row, room, joined)
 
 
-def _literal(label: Any, reader: Reader) -> str:
-    """A label as it stands in `moves`."""
-    is_text = reader.one("SELECT typeof(label) FROM states LIMIT 1")[0] == "VARCHAR"
-    return "'" + str(label).replace("'", "''") + "'" if is_text else str(label)
+def _name_as_logged(reader: Reader) -> None:
+    """Make `logged`: the states as `moves` calls them, which may be integers where other logs brought names."""
+    type_ = reader.one("SELECT typeof(state) FROM moves LIMIT 1")[0]
+    reader.con.execute(
+        f"CREATE TEMP TABLE logged AS SELECT try_cast(label AS {type_}) AS label, place FROM states "
+        f"WHERE try_cast(label AS {type_})::VARCHAR = label::VARCHAR"
+    )
 
 
 def _set(joined: Bits, rows: Indices, places: Indices) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.errors import OptionError, PositiveCycleError
+from fwrl.errors import FwrlError, OptionError, PositiveCycleError
 from fwrl.kernels.incoming import Incoming, incoming_edges
 from fwrl.kernels.potential import potential
 from fwrl.kernels.search import Search
@@ -93,9 +93,20 @@ class Guides:
         S = len(found.states)
         plan = no_plan(S)
         if not plan_for(edges, plan, goal):
-            raise profitable(found, _suspect(found), "mean")
+            raise self._unsettled(goal)
         chosen = _chosen_edges(found, plan.pi)
         return Guide(goal, plan.v, plan.p, _likeliest(found, chosen, goal))
+
+    def _unsettled(self, goal: int) -> FwrlError:
+        """Why no plan settles: a profitable cycle, or arriving hangs on outcomes too rare to wait for."""
+        found = self._experience
+        cycle = _suspect(found)
+        if cycle:
+            return profitable(found, cycle, "mean")
+        return FwrlError(
+            f"expected outcomes that come about now and then, but some on the way to {found.states[goal]!r} were seen "
+            "so rarely, among so many others, that no expected reward can be told; plan with backup 'best'"
+        )
 
 
 def _search_over(found: Experience, backup: Backup, left: Ints | None) -> tuple[Search, Indices]:
