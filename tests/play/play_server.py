@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from websockets.sync.client import ClientConnection, connect
 
-PATIENCE = 60.0  # seconds
+PATIENCE = 120.0  # seconds
 
 LIMITED = """
 from fwrl.play import Limits, serve

@@ -232,6 +232,14 @@ def test_a_map_is_imported_and_a_bad_one_refused_in_words(opened):
     settled(page, lambda: rows_of(page), ["v..", ".#9", "..."])
 
 
+def test_a_choice_that_is_refused_is_taken_back(opened):
+    page = opened()
+    page.evaluate("document.querySelector('.agent').append(new Option('NOBODY', 'nobody'))")
+    page.locator(".agent").first.select_option("nobody")
+    holds(page, "document.getElementById('notice').textContent.includes('unknown agent')")
+    assert page.locator(".agent").first.input_value() == "fwrl"
+
+
 def test_the_guided_tour_runs_to_its_end(opened):
     page = opened()
     page.click("#tour-open")

@@ -4,7 +4,8 @@ import pytest
 
 from fwrl.agents import agent_names
 from fwrl.errors import UnknownNameError
-from fwrl.play.cast import cast, cast_agent
+from fwrl.play.cast import bytes_needed, cast, cast_agent, table_bytes
+from fwrl.play.offer import drawn_world
 
 
 def test_every_agent_there_is_may_take_a_side():
@@ -29,3 +30,11 @@ def test_fwrl_comes_with_its_options_beyond_the_paper(name, backup, explorer):
 def test_others_are_refused_with_close_matches():
     with pytest.raises(UnknownNameError, match="did you mean 'fwrl-expected'"):
         cast_agent("fwrl-expcted", 3, 2, seed=0)
+
+
+@pytest.mark.parametrize("name", cast())
+def test_the_room_foretold_is_the_room_taken(name):
+    world = drawn_world("\n".join(["." * 25] * 20))
+    taken = table_bytes(cast_agent(name, world.n_states, world.n_actions, seed=0))
+    by_goal = 64 * world.n_states * world.n_actions * 8
+    assert bytes_needed(world, [name]) - by_goal == pytest.approx(taken, rel=1e-3, abs=64)

@@ -10,12 +10,13 @@ from fwrl.agents import register_agent
 from fwrl.agents.random import RandomWalk
 from fwrl.errors import FwrlError, TaskError
 from fwrl.play.arena import Arena
+from fwrl.play.cast import bytes_needed
 from fwrl.play.judge import judge
-from fwrl.play.limits import LimitError, Limits, Memory, bytes_needed
+from fwrl.play.limits import LimitError, Limits, Memory
 from fwrl.play.messages import FASTEST
 from fwrl.play.offer import chosen_world, drawn_world, offered_worlds
 from fwrl.play.session import Session, greeting
-from fwrl.play.tour import STOPS, tour_arena
+from fwrl.play.tour import AGENTS, STOPS, tour_arena
 from fwrl.worlds import load_world
 
 
@@ -54,6 +55,31 @@ def test_time_lost_is_not_made_up_for(session):
     session.set_speed(1000)
     session.advance(session.due(0.0), lambda: 0.0)
     assert session.due(60.0) == 1
+
+
+def test_a_slice_ends_on_time_whatever_a_step_costs(session):
+    time = 0.0
+
+    def costly(steps):
+        nonlocal time
+        time += 0.02 * steps
+
+    session.play(True)
+    session.set_speed(FASTEST)
+    session.arena.advance = costly
+    session.advance(session.due(0.0), lambda: time)
+    assert time == 0.02  # one step, and no other after it
+    cheap = 0.0
+
+    def cheaper(steps):
+        nonlocal time, cheap
+        time += 1e-6 * steps
+        cheap += steps
+
+    session.arena.advance = cheaper
+    for _ in range(10):
+        session.advance(session.due(0.0), lambda: time)
+    assert cheap > 10_000
 
 
 def test_at_the_fastest_there_is_always_something_due(session):
@@ -170,7 +196,7 @@ def test_every_agent_there_is_can_be_chosen():
 @pytest.mark.parametrize("name", offered_worlds())
 def test_every_world_on_offer_can_be_played(name):
     world = chosen_world(name)
-    assert bytes_needed(world) <= Limits().page_bytes
+    assert bytes_needed(world, AGENTS) <= Limits().page_bytes
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "maze-9999x9999-1", "nowhere.txt", "four-rooms-2000"])
@@ -182,9 +208,9 @@ def test_a_page_cannot_ask_for_files_or_giants(name):
 def test_worlds_beyond_the_budget_are_refused_with_a_sentence():
     limits = Limits()
     memory = Memory(limits)
-    memory.claim("a", bytes_needed(drawn_world("\n".join(["." * 60] * 60))))
-    with pytest.raises(LimitError, match=r"fits into the page's 512 MiB, this one needs 1,\d\d\d MiB"):
-        memory.claim("b", bytes_needed(drawn_world("\n".join(["." * 90] * 90))))
+    memory.claim("a", bytes_needed(drawn_world("\n".join(["." * 60] * 60)), AGENTS))
+    with pytest.raises(LimitError, match=r"fits into the page's 512 MiB, this one needs 5\d\d MiB"):
+        memory.claim("b", bytes_needed(drawn_world("\n".join(["." * 90] * 90)), AGENTS))
     for page in range(3):
         memory.claim(page, limits.page_bytes)
     with pytest.raises(LimitError, match="close another page"):

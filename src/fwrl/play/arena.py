@@ -13,7 +13,7 @@ import numpy as np
 
 from fwrl.errors import FwrlError
 from fwrl.play.belief import Belief, believe
-from fwrl.play.cast import cast_agent
+from fwrl.play.cast import cast_agent, table_bytes
 from fwrl.play.judge import Verdict
 from fwrl.play.likely import Route, follow, likely_outcomes
 from fwrl.play.limits import LimitError, Limits
@@ -60,25 +60,28 @@ class Arena:
         self.sides = [Side(self.task, cast_agent(name, S, A, self.seed), self.likely, self.seed) for name in self.names]
         elsewhere = int(terms.goal == 0)
         self._blanks = [float(side.agent.action_values(elsewhere, terms.goal).max()) for side in self.sides]
-        self.begin(terms)
+        self._begin(terms)
         for side in self.sides:
             side.warm_up()
 
     def begin(self, terms: Terms, *, stay: bool = False) -> None:
         """Both agents take up other terms."""
-        self.task.setup(terms.goal, terms.start)  # refuses before anything is changed
-        self.goal, self.terms, self.verdict = terms.goal, terms, None
-        if terms.start is not None:
-            self.start = terms.start
-        for side in self.sides:
-            side.begin(terms, stay=stay)
-        held = sum(_size(side.agent.tables) for side in self.sides)
+        self._begin(terms, stay=stay)
+        held = sum(table_bytes(side.agent) for side in self.sides)
         if held > self._limits.page_bytes:
             self._make_sides(terms)
             raise LimitError(
                 f"expected tables of at most {self._limits.page_bytes:,} bytes, they had grown to {held:,}; "
                 "both agents start over"
             )
+
+    def _begin(self, terms: Terms, *, stay: bool = False) -> None:
+        self.task.setup(terms.goal, terms.start)  # refuses before anything is changed
+        self.goal, self.terms, self.verdict = terms.goal, terms, None
+        if terms.start is not None:
+            self.start = terms.start
+        for side in self.sides:
+            side.begin(terms, stay=stay)
 
     def advance(self, steps: int) -> None:
         """Let both agents take this many steps."""
@@ -191,9 +194,3 @@ def drawable(world: World) -> Grid:
     if world.grid is None or not set(world.action_names) <= set(DIRECTIONS):
         raise FwrlError(f"expected a world drawn on a grid, {world.name!r} is a table; choose another")
     return world.grid
-
-
-def _size(tables: Any) -> int:
-    """The bytes of all arrays of an agent's tables."""
-    parts = tables if isinstance(tables, tuple) else (tables,)
-    return sum(_size(part) if isinstance(part, tuple) else int(part.nbytes) for part in parts)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fwrl.errors import FwrlError
-from fwrl.worlds import World
 
 MIB = 2**20
-GOALS_FORESEEN = 64  # goals a page may well click, each of which some agents keep a table for
 
 
 class LimitError(FwrlError):
@@ -24,17 +22,6 @@ class Limits:
     page_bytes: int = 512 * MIB
     total_bytes: int = 2048 * MIB
     idle: float = 3600.0
-
-
-def bytes_needed(world: World) -> int:
-    """What two agents may come to in `world`: a value for every pair of states, and for every goal met.
-
-    >>> from fwrl.worlds import load_world
-    >>> bytes_needed(load_world("four-rooms")) < MIB
-    True
-    """
-    S, A = world.n_states, world.n_actions
-    return 2 * 8 * (S * S + min(S, GOALS_FORESEEN) * S * A)
 
 
 class Memory:
@@ -59,7 +46,7 @@ needs 8 MiB; close another page or use a smaller world
         if size > page:
             raise LimitError(
                 f"expected a world that fits into the page's {page // MIB:,} MiB, this one needs "
-                f"{-(-size // MIB):,} MiB; use a smaller world"
+                f"{-(-size // MIB):,} MiB; use a smaller world or other agents"
             )
         left = total - sum(held for other, held in self._held.items() if other is not holder)
         if size > left:

@@ -7,6 +7,7 @@ drives it decides when.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from fwrl.play.arena import Arena, drawable
@@ -19,7 +20,8 @@ from fwrl.play.tour import AGENTS, STOPS
 from fwrl.worlds import World
 from fwrl.worlds.grid import DIRECTIONS
 
-SLICE = 0.005  # seconds that one advance should take
+SLICE = 0.005  # seconds after which an advance goes no further
+CHUNK = 0.001  # seconds after which it looks at the clock, as far as steps take as long as the last ones
 MOST_STEPS = 20_000  # steps of one advance
 LATE = 0.25  # seconds of steps overdue that are still made up for
 RATE_SPAN = 0.5  # seconds over which steps a second are measured
@@ -41,7 +43,7 @@ class Session:
         self.arena, self.tour = arena, tour
         self.worlds += 1
         self.dirty = True
-        self._slice = 64
+        self._chunk = 1
         self._rate = 0.0
         self._counted: tuple[float, int] | None = None
         self._since: float | None = None
@@ -72,13 +74,13 @@ class Session:
         if not self.moving:
             return 0
         if math.isinf(self.speed):
-            return self._slice
+            return MOST_STEPS
         if self._since is None:
             self._since, self._made = now, -1
         late = int((now - self._since) * self.speed) - self._made
         if late > max(1.0, LATE * self.speed):  # time lost is not made up for: the page would never keep up
             self._since, self._made, late = now, 0, 1
-        return min(late, self._slice)
+        return min(late, MOST_STEPS)
 
     def wait(self, now: float) -> float:
         """Seconds until the next step is due; 0 where it is now."""
@@ -86,18 +88,21 @@ class Session:
             return 0.0
         return max(0.0, self._since + (self._made + 1) / self.speed - now)
 
-    def advance(self, steps: int, clock: Any) -> None:
-        """Let both agents take `steps` steps; `clock()` is the time in seconds."""
-        begun = clock()
+    def advance(self, steps: int, clock: Callable[[], float]) -> None:
+        """Let both agents take `steps` steps, or as many as fit into a slice; `clock()` is the time in seconds."""
+        begun = ended = clock()
         if self._counted is None:
             self._counted = begun, self.arena.total_steps
-        self.arena.advance(steps)
-        ended = clock()
+        taken = 0
+        while taken < steps and ended - begun < SLICE:
+            chunk = min(steps - taken, self._chunk)
+            self.arena.advance(chunk)
+            taken += chunk
+            last, ended = ended, clock()
+            fitting = CHUNK * chunk / max(ended - last, 1e-9)
+            self._chunk = int(max(1, min(fitting, 2 * self._chunk, MOST_STEPS)))
         if self._since is not None:
-            self._made += steps
-        if ended > begun and steps >= min(self._slice, 64):
-            fitting = SLICE * steps / (ended - begun)
-            self._slice = int(min(MOST_STEPS, max(1, fitting, self._slice / 2), self._slice * 2))
+            self._made += taken
         since, before = self._counted
         if ended - since >= RATE_SPAN:
             self._rate = (self.arena.total_steps - before) / (ended - since)

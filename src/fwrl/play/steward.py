@@ -16,9 +16,9 @@ from typing import Any, ParamSpec, TypeVar
 from fwrl.errors import FwrlError
 from fwrl.play import messages
 from fwrl.play.arena import Arena
+from fwrl.play.cast import bytes_needed
 from fwrl.play.hall import Hall
 from fwrl.play.judge import judge
-from fwrl.play.limits import bytes_needed
 from fwrl.play.line import Line
 from fwrl.play.offer import FIRST, chosen_world, drawn_world
 from fwrl.play.session import Session, greeting, told_world
@@ -48,7 +48,7 @@ class Steward:
         world = await self._build(chosen_world, FIRST)
         await self._line.tell(told_world(world, 0))
         self.session = Session(await self._arena(world, list(AGENTS)))
-        self._held = bytes_needed(world)
+        self._held = bytes_needed(world, AGENTS)
         await self._tell_all()
 
     def close(self) -> None:
@@ -130,7 +130,8 @@ class Steward:
 
     async def _arena(self, world: World, names: list[str], seed: int = 0, **options: Any) -> Arena:
         # Until another world is taken the one in use is still held, also if nothing comes of the other.
-        self._hall.memory.claim(self, max(self._held, bytes_needed(world)))
+        needed = await self._build(bytes_needed, world, names)
+        self._hall.memory.claim(self, max(self._held, needed))
         return await self._build(Arena, world, names, seed, limits=self._hall.limits, **options)
 
     async def _build(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -152,7 +153,7 @@ class Steward:
             if tour is None and self.session.tour is not None:
                 self.session.play(False)
             self.session.take(arena, tour)
-        self._held = bytes_needed(arena.world)
+        self._held = bytes_needed(arena.world, arena.names)
         self._hall.memory.claim(self, self._held)
         await self._tell_all()
 

@@ -34,15 +34,15 @@ STOPS = (
     ),
     Stop(
         "First trip",
-        "Both look for the flag at the bottom right: once there, FWRL knows the way from every cell it passed, "
-        "Q-learning only that the flag is worth having.",
+        "Both look for the flag at the bottom right: once there, FWRL knows the way from every cell it passed, QLCAT "
+        "only that the flag is worth having.",
         trip=0,
         speed=5,
     ),
     Stop(
         "Second trip",
         "The flag moves to the top right, the start to the bottom left: FWRL has passed by the flag and its field "
-        "points there at once, Q-learning starts over.",
+        "points there at once, QLCAT starts over.",
         trip=1,
         speed=5,
     ),
@@ -54,8 +54,7 @@ STOPS = (
     ),
     Stop(
         "The test",
-        "Both now follow what they believe, without learning: FWRL walks straight to the flag, Q-learning does not "
-        "find it.",
+        "Both now follow what they believe, without learning: FWRL walks straight to the flag, QLCAT does not find it.",
         trip=2,
         speed=4,
     ),

@@ -93,6 +93,8 @@ const handlers = {
     find("working").hidden = true;
     inspector.answered();
     editor.revert();
+    if (state) controls.show(state); // a choice that was refused is taken back
+    if (world) controls.world(world);
     controls.complain(message);
   },
 };
