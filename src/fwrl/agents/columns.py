@@ -43,8 +43,11 @@ Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
 
 MEGABYTE = 10**6
-TURNS = 2000  # of a step: well under a millisecond
-ALL = 1 << 62
+# A walker asks about states near those it asked about before, and most of what waits never matters to it. Where
+# it jumps, all may matter at once. So after a question that had to wait long, steps work off what waits ahead.
+SHORT = 4000.0  # turns that a question may take: half a millisecond or so
+SPREAD = 128.0  # steps over which the turns beyond that would have been taken
+SLACKEN = 1.0 - 1.0 / 1024.0
 FREE = -1
 
 
@@ -68,7 +71,7 @@ class ColumnTables(NamedTuple):
     clock: Ints
     agenda: Agenda  # who waits to improve a column
     waits: Ints  # (1,) which column
-    pace: Ints  # (1,) turns that a step gives them
+    pace: Floats  # (1,) turns that a step gives them
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,) 1 where every step is worth -1
 
@@ -82,9 +85,11 @@ def act(agent: ColumnTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on F(s, ., g)."""
     n, values = agent.columns.slot[agent.clock[GOAL]], agent.action_values
     path_rewards(agent.columns.V[n], agent.links, s, values)
-    if agent.agenda.size[0] > 0:
-        # Those who wait below the best action cannot make another one as good.
-        work_off(agent, least_tie(largest(values)), ALL)
+    # Those who wait below the best action cannot make another one as good.
+    least = least_tie(largest(values))
+    if agent.agenda.size[0] > 0 and agent.agenda.key[0] >= least:
+        turns = work_off(agent, least, np.inf)
+        agent.pace[0] = max(agent.pace[0], (turns - SHORT) / SPREAD)
         path_rewards(agent.columns.V[n], agent.links, s, values)
     return epsilon_greedy(values, agent.clock, rng)
 
@@ -94,6 +99,7 @@ def observe(agent: ColumnTables, s: int, a: int, r: float, next_s: int, arrived:
     """Keep the best reward of the edge; where it is new or better, the goal's column improves."""
     if agent.agenda.size[0] > 0:
         work_off(agent, -np.inf, agent.pace[0])
+        agent.pace[0] *= SLACKEN
     if arrived:
         return LEARNED
     if agent.counts_steps[0] != 0:
@@ -103,9 +109,9 @@ def observe(agent: ColumnTables, s: int, a: int, r: float, next_s: int, arrived:
     e = find_link(links, pair, next_s)
     if e != NONE and r <= links.best[e]:
         return LEARNED
-    if not fits_potential(agent.h, s, r, next_s):
+    if (r > 0.0 or agent.gains[0] != 0) and not fits_potential(agent.h, s, r, next_s):
         if agent.agenda.size[0] > 0:
-            work_off(agent, -np.inf, ALL)
+            work_off(agent, -np.inf, np.inf)
         if not raise_potential(agent.h, links, agent.agenda, s, r, next_s):
             return PROFITABLE
     if e == NONE:
@@ -116,8 +122,8 @@ def observe(agent: ColumnTables, s: int, a: int, r: float, next_s: int, arrived:
     g = agent.clock[GOAL]
     if g >= 0:
         catch_up(agent, agent.columns.slot[g])
-        if agent.agenda.size[0] > 0:
-            work_off(agent, -np.inf, agent.pace[0])
+        if agent.gains[0] != 0:
+            work_off(agent, -np.inf, np.inf)
     return LEARNED
 
 
@@ -138,14 +144,17 @@ def catch_up(agent: ColumnTables, n: int) -> None:
 
 
 @compiled
-def work_off(agent: ColumnTables, least: float, turns: int) -> None:
-    """Let the states that wait have `turns` turns, those with V of at least `least`; all, where rewards gain."""
+def work_off(agent: ColumnTables, least: float, turns: float) -> float:
+    """Let the states that wait have `turns` turns, those with V of at least `least`; how many they took.
+
+    Where rewards may be positive, all are worked off at once, and the answer is 0.
+    """
     columns, n = agent.columns, agent.waits[0]
     V, g = columns.V[n], columns.goal[n]
     if agent.gains[0] != 0:
         settle_once(V, agent.h, agent.links, agent.agenda, g)
-    else:
-        settle(V, agent.h, agent.links, agent.agenda, g, least, turns)
+        return 0.0
+    return settle(V, agent.h, agent.links, agent.agenda, g, least, turns)
 
 
 COLUMNS = declare(ColumnTables, act, observe, action_values)
@@ -170,7 +179,7 @@ def no_columns(n_states: int, n_actions: int, memory: int, counts_steps: bool) -
         no_episode(),
         empty_agenda(n_states),
         np.zeros(1, np.int64),
-        np.array([TURNS]),
+        np.zeros(1),
         np.zeros(n_actions),
         np.array([int(counts_steps)]),
     )
@@ -179,7 +188,7 @@ def no_columns(n_states: int, n_actions: int, memory: int, counts_steps: bool) -
 def column(tables: ColumnTables, goal: int) -> Floats:
     """(S,) V(., goal), current: kept, caught up, or made now, in place of the one longest unused."""
     columns, changes = tables.columns, int(tables.links.changes[0])
-    work_off(tables, -np.inf, ALL)
+    work_off(tables, -np.inf, np.inf)
     n = int(columns.slot[goal])
     if n == FREE:
         n = _vacate(tables)
@@ -192,7 +201,7 @@ def column(tables: ColumnTables, goal: int) -> Floats:
         columns.change[n] = changes
     elif since < changes:
         catch_up(tables, n)
-        work_off(tables, -np.inf, ALL)
+        work_off(tables, -np.inf, np.inf)
     kept: Floats = columns.V[n]
     return kept
 

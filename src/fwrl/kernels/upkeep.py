@@ -43,11 +43,13 @@ def offer_changes(V: Floats, h: Floats, links: Links, agenda: Agenda, g: int, si
 
 
 @compiled
-def settle(V: Floats, h: Floats, links: Links, agenda: Agenda, g: int, least: float, turns: int) -> None:
-    """Give `turns` turns, or as many as there are down to the key `least`; rewards are <= 0."""
-    while turns > 0 and agenda.size[0] > 0 and agenda.key[0] >= least:
+def settle(V: Floats, h: Floats, links: Links, agenda: Agenda, g: int, least: float, turns: float) -> float:
+    """Give `turns` turns, or as many as there are down to the key `least`; how many. Rewards are <= 0."""
+    given = 0.0
+    while given < turns and agenda.size[0] > 0 and agenda.key[0] >= least:
         _turn(V, h, links, agenda, g, next_in_turn(agenda), False)
-        turns -= 1
+        given += 1.0
+    return given
 
 
 @compiled
@@ -77,7 +79,7 @@ def _offer(V: Floats, h: Floats, agenda: Agenda, g: int, x: int, through: float,
     """Let V(x) rise to `through` if that is better, and x wait its turn."""
     if through > V[x] and x != g and agenda.place[x] != DONE and (not gains or improves(through, V[x])):
         V[x] = through
-        wait(agenda, x, through - h[x])
+        wait(agenda, x, through - h[x] if gains else through)
 
 
 @compiled
