@@ -31,6 +31,12 @@ def test_fwrl_works_where_nothing_can_be_written(tmp_path):
     assert list(tmp_path.iterdir()) == [blocked]
 
 
+def test_a_folder_that_cannot_be_written_is_none(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    assert cache_folder() is None
+
+
 @pytest.mark.parametrize("variable", ["NUMBA_CACHE_DIR", "XDG_CACHE_HOME"])
 def test_the_folder_that_was_asked_for_is_used(monkeypatch, tmp_path, variable):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)

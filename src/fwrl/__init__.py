@@ -22,7 +22,9 @@ from fwrl.envs.registration import register_on_import
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from fwrl.agents.registry import load, make_agent, register_agent
+    from fwrl.agents.registry import make_agent, register_agent
+    from fwrl.planner import fit
+    from fwrl.saved import load
     from fwrl.task import Task, learn, run, walk
     from fwrl.worlds import World, load_world, register_world
 
@@ -30,8 +32,9 @@ if TYPE_CHECKING:
 _HOME = {
     "Task": "fwrl.task",
     "World": "fwrl.worlds",
+    "fit": "fwrl.planner",
     "learn": "fwrl.task",
-    "load": "fwrl.agents.registry",
+    "load": "fwrl.saved",
     "load_world": "fwrl.worlds",
     "make_agent": "fwrl.agents.registry",
     "register_agent": "fwrl.agents.registry",
@@ -43,6 +46,7 @@ _HOME = {
 __all__ = [
     "Task",
     "World",
+    "fit",
     "learn",
     "load",
     "load_world",

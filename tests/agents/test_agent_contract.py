@@ -12,6 +12,11 @@ VARIANTS = [
     *((name, {}) for name in agent_names()),
     ("fwrl", {"relaxation": "paper"}),
     ("fwrl", {"storage": "columns"}),
+    ("fwrl", {"backup": "expected"}),
+    ("fwrl", {"explorer": "optimistic"}),
+    ("fwrl", {"backup": "expected", "explorer": "optimistic"}),
+    ("mbrl", {"explorer": "optimistic"}),
+    ("sweeping", {"explorer": "optimistic"}),
 ]
 every_agent = pytest.mark.parametrize(
     ("name", "options"), VARIANTS, ids=["-".join([n, *map(str, o.values())]) for n, o in VARIANTS]
@@ -253,3 +258,42 @@ def test_an_agent_says_what_it_is(name, options):
     assert cls.name == name
     assert cls.description
     assert name in repr(fwrl.make_agent(name, 2, 1, **options))
+
+
+def test_a_profitable_cycle_seen_before_any_goal_is_refused_when_a_goal_is_taken_up(tmp_path):
+    agent = fwrl.make_agent("mbrl", 4, 2)
+    agent.observe_many([0, 1, 1], [0, 0, 1], [1.0, 1.0, -1.0], [1, 0, 2])
+    with pytest.raises(PositiveCycleError, match="on the way to 2 what was observed has one"):
+        agent.begin_episode(2)
+    with pytest.raises(PositiveCycleError, match="on the way to 2"):
+        agent.value(0, 2)
+    assert agent.goal is None
+    agent.begin_episode(3)
+    agent.observe(2, 0, -1.0, 2)
+    agent.save(tmp_path / "a.fwrl")
+    assert fwrl.load(tmp_path / "a.fwrl").value(3, 3) == 0.0
+
+
+@every_agent
+@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.int32, np.int64, int])
+def test_any_kind_of_integer_is_a_state(name, options, kind):
+    agent = fwrl.make_agent(name, 5, 2, **options)
+    agent.begin_episode(kind(3))
+    agent.observe(kind(0), kind(1), np.float32(-1.0), kind(3), np.bool_(False))
+    assert agent.act(kind(0)) in (0, 1)
+    assert agent.value(kind(0), kind(3)) == agent.value(0, 3)
+    for verb in (agent.verbs.act, agent.verbs.observe):
+        assert len({signature[1:] for signature in verb.signatures}) <= 1  # compiled once, whatever came in
+
+
+@every_agent
+@pytest.mark.parametrize("state", [1.5, 1.0, "1", None, [1]])
+def test_what_is_no_integer_is_no_state(name, options, state):
+    agent = fwrl.make_agent(name, 5, 2, **options)
+    agent.begin_episode(3)
+    with pytest.raises(FwrlError, match="expected a state from 0 to 4, got"):
+        agent.act(state)
+    with pytest.raises(FwrlError, match="expected an action from 0 to 1, got"):
+        agent.observe(0, state, -1.0, 1)
+    with pytest.raises(FwrlError, match="expected a goal from 0 to 4, got"):
+        agent.begin_episode(state)

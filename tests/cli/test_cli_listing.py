@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 
 import pytest
 
@@ -95,10 +96,13 @@ def test_agents_are_listed_with_their_options(call):
 
 
 @pytest.mark.parametrize("arguments", ["worlds", "worlds --json", "agents", "worlds four-rooms-200"])
-def test_a_reader_who_has_seen_enough_is_no_error(script, tmp_path, arguments):
-    from conftest import SCRIPT
-
+def test_a_reader_who_has_seen_enough_is_no_error(tmp_path, arguments):
     done = subprocess.run(
-        f"{SCRIPT} {arguments} | head -1", shell=True, capture_output=True, text=True, cwd=tmp_path, check=True
+        f"{sys.executable} -m fwrl {arguments} | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
     )
     assert (len(done.stdout.splitlines()), done.stderr) == (1, "")

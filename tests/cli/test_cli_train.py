@@ -56,6 +56,13 @@ def test_options_reach_the_agent(call):
     assert told["options"] == {"learning_rate": 0.5, "initial_value": 1.0}
 
 
+def test_first_and_last_episodes_are_told_apart_where_there_are_enough(call):
+    assert "mean reward of an episode" in call("train", "h-maze", "--episodes", 5, "--steps", 20).out
+    out = call("train", "h-maze", "--episodes", 6, "--steps", 20).out
+    assert "mean reward, first 5 episodes" in out
+    assert "mean reward, last 5 episodes" in out
+
+
 def test_a_run_without_a_visit_says_so(call):
     out = call("train", "four-rooms-32", "--agent", "random", "--episodes", 1, "--steps", 2).out
     assert "no completed visit" in out

@@ -8,6 +8,7 @@ import fwrl
 from fwrl.agents import agent_names
 from fwrl.errors import FwrlError, TaskError
 from fwrl.task import Task, walk
+from fwrl.task.task import episode_streams, goal_stream
 from fwrl.worlds import from_outcomes
 from fwrl.worlds.grid import from_map
 
@@ -78,6 +79,11 @@ def test_every_agent_meets_the_same_goals_and_starts():
     # The comparison is about something: agents respawn, and not equally often.
     visits = {name: int(result.visits.sum()) for name, result in lived.items()}
     assert visits["fwrl"] > 2 * visits["random"] > 0
+
+
+def test_no_two_generators_of_a_run_draw_the_same_numbers():
+    streams = [goal_stream(0), *(rng for episode in range(20) for rng in episode_streams(0, episode))]
+    assert len({rng.random() for rng in streams}) == len(streams) == 41
 
 
 def test_other_seeds_other_goals():

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -63,8 +63,15 @@ class Agent(ABC):
     Config: ClassVar[type[Config]]
     scratch: ClassVar[tuple[str, ...]] = ()  # fields, or fields of fields, that carry nothing from step to step
 
+    believes: ClassVar[Literal["reward", "steps", "nothing"]] = "reward"  # what its values promise of a path
+
     tables: Any
     verbs: Verbs
+
+    @classmethod
+    def made_for(cls, config: Any) -> type[Agent]:
+        """The class that carries this configuration out; agents of one name may be of several minds."""
+        return cls
 
     def __init__(
         self,
@@ -178,6 +185,17 @@ class Agent(ABC):
         best: Floats = self.action_table(goal).max(axis=1)
         return best
 
+    def promised(self, goal: int, step_reward: float | None) -> Floats:
+        """(S,) the path reward it believes in from every state; NaN where its values promise none.
+
+        Beliefs in steps are turned into rewards where every step pays the same `step_reward`.
+        """
+        counts = self.believes == "steps" or getattr(self.config, "objective", "") == "steps"
+        if self.believes == "nothing" or (counts and step_reward is None):
+            return np.full(self.n_states, np.nan)
+        values = self.values(goal)
+        return -step_reward * values if counts and step_reward is not None else values
+
     def greedy(self, state: int, goal: int) -> int:
         """The best action; of several the one with the lowest number, so that asking changes nothing."""
         return int(first_best(self.action_values(state, goal)))
@@ -225,14 +243,14 @@ class Agent(ABC):
         write_archive(path, "agent", details, arrays)
 
     @classmethod
-    def restore(cls, archive: Archive) -> Self:
+    def restore(cls, archive: Archive) -> Agent:
         """The agent that was saved."""
         try:
             details = archive.details
             config = cls.Config.of(details["config"])
-            agent = cls(*_sizes(archive), 0, config)
+            agent = cls.made_for(config)(*_sizes(archive), 0, config)
             agent.rng.bit_generator.state = details["generator"]
-            agent.tables = _refill(agent.tables, archive, cls.scratch)
+            agent.tables = _refill(agent.tables, archive, agent.scratch)
             goal, step, steps, explore = agent.tables.clock
             if not (-1 <= goal < agent.n_states and step >= 0 and steps >= 1 and explore in (0, 1)):
                 raise FileError("expected a clock with a goal, a step, a number of steps, and 0 or 1")

@@ -12,6 +12,8 @@ s_t, which closes one step late and lets a worse outcome overwrite a better one.
 best reward of each (s, a, s') and the fixed point of the inequality after every step (see `kernels.closure`).
 Steps with the goal reward are not learned from.
 
+`backup="expected"` and `explorer="optimistic"` go beyond the paper: see `agents.expected` and `agents.optimistic`.
+
 `storage="dense"` keeps V for every pair of states, S x S numbers; `storage="columns"` only for the goals in use,
 and then learns in worlds of a million states (see `columns`). Both believe the same.
 """
@@ -19,7 +21,7 @@ and then learns in worlds of a million states (see `columns`). Both believe the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,7 @@ from numpy.typing import NDArray
 from fwrl.agents import columns
 from fwrl.agents.agent import Agent, Config, no_episode
 from fwrl.agents.columns import COLUMNS, ColumnTables
+from fwrl.agents.model import Explorer, check_choice
 from fwrl.agents.verbs import LEARNED, PROFITABLE, Verbs, declare
 from fwrl.errors import FileError, OptionError
 from fwrl.kernels.closure import Walk, close_over, nothing_known, path_rewards, walk_room
@@ -51,6 +54,7 @@ Ints = NDArray[np.int64]
 
 Relaxation = Literal["exact", "paper"]
 Objective = Literal["reward", "steps"]
+Backup = Literal["best", "expected"]
 Storage = Literal["auto", "dense", "columns"]
 LARGEST_DENSE = 2000  # states up to which "auto" is dense
 LARGEST_TABLE = 8 * 2**30  # bytes
@@ -60,19 +64,37 @@ LARGEST_TABLE = 8 * 2**30  # bytes
 class FwrlConfig(Config):
     """`relaxation`: "exact", or "paper" for Algorithm 1 to the letter. `objective`: "reward", or "steps" to
     count every step as -1, as the paper's predecessor (Kaelbling 1993) did. `storage`: "dense", "columns", or
-    "auto" for dense up to 2,000 states. `memory`: MB for columns of goals other than the one in use.
+    "auto" for dense up to 2,000 states. `memory`: MB for columns of goals other than the one in use. `backup`:
+    "best", the paper's, or "expected", the mean over observed outcomes. `explorer`: "epsilon-greedy" or "optimistic".
     """
 
     relaxation: Relaxation = "exact"
+    backup: Backup = "best"
+    explorer: Explorer = "epsilon-greedy"
     objective: Objective = "reward"
     storage: Storage = "auto"
     memory: int = 256
 
     def __post_init__(self) -> None:
-        choices = {"relaxation": Relaxation, "objective": Objective, "storage": Storage}
+        choices = {
+            "relaxation": Relaxation,
+            "backup": Backup,
+            "explorer": Explorer,
+            "objective": Objective,
+            "storage": Storage,
+        }
         for name, choice in choices.items():
-            if getattr(self, name) not in get_args(choice):
-                raise OptionError(f"expected {name} to be one of {get_args(choice)}, got {getattr(self, name)!r}")
+            check_choice(name, getattr(self, name), get_args(choice))
+        if self.relaxation == "paper" and (self.backup, self.explorer) != ("best", "epsilon-greedy"):
+            raise OptionError(
+                "expected backup='best' and explorer='epsilon-greedy' with relaxation='paper', which is Algorithm 1 "
+                f"to the letter, got {self.backup!r} and {self.explorer!r}"
+            )
+        if self.storage == "columns" and (self.backup, self.explorer) != ("best", "epsilon-greedy"):
+            raise OptionError(
+                "expected backup='best' and explorer='epsilon-greedy' with storage='columns', got "
+                f"{self.backup!r} and {self.explorer!r}"
+            )
         if self.relaxation == "paper" and self.storage == "columns":
             raise OptionError(
                 "expected relaxation='exact' with storage='columns', got 'paper', which relaxes all of F at every "
@@ -192,15 +214,29 @@ class Fwrl(Agent):
     name = "fwrl"
     description = "Floyd-Warshall RL: the triangle inequality stitches past trips to any goal"
     Config = FwrlConfig
-    scratch = ("walk", "greedy", "onward", "action_values", "counts_steps", *columns.SCRATCH)
+    scratch: ClassVar[tuple[str, ...]] = ("walk", "greedy", "onward", "action_values", "counts_steps", *columns.SCRATCH)
     config: FwrlConfig
+
+    @classmethod
+    def made_for(cls, config: FwrlConfig) -> type[Agent]:
+        """Another class for the mean backup, and for the optimistic explorer."""
+        if config.backup == "expected":
+            from fwrl.agents.expected import ExpectedFwrl
+
+            return ExpectedFwrl
+        if config.explorer == "optimistic":
+            from fwrl.agents.optimistic import OptimisticFwrl
+
+            return OptimisticFwrl
+        return cls
 
     @property
     def storage(self) -> Storage:
         """Dense or columns, "auto" resolved."""
         if self.config.storage != "auto":
             return self.config.storage
-        large = self.n_states > LARGEST_DENSE and self.config.relaxation == "exact"
+        plain = self.config.relaxation == "exact" and self.config.explorer == "epsilon-greedy"
+        large = self.n_states > LARGEST_DENSE and plain
         return "columns" if large else "dense"
 
     def choose_verbs(self) -> Verbs:
@@ -251,7 +287,7 @@ class Fwrl(Agent):
         """Another goal, another column, other best actions."""
         if isinstance(self.tables, ColumnTables):
             columns.column(self.tables, goal)
-        elif isinstance(self.tables, ExactTables):
+        elif not isinstance(self.tables, PaperTables):
             self.tables.greedy.changes[0] += 1
 
     def saved_tables(self) -> ExactTables | PaperTables | ColumnTables:
@@ -267,7 +303,7 @@ class Fwrl(Agent):
         if isinstance(self.tables, ColumnTables):
             self.tables = columns.completed(self.tables, S, A)
             return
-        if isinstance(self.tables, ExactTables):
+        if not isinstance(self.tables, PaperTables):
             sound = self.tables.V.shape == (S, S)
             check_edges(self.tables.edges, S, A)
         else:
@@ -295,7 +331,7 @@ class Fwrl(Agent):
         goal = self._state(goal, "goal")
         if isinstance(self.tables, ColumnTables):
             return columns.column(self.tables, goal).copy()
-        if isinstance(self.tables, ExactTables):
+        if not isinstance(self.tables, PaperTables):
             known: Floats = self.tables.V[goal].copy()
             return known
         column: Floats = self.tables.F[:, :, goal].max(axis=1)

@@ -76,6 +76,7 @@ class QLearning(Agent):
 
     name = "ql"
     description = "Q-learning, reset at the beginning of every episode"
+    believes = "nothing"
     Config = QConfig
     config: QConfig
 

@@ -63,6 +63,7 @@ class QLearningConcatenated(Agent):
 
     name = "qlcat"
     description = "Q-learning with the goal concatenated to the state"
+    believes = "nothing"
     Config = QConfig
     config: QConfig
 

@@ -46,6 +46,7 @@ class RandomWalk(Agent):
 
     name = "random"
     description = "uniformly random actions: the floor"
+    believes = "nothing"
     Config = Config
     scratch = ("actions",)
 

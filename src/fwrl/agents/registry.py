@@ -25,6 +25,10 @@ OURS = {
     "qlcat": "fwrl.agents.qlcat:QLearningConcatenated",
     "mbrl": "fwrl.agents.mbrl:ModelBased",
     "mbrl-straight": "fwrl.agents.mbrl_straight:StraightModelBased",
+    "dg": "fwrl.agents.dg:DgLearning",
+    "agql": "fwrl.agents.agql:AllGoalsQLearning",
+    "her": "fwrl.agents.her:HindsightReplay",
+    "sweeping": "fwrl.agents.sweeping:PrioritisedSweeping",
     "random": "fwrl.agents.random:RandomWalk",
 }
 GROUP = "fwrl.agents"
@@ -80,7 +84,8 @@ def make_agent(
     -2.0
     """
     cls = agent_class(name)
-    return cls(n_states, n_actions, seed, cls.Config.of(options))
+    config = cls.Config.of(options)
+    return cls.made_for(config)(n_states, n_actions, seed, config)
 
 
 def load(path: str | Path) -> Agent:

@@ -8,14 +8,17 @@ from typing import Any
 from fwrl.agents import make_agent
 from fwrl.agents.agent import Agent
 from fwrl.bench.literal import LiteralFwrl
+from fwrl.bench.logs import ingestion, routes
 from fwrl.bench.measure import Measurement, alternate, seconds
 from fwrl.errors import unknown_name
 from fwrl.task import Task, Trajectory, run
 from fwrl.worlds import World, four_rooms, load_world
 
 PAPER_RUN = (50, 400)  # episodes, steps
+LOOP_STEPS = 400_000
 FIRST_STEPS = 30_000
 LITERAL_STEPS = {32: 20, 64: 3}  # literal steps timed on N x N maps; each costs the same
+GROWTH = (8, 16, 32, 48, 64)  # N of N x N maps
 
 
 def _agent(world: World, name: str = "fwrl") -> Agent:
@@ -58,7 +61,7 @@ def step() -> Iterator[Measurement]:
         "learn on four rooms / literal NumPy", ours / n, other / n, f"{n:,} ordinary steps of a 50 x 400 run"
     )
 
-    steps = 400_000
+    steps = LOOP_STEPS
 
     def live(name: str) -> Callable[[], None]:
         return lambda: _discard(run(task, _agent(world, name), episodes=1, steps=steps, seed=0))
@@ -85,7 +88,7 @@ def scale() -> Iterator[Measurement]:
 
 def growth() -> Iterator[Measurement]:
     """Cost a step as the map grows, against the random agent's on the same map."""
-    for size in (8, 16, 32, 48, 64):
+    for size in GROWTH:
         task = Task(four_rooms(size))
         run(task, _agent(task.world), episodes=1, steps=1, seed=0)
 
@@ -105,6 +108,8 @@ SUITE: dict[str, Callable[[], Iterator[Measurement]]] = {
     "step": step,
     "scale": scale,
     "growth": growth,
+    "fit": ingestion,
+    "plan": routes,
 }
 
 

@@ -11,9 +11,15 @@ from fwrl import __version__
 from fwrl.cli.agents import agents
 from fwrl.cli.bench import bench
 from fwrl.cli.check import check
+from fwrl.cli.compare import compare
+from fwrl.cli.explain import explain
 from fwrl.cli.export import export
+from fwrl.cli.fit import fit
+from fwrl.cli.plan import plan
+from fwrl.cli.play import play
 from fwrl.cli.reproduce import reproduce
 from fwrl.cli.train import train
+from fwrl.cli.tune import tune
 from fwrl.cli.worlds import worlds
 from fwrl.errors import FwrlError
 
@@ -48,12 +54,18 @@ def fwrl(
 
 
 app.command(epilog="Example: fwrl reproduce --seeds 5 --out quick")(reproduce)
+app.command(epilog="Example: fwrl compare four-rooms windy-four-rooms --seeds 10")(compare)
+app.command(epilog="Example: fwrl tune qlcat --seeds 3")(tune)
 app.command(epilog="Example: fwrl export results")(export)
 app.command(epilog="Example: fwrl worlds windy-four-rooms")(worlds)
 app.command(epilog="Example: fwrl agents --json")(agents)
 app.command(epilog="Example: fwrl train four-rooms --agent fwrl --episodes 20 --out rooms.fwrl")(train)
+app.command(epilog="Example: fwrl fit trips.csv -o trips.fwrl")(fit)
+app.command(epilog="Example: fwrl plan trips.fwrl dock-1 shelf-7")(plan)
+app.command(epilog="Example: fwrl explain trips.fwrl dock-1 shelf-7")(explain)
 app.command(epilog="Example: fwrl check rooms.fwrl")(check)
 app.command(epilog="Example: fwrl bench --only step")(bench)
+app.command(epilog="Example: fwrl play --no-browser")(play)
 
 
 # Typer lets only this subclass out; its parent is what every misused command or option raises.

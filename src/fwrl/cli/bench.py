@@ -11,7 +11,7 @@ import typer
 def bench(
     only: Annotated[
         list[str] | None,
-        typer.Option(help="A part: step, scale or growth; may be given several times."),
+        typer.Option(help="A part: step, scale, growth, fit or plan; may be given several times."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

@@ -14,11 +14,14 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Check every checksum of a saved file, and that it loads."""
-    from fwrl.agents import load
     from fwrl.files import check_archive
+    from fwrl.planner.experience import KIND
+    from fwrl.saved import load
 
     archive = check_archive(file)
     loaded = load(file)
+    if archive.kind == KIND:
+        loaded.check()
     sections: list[dict[str, Any]] = [
         {"name": name, "shape": list(archive[name].shape), "bytes": archive[name].nbytes} for name in archive.names
     ]

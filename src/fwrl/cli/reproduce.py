@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fwrl.cli.progress import run_with_progress
 from fwrl.errors import FileError
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from fwrl.experiment import Experiment, Store
+    from fwrl.experiment import Store
     from fwrl.report import Finding
 
 STORE = "results.sqlite"
@@ -47,42 +48,10 @@ def reproduce(
         raise FileError(f"cannot make the folder {str(out)!r}: {error.strerror}") from error
     console = Console(highlight=False)
     with Store(out / STORE) as store:
-        _run(store, experiments, seeds, workers or os.cpu_count() or 1)
+        run_with_progress(store, experiments, seeds, workers or os.cpu_count() or 1)
         found = _report(store, out)
     print_findings(console, found)
     console.print(f"Report: {out / 'report.html'} and {out / 'report.md'}", soft_wrap=True, markup=False)
-
-
-def _run(store: Store, experiments: Sequence[Experiment], seeds: int, workers: int) -> None:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    from fwrl.experiment import Progress, run_experiments
-
-    columns = (
-        TextColumn("running"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("runs,"),
-        TimeElapsedColumn(),
-        TextColumn("gone,"),
-        TimeRemainingColumn(),
-        TextColumn("left  {task.description}"),
-    )
-    console = Console(stderr=True)
-    try:
-        with Bar(*columns, console=console, transient=True) as bar:
-            line = bar.add_task("compiling kernels (once)", total=None)
-
-            def watch(progress: Progress) -> None:
-                text = progress.latest or "compiling kernels (once)"
-                bar.update(line, completed=progress.done, total=progress.total, description=text)
-
-            run_experiments(store, experiments, seeds=seeds, workers=workers, watch=watch)
-    except KeyboardInterrupt:
-        console.print(f"Stopped. {len(store.finished()):,} finished runs are kept; the same command goes on.")
-        raise
 
 
 def _report(store: Store, out: Path) -> list[Finding]:

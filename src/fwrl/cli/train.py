@@ -33,7 +33,7 @@ def train(
 ) -> None:
     """Let an agent learn in a world by the paper's protocol, and save it."""
     if out is not None:
-        _check_place(out)
+        check_place(out)
     from fwrl.agents import make_agent
     from fwrl.task import Task
     from fwrl.worlds import load_world
@@ -51,7 +51,7 @@ def train(
     _print(summary, out)
 
 
-def _check_place(out: Path) -> None:
+def check_place(out: Path) -> None:
     """Say before the training, not after it, that its result cannot be saved."""
     if not out.resolve().parent.is_dir():
         raise FileError(f"expected an existing folder for {str(out)!r}; make it first")
@@ -119,12 +119,14 @@ def _print(summary: dict[str, Any], out: Path | None) -> None:
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="bold")
     table.add_column(justify="right")
-    n = min(LAST, summary["episodes"])
     inefficiency = summary["distance_inefficiency"]
     table.add_row("steps taken", f"{summary['steps']:,}")
     table.add_row("goal visits", f"{summary['visits']:,}")
-    table.add_row(f"mean reward, first {n} episodes", f"{summary['mean_reward_first']:,.1f}")
-    table.add_row(f"mean reward, last {n} episodes", f"{summary['mean_reward_last']:,.1f}")
+    if summary["episodes"] > LAST:
+        table.add_row(f"mean reward, first {LAST} episodes", f"{summary['mean_reward_first']:,.5g}")
+        table.add_row(f"mean reward, last {LAST} episodes", f"{summary['mean_reward_last']:,.5g}")
+    else:
+        table.add_row("mean reward of an episode", f"{summary['mean_reward_last']:,.5g}")
     shown = f"{inefficiency:.3f}" if inefficiency is not None else "no completed visit"
     table.add_row("distance-inefficiency (1 is best)", shown)
     console = Console(highlight=False)

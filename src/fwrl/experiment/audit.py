@@ -44,7 +44,7 @@ def audit(agent: Agent, world: World) -> list[Audit]:
 
 def _audit_goal(agent: Agent, world: World, goal: int) -> Audit:
     others = np.arange(world.n_states) != goal
-    believed = agent.values(goal)
+    believed = agent.promised(goal, world.step_reward)
     known = others & np.isfinite(believed)
     truth = evaluate(world, greedy_policy(agent, goal), goal)
     return Audit(

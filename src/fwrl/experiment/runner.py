@@ -84,7 +84,7 @@ def _carried_out(todo: Sequence[Batch], workers: int) -> Iterator[tuple[Batch, l
     if workers == 1 or len(todo) <= 1:
         yield from ((batch, carry_out(batch)) for batch in todo)
         return
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_begin_work)
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=begin_work)
     try:
         # No more are under way than the processes need to stay busy, so that stopping is quick.
         pending: dict[Future[list[Trial]], Batch] = {}
@@ -105,7 +105,7 @@ def _finished(pending: dict[Future[list[Trial]], Batch]) -> Iterator[tuple[Batch
         yield pending.pop(future), future.result()
 
 
-def _begin_work() -> None:
+def begin_work() -> None:
     """Ctrl-C is for the process that owns the store; when that one is gone, so is the work."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -9,9 +9,10 @@ where the second maximum is over the actions that attain the first; p(g) = 1, v(
 
 This is policy iteration that touches only what changed. `pi` arrives with positive probability wherever it is
 defined: it starts from the actions by which a backward search from g first found each state, new outcomes never
-take an outcome away, and a switch has to improve strictly, so neither a wall bump nor a loop without cost can
-hold itself up. For a fixed `pi` the equations are linear; states are re-evaluated from a queue until they stand
-still, an outcome that stays put solved for exactly. Only a profitable cycle makes that go astray, or on for ever.
+take an outcome away (where hope for one ends, the plan is made anew), and a switch has to improve strictly, so neither
+a wall bump nor a loop without cost can hold itself up. For a fixed `pi` the equations are linear; states are
+re-evaluated from a queue until they stand still, an outcome that stays put solved for exactly. Only a profitable cycle
+makes that go astray, or on for ever.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from numpy.typing import NDArray
 from fwrl.errors import FileError
 from fwrl.kernels.compiled import compiled
 from fwrl.kernels.edges import NONE, Edges
+from fwrl.kernels.hope import Hope, check_hope, no_hope, share_of_hope
 from fwrl.kernels.ties import SMALLEST_SCALE, improves
+from fwrl.kernels.tries import tries_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -41,22 +44,21 @@ class Plan(NamedTuple):
     p: Floats  # (S,)
     v: Floats  # (S,)
     pi: Ints  # (S,)
-    p_before: Floats  # (S,) of touched states: the values when they were last improved upon
-    v_before: Floats  # (S,)
     queue: Ints  # (S,) ring of states to evaluate
     queued: Ints  # (S,) 1 while in the queue
     touched: Ints  # (2 S,) states whose value changed since the last improvement
     is_touched: Ints  # (S,)
     size: Ints  # (3,) head and length of the queue, number of touched
+    hope: Hope
 
 
-def no_plan(n_states: int) -> Plan:
-    """Nothing arrives anywhere."""
+def no_plan(n_states: int, prior: float = 0.0) -> Plan:
+    """Nothing arrives anywhere; `prior` is the hope there would be if there were any."""
     p, v = np.zeros(n_states), np.full(n_states, -np.inf)
     queue, queued, is_touched = (np.zeros(n_states, np.int64) for _ in range(3))
     touched, size = np.zeros(2 * n_states, np.int64), np.zeros(3, np.int64)
     pi = np.full(n_states, NONE)
-    return Plan(p, v, pi, p.copy(), v.copy(), queue, queued, touched, is_touched, size)
+    return Plan(p, v, pi, queue, queued, touched, is_touched, size, no_hope(prior))
 
 
 def check_plan(edges: Edges, plan: Plan, fresh: Plan) -> None:
@@ -65,7 +67,8 @@ def check_plan(edges: Edges, plan: Plan, fresh: Plan) -> None:
     Its values may differ from those of the fresh one by rounding, or be wrong and then soon corrected.
     """
     S = len(fresh.p)
-    sound = [len(array) for array in plan] == [len(array) for array in fresh]
+    check_hope(plan.hope)
+    sound = [len(array) for array in plan[:-1]] == [len(array) for array in fresh[:-1]]
     sound = sound and 0 <= plan.size[0] < S and not plan.size[1:].any()
     sound = sound and not (plan.queued.any() or plan.is_touched.any())
     sound = sound and np.array_equal(plan.p > 0, fresh.p > 0) and np.array_equal(plan.pi < 0, fresh.pi < 0)
@@ -73,7 +76,8 @@ def check_plan(edges: Edges, plan: Plan, fresh: Plan) -> None:
     if sound:
         A = len(edges.leaving) // S
         states = np.flatnonzero(plan.pi >= 0)
-        sound = bool(np.all(plan.pi < A) and np.all(edges.leaving[states * A + plan.pi[states]] != NONE))
+        tried = edges.leaving[states * A + np.minimum(plan.pi[states], A - 1)] != NONE
+        sound = bool(np.all(plan.pi < A) and (plan.hope.on[0] == 1 or np.all(tried)))
     if not sound:
         raise FileError(f"expected a plan over {S} states that follows what was observed; the file is damaged")
 
@@ -87,31 +91,67 @@ def plan_for(edges: Edges, plan: Plan, g: int) -> bool:
     plan.queued[:] = 0
     plan.is_touched[:] = 0
     plan.size[:] = 0
-    _touch(plan, g, plan.p[g], plan.v[g])
+    _touch(plan, g)
     plan.p[g] = 1.0
     plan.v[g] = 0.0
+    if plan.hope.on[0] != 0:
+        _hope(edges, plan, g)
     _attract(edges, plan, g)
     return settle(edges, plan, g)
 
 
 @compiled
-def _attract(edges: Edges, plan: Plan, g: int) -> None:
-    """Backward search from g: each state found gets the action that found it, and is queued in order."""
+def _hope(edges: Edges, plan: Plan, g: int) -> None:
+    """Send every state that has an action never tried straight to the goal by it."""
     A = len(edges.leaving) // len(plan.p)
-    expanded = 0
-    y = g
-    while True:
-        e = edges.entering[y]
-        while e != NONE:
-            x = edges.pair[e] // A
-            if x != g and plan.pi[x] == NONE:
-                plan.pi[x] = edges.pair[e] % A
-                _enqueue(plan, x)
-            e = edges.next_entering[e]
-        if expanded == plan.size[1]:
-            return
-        y = plan.queue[expanded]
+    for s in range(len(plan.p)):
+        for a in range(A):
+            if s != g and edges.leaving[s * A + a] == NONE:
+                plan.pi[s] = a
+                plan.p[s] = 1.0
+                plan.v[s] = plan.hope.reward[0]
+                _touch(plan, s)
+                break
+
+
+@compiled
+def _attract(edges: Edges, plan: Plan, g: int) -> None:
+    """Search backward from where one arrives: each state found gets the action that found it, and is queued in order.
+
+    While hoping, states that lead nowhere come last: trying once more what is not yet known is their only way.
+    """
+    A = len(edges.leaving) // len(plan.p)
+    for s in range(len(plan.p)):
+        if plan.p[s] > 0.0:
+            _attract_to(edges, plan, s, g)
+    expanded = _expand(edges, plan, g, 0)
+    for pair in range(len(edges.leaving)):
+        s = pair // A
+        if s != g and plan.pi[s] == NONE and share_of_hope(plan.hope, tries_of(edges, pair)) > 0.0:
+            plan.pi[s] = pair % A
+            _enqueue(plan, s)
+            expanded = _expand(edges, plan, g, expanded)
+
+
+@compiled
+def _expand(edges: Edges, plan: Plan, g: int, expanded: int) -> int:
+    """Search on from the queued states after the first `expanded`; how many there are then."""
+    while expanded < plan.size[1]:
+        _attract_to(edges, plan, plan.queue[expanded], g)
         expanded += 1
+    return expanded
+
+
+@compiled
+def _attract_to(edges: Edges, plan: Plan, y: int, g: int) -> None:
+    A = len(edges.leaving) // len(plan.p)
+    e = edges.entering[y]
+    while e != NONE:
+        x = edges.pair[e] // A
+        if x != g and plan.pi[x] == NONE:
+            plan.pi[x] = edges.pair[e] % A
+            _enqueue(plan, x)
+        e = edges.next_entering[e]
 
 
 @compiled
@@ -122,12 +162,11 @@ def settle(edges: Edges, plan: Plan, g: int) -> bool:
         while plan.size[1] > 0:
             work += 1
             s = _dequeue(plan)
-            p, v = plan.p[s], plan.v[s]
             change = _evaluate(edges, plan, s)
             if change == ASTRAY or work > ENDLESS:
                 return False
             if change == MOVED:
-                _touch(plan, s, p, v)
+                _touch(plan, s)
                 _enqueue_followers(edges, plan, s, g)
         _improve(edges, plan, g)
     return True
@@ -147,9 +186,12 @@ def outcome_of(edges: Edges, plan: Plan, pair: int) -> tuple[float, float]:
             weight += edges.times[e] * p
             value += p * (edges.total[e] + edges.times[e] * plan.v[edges.target[e]])
         e = edges.next_leaving[e]
-    if weight == 0.0:
+    q = share_of_hope(plan.hope, n)
+    known = (1.0 - q) / max(n, 1)
+    p = known * weight + q
+    if p == 0.0:
         return 0.0, -np.inf
-    return weight / n, value / weight
+    return p, (known * value + q * plan.hope.reward[0]) / p
 
 
 @compiled
@@ -173,10 +215,13 @@ def _evaluate(edges: Edges, plan: Plan, s: int) -> int:
             weight += edges.times[e] * p
             value += p * (edges.total[e] + edges.times[e] * plan.v[y])
         e = edges.next_leaving[e]
-    if weight == 0.0:
+    q = share_of_hope(plan.hope, n)
+    known = (1.0 - q) / max(n, 1)
+    arriving = known * weight + q
+    if arriving == 0.0:
         return ASTRAY
-    p = weight / (n - stay)
-    v = (value + p * stay_total) / weight
+    p = arriving / (1.0 - known * stay)
+    v = (known * (value + p * stay_total) + q * plan.hope.reward[0]) / arriving
     moved = abs(p - plan.p[s]) > STANDSTILL or not (abs(v - plan.v[s]) <= STANDSTILL * max(SMALLEST_SCALE, abs(v)))
     plan.p[s] = p
     plan.v[s] = v
@@ -185,22 +230,24 @@ def _evaluate(edges: Edges, plan: Plan, s: int) -> int:
 
 @compiled
 def _improve(edges: Edges, plan: Plan, g: int) -> None:
-    """Switch `pi` where that is strictly better: away from states that fell, towards states that rose."""
+    """Switch `pi` where that is strictly better: at states that were touched, and at those that lead to them.
+
+    A state whose value changes on the way is touched once more, so every comparison is made with the values that last.
+    """
     A = len(edges.leaving) // len(plan.p)
     touched = plan.size[2]
     for n in range(touched):
         s = plan.touched[n]
         plan.is_touched[s] = 0
-        if plan.p[s] < plan.p_before[s] or plan.v[s] < plan.v_before[s]:
+        if s != g:
             for a in range(A):
                 _consider(edges, plan, s, a, g)
-        if plan.p[s] > plan.p_before[s] or plan.v[s] > plan.v_before[s]:
-            e = edges.entering[s]
-            while e != NONE:
-                x = edges.pair[e] // A
-                if x != g:
-                    _consider(edges, plan, x, edges.pair[e] % A, g)
-                e = edges.next_entering[e]
+        e = edges.entering[s]
+        while e != NONE:
+            x = edges.pair[e] // A
+            if x != g:
+                _consider(edges, plan, x, edges.pair[e] % A, g)
+            e = edges.next_entering[e]
     # What switching touched comes next.
     plan.size[2] -= touched
     for n in range(plan.size[2]):
@@ -209,14 +256,15 @@ def _improve(edges: Edges, plan: Plan, g: int) -> None:
 
 @compiled
 def _consider(edges: Edges, plan: Plan, s: int, a: int, g: int) -> None:
-    """Let `pi` take `a` at s from now on if that is strictly better."""
-    if plan.pi[s] == a:
-        return
+    """Let `pi` take `a` at s from now on if that is strictly better.
+
+    Where `pi` does so already, its risen value is taken over, lest others be measured against an old one.
+    """
     A = len(edges.leaving) // len(plan.p)
     p, v = outcome_of(edges, plan, s * A + a)
     if improves(p, plan.p[s]) or (not improves(plan.p[s], p) and improves(v, plan.v[s])):
         plan.pi[s] = a
-        _touch(plan, s, plan.p[s], plan.v[s])
+        _touch(plan, s)
         plan.p[s] = p
         plan.v[s] = v
         _enqueue(plan, s)
@@ -266,10 +314,8 @@ def _dequeue(plan: Plan) -> int:
 
 
 @compiled
-def _touch(plan: Plan, s: int, p: float, v: float) -> None:
+def _touch(plan: Plan, s: int) -> None:
     if plan.is_touched[s] == 0:
         plan.is_touched[s] = 1
-        plan.p_before[s] = p
-        plan.v_before[s] = v
         plan.touched[plan.size[2]] = s
         plan.size[2] += 1

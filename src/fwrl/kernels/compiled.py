@@ -18,6 +18,10 @@ from typing import Any, TypeVar
 
 import numba
 
+from fwrl.kernels.borrowing import lend_generators
+
+lend_generators()
+
 PACKAGE = Path(__file__).resolve().parents[1]
 COMPILED_LAYERS = ("kernels", "agents", "task")
 

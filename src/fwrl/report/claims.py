@@ -41,6 +41,9 @@ TURNING = (
 )
 
 
+LUCK = " In the wind it is ahead, since FWRL books a lucky gust as certain where counts give the mean."
+
+
 class Finding(NamedTuple):
     """A claim, what came of it, and why."""
 
@@ -58,6 +61,13 @@ def findings(evidence: Evidence) -> list[Finding]:
             for judge in judges:
                 found += judge(evidence, experiment)
     return found
+
+
+def _reason(experiment: Experiment, turning: bool) -> str:
+    """Why only the turning planner stands out, if it does."""
+    if not turning:
+        return ""
+    return TURNING + (LUCK if experiment == WINDY else "")
 
 
 def _verdict(outcomes: Sequence[bool]) -> Verdict:
@@ -83,7 +93,7 @@ def _higher_reward(evidence: Evidence, experiment: Experiment) -> Iterator[Findi
         f"{experiment.title}: FWRL earns more reward than each baseline",
         verdict,
         f"FWRL's mean reward per episode minus that of {numbers}",
-        TURNING if turning else "",
+        _reason(experiment, turning),
     )
 
 
@@ -93,7 +103,7 @@ def _lower_inefficiency(evidence: Evidence, experiment: Experiment) -> Iterator[
         f"{experiment.title}: FWRL's distance-inefficiency is lower than each baseline's",
         verdict,
         f"median inefficiency, less FWRL's, of {numbers}",
-        TURNING if turning else "",
+        _reason(experiment, turning),
     )
 
 
@@ -109,7 +119,7 @@ def _twice_the_next_best(evidence: Evidence, experiment: Experiment) -> Iterator
             f"{experiment.title}: twice the median reward of the next best baseline, {kind}",
             "holds" if times.low >= 2 else "does not hold",
             f"{times.text()} times the median of {label}",
-            "" if times.low >= 2 else TURNING,
+            _reason(experiment, times.low < 2),
         )
 
 
@@ -126,7 +136,7 @@ def _more_sample_efficient(evidence: Evidence, experiment: Experiment) -> Iterat
         verdict,
         f"FWRL plays at 90 % of the oracle from episode {ours.efficiency.text(0)} on (median); probability that it "
         f"gets there sooner than {numbers}; runs that never do: {never}",
-        TURNING if turning else "",
+        _reason(experiment, turning),
     )
 
 

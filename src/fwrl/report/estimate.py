@@ -23,9 +23,13 @@ class Estimate(NamedTuple):
 
 
 def number(value: float, digits: int = 2) -> str:
-    """A number for people: "never" for what is infinite, "-" for what has no value."""
+    """A number for people: "never" for what is infinite, "-" for what has no value.
+
+    >>> number(1234.5, 1), number(-0.01, 1), number(float("inf"))
+    ('1,234.5', '0.0', 'never')
+    """
     if math.isnan(value):
         return "-"
     if math.isinf(value):
         return "never" if value > 0 else "-never"
-    return f"{value:,.{digits}f}"
+    return f"{round(value, digits) + 0.0:,.{digits}f}"

@@ -41,14 +41,20 @@ MARKS = {"holds": "holds", "holds in part": "part", "does not hold": "not"}
 MEDIA = {".png": "image/png", ".gif": "image/gif"}
 
 
-def html_page(findings: Sequence[Finding], tables: Sequence[Table], pictures: Sequence[Picture]) -> str:
+def html_page(
+    findings: Sequence[Finding],
+    tables: Sequence[Table],
+    pictures: Sequence[Picture],
+    title: str = TITLE,
+    introduction: str = INTRODUCTION,
+) -> str:
     """The whole page."""
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{escape(TITLE)}</title><style>{STYLE}</style></head><body><main>",
-        f"<h1>{escape(TITLE)}</h1><p>{escape(INTRODUCTION)}</p>",
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body><main>",
+        f"<h1>{escape(title)}</h1><p>{escape(introduction)}</p>",
         "<h2>Verdicts</h2>",
         _verdicts(findings),
         "<h2>Numbers</h2>",

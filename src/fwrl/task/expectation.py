@@ -16,10 +16,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def expected_reward(task: Task, policy: Ints, goal: int, steps: int) -> float:
+def expected_reward(task: Task, policy: Ints, goal: int, steps: int, start: int | None = None) -> float:
     """The expected total reward of an episode of `steps` steps towards `goal`, goal rewards included.
 
-    `policy` (S,) is the action at each state. Starts are uniform, as in the task.
+    `policy` (S,) is the action at each state. Starts are uniform, as in the task, or all `start`.
 
     >>> from fwrl.oracle import optimum
     >>> from fwrl.worlds import load_world
@@ -28,7 +28,7 @@ def expected_reward(task: Task, policy: Ints, goal: int, steps: int) -> float:
     >>> expected_reward(task, optimum(ring, 3).policy, goal=3, steps=1)
     -0.00025
     """
-    world, setup = task.world, task.setup(goal)
+    world, setup = task.world, task.setup(goal, start)
     T, S = world.tables, world.n_states
     pairs = np.arange(S) * world.n_actions + policy
     first, last = T.first[pairs], T.first[pairs + 1]

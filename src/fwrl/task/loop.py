@@ -1,7 +1,7 @@
-"""The compiled loop: one episode of the paper's protocol, for any agent.
+"""The compiled loop: steps of an episode of the paper's protocol, for any agent.
 
-`walk` in the module beside this one is the same loop in Python; a test holds the two to the same trajectory, bit
-for bit.
+An episode may be run whole or in slices, each going on where the last one stopped. `walk` in the module beside this
+one is the same loop in Python; tests hold all of them to the same trajectory, bit for bit.
 """
 
 from __future__ import annotations
@@ -21,8 +21,15 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+class Place(NamedTuple):
+    """Where an unfinished episode stands."""
+
+    state: Ints  # (1,)
+    trip: Floats  # (2,) distance travelled since the trip began, shortest distance it could take
+
+
 class Record(NamedTuple):
-    """What an episode writes down: visits always, steps where there is room for them."""
+    """What a slice of an episode writes down: visits always, steps where there is room for them."""
 
     totals: Floats  # (1,) reward
     visit_distance: Floats  # (T,) travelled on each completed trip
@@ -35,7 +42,7 @@ class Record(NamedTuple):
 
 
 def blank_record(steps: int, trace: bool) -> Record:
-    """Room for an episode of `steps` steps."""
+    """Room for `steps` steps."""
     T = steps if trace else 0
     ints = [np.zeros(T, np.int64) for _ in range(3)]
     return Record(
@@ -68,25 +75,33 @@ def draw_start(setup: Setup, starts: np.random.Generator) -> int:
     return int(setup.starts[one_of(len(setup.starts), starts)])
 
 
-def _run_episode(
+def begin_trip(setup: Setup, s: int) -> Place:
+    """A trip from `s`, not a step of it taken."""
+    return Place(np.array([s], np.int64), np.array([0.0, setup.to_goal[s]]))
+
+
+def _run_steps(
     world: OutcomeTables,
     setup: Setup,
     agent: Any,
     rng: np.random.Generator,
     streams: Streams,
+    place: Place,
     steps: int,
     goal_reward: float,
     respawn: bool,
     learn: bool,
     record: Record,
 ) -> tuple[int, int, int]:
-    """Run one episode; (steps taken, visits, LEARNED or what `observe` said of the last step)."""
+    """Take `steps` steps on from `place`; (steps taken, visits, LEARNED or what `observe` said of the last step)."""
     A = (len(world.first) - 1) // len(setup.arrives)
-    s = draw_start(setup, streams[0])
-    shortest = setup.to_goal[s]
-    travelled = 0.0
+    s = place.state[0]
+    travelled = place.trip[0]
+    shortest = place.trip[1]
     visits = 0
-    for t in range(steps):
+    taken = 0
+    verdict = LEARNED
+    while taken < steps:
         a = act(agent, s, rng)
         arrived = setup.arrives[s]
         if arrived:
@@ -99,25 +114,29 @@ def _run_episode(
             travelled += world.length[o]
         record.totals[0] += r
         if len(record.state) > 0:
-            record.state[t] = s
-            record.action[t] = a
-            record.reward[t] = r
-            record.next_state[t] = next_s
-            record.arrived[t] = arrived
+            record.state[taken] = s
+            record.action[taken] = a
+            record.reward[taken] = r
+            record.next_state[taken] = next_s
+            record.arrived[taken] = arrived
+        taken += 1
         if learn:
             verdict = observe(agent, s, a, r, next_s, arrived)
             if verdict != LEARNED:
-                return t + 1, visits, verdict
+                break
         if arrived:
             record.visit_distance[visits] = travelled
             record.visit_shortest[visits] = shortest
             visits += 1
             if not respawn:
-                return t + 1, visits, LEARNED
+                break
             travelled = 0.0
             shortest = setup.to_goal[next_s]
         s = next_s
-    return steps, visits, LEARNED
+    place.state[0] = s
+    place.trip[0] = travelled
+    place.trip[1] = shortest
+    return taken, visits, verdict
 
 
-run_episode = Loop(_run_episode)
+run_steps = Loop(_run_steps)

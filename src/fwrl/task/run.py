@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import Agent
 from fwrl.agents.verbs import LEARNED
 from fwrl.errors import PositiveCycleError
-from fwrl.task.loop import Record, blank_record, run_episode
+from fwrl.task.loop import Record, begin_trip, blank_record, draw_start, run_steps
 from fwrl.task.task import GOAL_REWARD, Task, episode_streams, goal_stream
-from fwrl.worlds import World
+from fwrl.worlds import World, load_world
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -69,7 +69,7 @@ class Result:
 
 
 def run(
-    world: World | Task,
+    world: World | Task | str,
     agent: Agent,
     *,
     episodes: int = 50,
@@ -85,9 +85,11 @@ def run(
 ) -> Result:
     """Let `agent` live through `episodes` of `steps` steps each, compiled; what came of it.
 
-    `world` may also be a `Task`, which then says what the goal pays and when an episode ends. Goals and starts
-    are drawn by `seed`, the same for every agent, unless `goal` or `start` fixes them.
+    `world` may also be a world's name, or a `Task`, which then says what the goal pays and when an episode ends.
+    Goals and starts are drawn by `seed`, the same for every agent, unless `goal` or `start` fixes them.
     """
+    if isinstance(world, str):
+        world = load_world(world)
     task = world if isinstance(world, Task) else Task(world, goal_reward=goal_reward, goal_threshold=goal_threshold)
     lived = list(
         live(
@@ -122,7 +124,7 @@ def live(
     """The same, an episode at a time, for whoever wants to watch."""
     world = task.world
     task.check_fit(agent.n_states, agent.n_actions, episodes, steps)
-    loop = run_episode.of(agent.verbs)
+    loop = run_steps.of(agent.verbs)
     goals = goal_stream(seed)
     for episode in range(episodes):
         g = task.draw_goal(goals, start) if goal is None else goal
@@ -130,12 +132,14 @@ def live(
         agent.begin_episode(g, steps, explore=explore)
         agent.reserve(steps)
         record = blank_record(steps, trajectory)
+        streams = episode_streams(seed, episode)
         taken, visits, verdict = loop(
             world.tables,
             setup,
             agent.tables,
             agent.rng,
-            episode_streams(seed, episode),
+            streams,
+            begin_trip(setup, draw_start(setup, streams.starts)),
             steps,
             task.goal_reward,
             task.respawn,

@@ -59,6 +59,12 @@ _PATTERNS = (
         four_rooms,
         "Four rooms inside N x N cells, such as four-rooms-32",
     ),
+    _Pattern(
+        "gymnasium:ID",
+        re.compile(r"gymnasium:([\w/.-]+)"),
+        World.from_gymnasium,
+        "The transition table of a Gymnasium environment, such as gymnasium:CliffWalking-v1",
+    ),
 )
 
 
@@ -135,7 +141,8 @@ def _factory(name: str) -> Callable[..., World] | None:
     for pattern in _PATTERNS:
         match = pattern.names.fullmatch(name)
         if match:
-            return partial(pattern.factory, *map(int, match.groups()))
+            parts = (int(part) if part.isdecimal() else part for part in match.groups())
+            return partial(pattern.factory, *parts)
     if name not in _registered and Path(name).suffix not in READERS:
         _discover()
     return _registered[name].factory if name in _registered else None

@@ -1,0 +1,142 @@
+"""All-goals Q-learning with replay: L. P. Kaelbling (1993), "Learning to Achieve Goals", IJCAI, which updates every
+goal from every step; L.-J. Lin (1992), "Self-Improving Reactive Agents Based on Reinforcement Learning, Planning and
+Teaching", Machine Learning 8, which learns from past steps again.
+
+Q(s, a, g) is the path reward from s, starting with a, to g. For a transition s, a, r -> s', for every goal g at once,
+
+    Q(s, a, g) <- Q(s, a, g) + alpha (r + (0 if s' = g else max_b Q(s', b, g)) - Q(s, a, g))
+
+for the step just made, and for `replays` more, drawn uniformly from the last `capacity` of them. The goal reward is
+no part of Q, and the step that pays it is not learned from. Where rewards are negative, an `initial_value` of 0 is
+optimistic: what was never tried looks as if it led straight to the goal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.agents.agent import no_episode
+from fwrl.agents.all_goals import AllGoalsAgent, check_whole, table_of_pairs
+from fwrl.agents.ql import QConfig
+from fwrl.agents.verbs import LEARNED, Verbs, declare
+from fwrl.errors import FileError
+from fwrl.kernels.compiled import compiled
+from fwrl.kernels.dice import new_dice
+from fwrl.kernels.exploration import GOAL, epsilon_greedy
+from fwrl.kernels.replay import Ring, check_ring, draw, empty_ring, store
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class AllGoalsConfig(QConfig):
+    """`learning_rate` alpha, `initial_value` of every Q(s, a, g), `replays` per step, `capacity` of the ring."""
+
+    learning_rate: float = 0.5
+    initial_value: float = 0.0
+    replays: int = 10
+    capacity: int = 10_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_whole("replays", self.replays, least=0)
+        check_whole("capacity", self.capacity, least=1)
+
+
+class AllGoalsTables(NamedTuple):
+    """Q for every goal, and what to learn from again."""
+
+    Q: Floats  # (S, A, S)
+    ring: Ring
+    dice: Ints  # (1,)
+    clock: Ints
+    alpha: Floats  # (1,)
+    replays: Ints  # (1,)
+    onward: Floats  # (S,)
+
+
+@compiled
+def update_all_goals(Q: Floats, s: int, a: int, r: float, next_s: int, alpha: float, onward: Floats) -> None:
+    """One Q-learning update of Q(s, a, .); `onward` (S,) is room for max_b Q(s', b, .)."""
+    S, A = Q.shape[0], Q.shape[1]
+    for g in range(S):
+        onward[g] = Q[next_s, 0, g]
+    for b in range(1, A):
+        for g in range(S):
+            onward[g] = max(onward[g], Q[next_s, b, g])
+    onward[next_s] = 0.0
+    row = Q[s, a]
+    for g in range(S):
+        row[g] += alpha * (r + onward[g] - row[g])
+
+
+@compiled
+def act(agent: AllGoalsTables, s: int, rng: np.random.Generator) -> int:
+    """Epsilon-greedy on Q(s, ., g)."""
+    return epsilon_greedy(agent.Q[s, :, agent.clock[GOAL]], agent.clock, rng)
+
+
+@compiled
+def observe(agent: AllGoalsTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
+    """Learn from the step, and from some of those before it again."""
+    if arrived:
+        return LEARNED
+    ring, alpha = agent.ring, agent.alpha[0]
+    update_all_goals(agent.Q, s, a, r, next_s, alpha, agent.onward)
+    if agent.replays[0] > 0:
+        store(ring, s, a, r, next_s)
+    for _ in range(agent.replays[0]):
+        i = draw(ring, agent.dice)
+        update_all_goals(
+            agent.Q, ring.state[i], ring.action[i], ring.reward[i], ring.next_state[i], alpha, agent.onward
+        )
+    return LEARNED
+
+
+@compiled
+def action_values(agent: AllGoalsTables, s: int, g: int, values: Floats) -> None:
+    """Q(s, ., g)."""
+    for a in range(len(values)):
+        values[a] = agent.Q[s, a, g]
+
+
+VERBS = declare(AllGoalsTables, act, observe, action_values)
+
+
+class AllGoalsQLearning(AllGoalsAgent):
+    """Q-learning of all goals at once."""
+
+    name = "agql"
+    description = "all-goals Q-learning with replay: every step teaches every goal"
+    Config = AllGoalsConfig
+    scratch = ("alpha", "replays", "onward")
+    config: AllGoalsConfig
+
+    def choose_verbs(self) -> Verbs:
+        """One kind."""
+        return VERBS
+
+    def empty_tables(self) -> AllGoalsTables:
+        """Every goal looks as near as `initial_value` says."""
+        S, A, config = self.n_states, self.n_actions, self.config
+        return AllGoalsTables(
+            Q=table_of_pairs(S, A, config.initial_value),
+            ring=empty_ring(config.capacity),
+            dice=new_dice(self.rng),
+            clock=no_episode(),
+            alpha=np.array([float(config.learning_rate)]),
+            replays=np.array([config.replays]),
+            onward=np.empty(S),
+        )
+
+    def check_tables(self) -> None:
+        """Shapes, and transitions within range."""
+        S, A = self.n_states, self.n_actions
+        if self.tables.Q.shape != (S, A, S) or len(self.tables.dice) != 1:
+            raise FileError(f"expected Q for {S} states and {A} actions")
+        check_ring(self.tables.ring, self.config.capacity, S, A)

@@ -1,0 +1,170 @@
+"""DG-learning: L. P. Kaelbling (1993), "Learning to Achieve Goals", IJCAI, pages 1094-1099.
+
+DG(s, a, g) is the expected number of steps from s, starting with a, to g. After every step s, a -> s', for every
+goal g at once,
+
+    DG(s, a, g) <- (1 - alpha) DG(s, a, g) + alpha (1 if s' = g else 1 + min_b DG(s', b, g))
+
+and with `relaxation`, through the state k = s just left, for all i, a, g,
+
+    DG(i, a, g) <- min( DG(i, a, g), DG(i, a, k) + min_b DG(k, b, g) )
+
+Steps are counted and rewards ignored, as published. The relaxation is Algorithm 1 of FWRL with steps for rewards;
+what differs is the learning rate, and that unknown ways are `initial_steps` long rather than unknown. That number
+should exceed every distance: one too small would make relaxation shorten what it knows nothing of. The published
+relaxation runs now and then over all k; here it runs at every step over one, as FWRL's does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.agents.agent import Config, no_episode
+from fwrl.agents.all_goals import AllGoalsAgent, check_number, table_of_pairs
+from fwrl.agents.verbs import LEARNED, Verbs, declare
+from fwrl.errors import FileError, OptionError
+from fwrl.kernels.compiled import compiled
+from fwrl.kernels.exploration import GOAL, epsilon_greedy
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class DgConfig(Config):
+    """`learning_rate` alpha; `relaxation` through the state left at every step; `initial_steps` for unknown ways."""
+
+    learning_rate: float = 1.0
+    relaxation: bool = True
+    initial_steps: float = 1000.0
+
+    def __post_init__(self) -> None:
+        check_number("learning_rate", self.learning_rate)
+        if not 0 < self.learning_rate <= 1:
+            raise OptionError(f"expected 0 < learning_rate <= 1, got {self.learning_rate}")
+        if not isinstance(self.relaxation, bool):
+            raise OptionError(f"expected relaxation to be true or false, got {self.relaxation!r}")
+        check_number("initial_steps", self.initial_steps, least=0)
+
+
+class DgTables(NamedTuple):
+    """DG; `changes[0]` counts changes of it, and `relaxed[k]` is that count when k was last relaxed through."""
+
+    DG: Floats  # (S, A, S)
+    clock: Ints
+    changes: Ints  # (1,)
+    relaxed: Ints  # (S,)
+    onward: Floats  # (S,)
+    action_values: Floats  # (A,)
+    alpha: Floats  # (1,)
+    relaxes: Ints  # (1,)
+
+
+@compiled
+def least_onward(DG: Floats, k: int, onward: Floats) -> None:
+    """min_b DG(k, b, .) into `onward` (S,)."""
+    for g in range(len(onward)):
+        onward[g] = DG[k, 0, g]
+    for b in range(1, DG.shape[1]):
+        for g in range(len(onward)):
+            onward[g] = min(onward[g], DG[k, b, g])
+
+
+@compiled
+def step_towards(DG: Floats, s: int, a: int, next_s: int, alpha: float, onward: Floats) -> bool:
+    """The update of DG(s, a, .) for every goal; whether anything changed."""
+    least_onward(DG, next_s, onward)
+    onward[next_s] = 0.0
+    row = DG[s, a]
+    changed = False
+    for g in range(len(row)):
+        steps = (1.0 - alpha) * row[g] + alpha * (1.0 + onward[g])
+        changed |= steps != row[g]
+        row[g] = steps
+    return changed
+
+
+@compiled
+def shorten_through(DG: Floats, k: int, onward: Floats) -> bool:
+    """The relaxation through the way-point `k`; whether anything became shorter."""
+    least_onward(DG, k, onward)
+    changed = False
+    for i in range(DG.shape[0]):
+        for a in range(DG.shape[1]):
+            row = DG[i, a]
+            to_k = row[k]
+            for g in range(len(row)):
+                through = to_k + onward[g]
+                changed |= through < row[g]
+                row[g] = min(row[g], through)
+    return changed
+
+
+@compiled
+def act(agent: DgTables, s: int, rng: np.random.Generator) -> int:
+    """Epsilon-greedy on -DG(s, ., g)."""
+    action_values(agent, s, agent.clock[GOAL], agent.action_values)
+    return epsilon_greedy(agent.action_values, agent.clock, rng)
+
+
+@compiled
+def observe(agent: DgTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
+    """One step for every goal, then relax through s, unless nothing changed since that was last done."""
+    if arrived:
+        return LEARNED
+    if step_towards(agent.DG, s, a, next_s, agent.alpha[0], agent.onward):
+        agent.changes[0] += 1
+    if agent.relaxes[0] != 0 and agent.relaxed[s] != agent.changes[0]:
+        if shorten_through(agent.DG, s, agent.onward):
+            agent.changes[0] += 1
+        agent.relaxed[s] = agent.changes[0]
+    return LEARNED
+
+
+@compiled
+def action_values(agent: DgTables, s: int, g: int, values: Floats) -> None:
+    """-DG(s, ., g)."""
+    for a in range(len(values)):
+        values[a] = -agent.DG[s, a, g]
+
+
+VERBS = declare(DgTables, act, observe, action_values)
+
+
+class DgLearning(AllGoalsAgent):
+    """Kaelbling's DG-learning. Its values count steps, whatever the rewards."""
+
+    name = "dg"
+    description = "DG-learning (Kaelbling 1993): steps to every goal, with or without relaxation"
+    believes = "steps"
+    Config = DgConfig
+    scratch = ("onward", "action_values", "alpha", "relaxes")
+    config: DgConfig
+
+    def choose_verbs(self) -> Verbs:
+        """One kind."""
+        return VERBS
+
+    def empty_tables(self) -> DgTables:
+        """Every way is long."""
+        S, A, config = self.n_states, self.n_actions, self.config
+        return DgTables(
+            DG=table_of_pairs(S, A, config.initial_steps),
+            clock=no_episode(),
+            changes=np.zeros(1, np.int64),
+            relaxed=np.full(S, -1),
+            onward=np.empty(S),
+            action_values=np.empty(A),
+            alpha=np.array([float(config.learning_rate)]),
+            relaxes=np.array([int(config.relaxation)]),
+        )
+
+    def check_tables(self) -> None:
+        """Shapes."""
+        S, A, tables = self.n_states, self.n_actions, self.tables
+        if tables.DG.shape != (S, A, S) or len(tables.relaxed) != S or len(tables.changes) != 1:
+            raise FileError(f"expected DG for {S} states and {A} actions")

@@ -1,0 +1,167 @@
+"""Hindsight experience replay in a table: M. Andrychowicz, F. Wolski, A. Ray, J. Schneider, R. Fong, P. Welinder,
+B. McGrew, J. Tobin, P. Abbeel and W. Zaremba (2017), "Hindsight Experience Replay", NeurIPS.
+
+Q(g, s, a) is what is still to be earned from s on, starting with a, goal reward R included. A transition
+s, a, r -> s' is learned for a goal g by
+
+    Q(g, s, a) <- Q(g, s, a) + alpha (y - Q(g, s, a)),   y = r + R if s' = g, else r + max_b Q(g, s', b)
+
+Entering the goal ends the trip, so there is nothing to bootstrap from; R is the option `goal_reward`, since a
+goal imagined in hindsight never paid anything. Every step is learned from for the goal pursued, and stored with
+it. Then `replays` stored transitions are drawn uniformly from the last `capacity`, each learned from again for
+the goal it was made for and for `k` goals drawn from the states achieved later on the same trip, its own s'
+included (the strategy called "future").
+
+A trip ends where the task moves the agent: at the arriving step, at a new episode, wherever s is not the s' before.
+The arriving step itself, taken on the goal, sets Q(g, s, a) to the reward it paid and is not stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.agents.agent import Agent, no_episode
+from fwrl.agents.all_goals import check_number, check_whole, table_of_pairs
+from fwrl.agents.ql import QConfig
+from fwrl.agents.verbs import LEARNED, Verbs, declare
+from fwrl.errors import FileError
+from fwrl.kernels.compiled import compiled
+from fwrl.kernels.dice import new_dice
+from fwrl.kernels.exploration import GOAL, epsilon_greedy
+from fwrl.kernels.replay import (
+    Ring,
+    Trips,
+    check_ring,
+    check_trips,
+    draw,
+    draw_achieved,
+    empty_ring,
+    no_trips,
+    store_on_trip,
+)
+from fwrl.kernels.ties import largest
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class HindsightConfig(QConfig):
+    """`learning_rate` alpha, `initial_value` of every Q, `k` goals in hindsight for each of `replays` transitions
+    a step out of the last `capacity`, and the `goal_reward` R that arriving is taken to pay.
+    """
+
+    k: int = 4
+    replays: int = 10
+    capacity: int = 10_000
+    goal_reward: float = 10.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_whole("k", self.k, least=0)
+        check_whole("replays", self.replays, least=0)
+        check_whole("capacity", self.capacity, least=1)
+        check_number("goal_reward", self.goal_reward)
+
+
+class HindsightTables(NamedTuple):
+    """Q for every goal, and trips to learn from again."""
+
+    Q: Floats  # (S, S, A): goal, state, action
+    ring: Ring
+    trips: Trips
+    dice: Ints  # (1,)
+    clock: Ints
+    rates: Floats  # (2,) alpha and R
+    counts: Ints  # (2,) replays and k
+
+
+@compiled
+def learn_for(Q: Floats, g: int, s: int, a: int, r: float, next_s: int, alpha: float, R: float) -> None:
+    """One Q-learning update of Q(g, s, a)."""
+    onward = R if next_s == g else largest(Q[g, next_s])
+    Q[g, s, a] += alpha * (r + onward - Q[g, s, a])
+
+
+@compiled
+def act(agent: HindsightTables, s: int, rng: np.random.Generator) -> int:
+    """Epsilon-greedy on Q(g, s, .)."""
+    return epsilon_greedy(agent.Q[agent.clock[GOAL], s], agent.clock, rng)
+
+
+@compiled
+def observe(agent: HindsightTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
+    """Learn from the step for the goal pursued, and from some of those before it with hindsight."""
+    Q, ring, trips, g = agent.Q, agent.ring, agent.trips, agent.clock[GOAL]
+    alpha, R = agent.rates[0], agent.rates[1]
+    if arrived:
+        trips.newest[1] = 1
+        if g >= 0:
+            Q[g, s, a] = r
+        return LEARNED
+    if g >= 0:
+        learn_for(Q, g, s, a, r, next_s, alpha, R)
+    store_on_trip(ring, trips, s, a, r, next_s, g)
+    for _ in range(agent.counts[0]):
+        i = draw(ring, agent.dice)
+        s_i, a_i, r_i, next_i = ring.state[i], ring.action[i], ring.reward[i], ring.next_state[i]
+        if trips.goal[i] >= 0:
+            learn_for(Q, trips.goal[i], s_i, a_i, r_i, next_i, alpha, R)
+        for _ in range(agent.counts[1]):
+            achieved = draw_achieved(ring, trips, i, agent.dice)
+            learn_for(Q, achieved, s_i, a_i, r_i, next_i, alpha, R)
+    return LEARNED
+
+
+@compiled
+def action_values(agent: HindsightTables, s: int, g: int, values: Floats) -> None:
+    """Q(g, s, .)."""
+    for a in range(len(values)):
+        values[a] = agent.Q[g, s, a]
+
+
+VERBS = declare(HindsightTables, act, observe, action_values)
+
+
+class HindsightReplay(Agent):
+    """Q-learning that learns from failures as if they had been meant."""
+
+    name = "her"
+    description = "hindsight experience replay (Andrychowicz et al. 2017) on a table"
+    believes = "nothing"
+    Config = HindsightConfig
+    scratch = ("rates", "counts")
+    config: HindsightConfig
+
+    def choose_verbs(self) -> Verbs:
+        """One kind."""
+        return VERBS
+
+    def empty_tables(self) -> HindsightTables:
+        """Nothing tried, no trip made."""
+        S, A, config = self.n_states, self.n_actions, self.config
+        return HindsightTables(
+            Q=table_of_pairs(S, A, config.initial_value).reshape(S, S, A),
+            ring=empty_ring(config.capacity),
+            trips=no_trips(config.capacity),
+            dice=new_dice(self.rng),
+            clock=no_episode(),
+            rates=np.array([float(config.learning_rate), float(config.goal_reward)]),
+            counts=np.array([config.replays, config.k]),
+        )
+
+    def prepare(self, goal: int) -> None:
+        """A new episode is a new trip."""
+        self.tables.trips.newest[1] = 1
+
+    def check_tables(self) -> None:
+        """Shapes, transitions within range, and trips that follow one another."""
+        S, A, tables = self.n_states, self.n_actions, self.tables
+        if tables.Q.shape != (S, S, A) or len(tables.dice) != 1:
+            raise FileError(f"expected Q for {S} states and {A} actions")
+        check_ring(tables.ring, self.config.capacity, S, A)
+        check_trips(tables.trips, tables.ring, S)

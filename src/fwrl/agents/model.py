@@ -1,0 +1,260 @@
+"""Agents that back up the mean over observed outcomes: they keep counts, which is a model.
+
+Transitions are counted, P(s' | s, a) = n(s, a, s') / n(s, a), rewards averaged, and the policy for the goal in use is
+planned exactly: arriving first, reward second (see `kernels.arrival`). The plan is kept current after every step.
+`mbrl` and FWRL with `backup="expected"` are both this.
+
+The explorer is `epsilon-greedy`, the paper's, or `optimistic`: what is not yet known counts as if it led straight to
+the goal (see `kernels.hope`), and the plan itself leads to such frontiers, across the whole map. Then `plan` is the
+hopeful one; questions about values are answered without hope.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.agents.agent import Agent, Config, no_episode
+from fwrl.agents.verbs import LEARNED, PROFITABLE, Verbs, declare
+from fwrl.errors import OptionError, PositiveCycleError
+from fwrl.kernels.arrival import Plan, check_plan, no_plan, outcome_of, plan_for, reconsider
+from fwrl.kernels.chance import fresh_digits
+from fwrl.kernels.compiled import compiled
+from fwrl.kernels.edges import (
+    NONE,
+    Edges,
+    add_edge,
+    check_edges,
+    drop_newest_edge,
+    find_edge,
+    no_edges,
+    see_edge,
+)
+from fwrl.kernels.exploration import EXPLORE, GOAL, epsilon_greedy_from
+from fwrl.kernels.greedy import Greedy, nothing_remembered, remember
+from fwrl.kernels.hope import follow_evidence, forget_news, level_of, see_news, see_reward
+from fwrl.kernels.ties import improves
+from fwrl.kernels.tries import tries_of
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+Explorer = Literal["epsilon-greedy", "optimistic"]
+HOPE = 0.1  # before there is any evidence: one second try in ten shows something new
+
+
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Refuse an option that is none of its choices."""
+    if value not in choices:
+        raise OptionError(f"expected {name} to be one of {choices}, got {value!r}")
+
+
+@dataclass(frozen=True)
+class ModelConfig(Config):
+    """`explorer`: "epsilon-greedy", or "optimistic" without any epsilon."""
+
+    explorer: Explorer = "epsilon-greedy"
+
+    def __post_init__(self) -> None:
+        check_choice("explorer", self.explorer, get_args(Explorer))
+
+
+class ModelTables(NamedTuple):
+    """Counts, and the plan for the goal in use; `counts_steps[0]` is 1 where every step is worth -1."""
+
+    edges: Edges
+    plan: Plan
+    clock: Ints
+    greedy: Greedy
+    action_values: Floats  # (A,)
+    counts_steps: Ints  # (1,)
+
+
+@compiled
+def planned_values(edges: Edges, plan: Plan, s: int, values: Floats) -> None:
+    """v(s, .) of the actions that arrive with the best probability, -inf for the others."""
+    A = len(values)
+    best = 0.0
+    for a in range(A):
+        best = max(best, outcome_of(edges, plan, s * A + a)[0])
+    for a in range(A):
+        p, v = outcome_of(edges, plan, s * A + a)
+        values[a] = -np.inf if improves(best, p) else v
+
+
+@compiled
+def planned_table(edges: Edges, plan: Plan, table: Floats) -> None:
+    """The same for every state, into `table` (S, A)."""
+    for s in range(len(table)):
+        planned_values(edges, plan, s, table[s])
+
+
+@compiled
+def act(agent: ModelTables, s: int, rng: np.random.Generator) -> int:
+    """Greedy on the plan; with epsilon, unless the plan hopes."""
+    if agent.greedy.made[s] != agent.greedy.changes[0]:
+        planned_values(agent.edges, agent.plan, s, agent.action_values)
+        remember(agent.greedy, s, agent.action_values)
+    if agent.plan.hope.on[0] != 0:
+        return int(agent.greedy.best[s, int(fresh_digits(rng.random()) * agent.greedy.ties[s])])
+    return epsilon_greedy_from(agent.greedy, s, agent.clock, rng)
+
+
+@compiled
+def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
+    """Count the step; where that changes the model, bring the plan up to date."""
+    if arrived:
+        return LEARNED
+    if agent.counts_steps[0] != 0:
+        r = -1.0
+    edges, plan, g = agent.edges, agent.plan, agent.clock[GOAL]
+    pair = s * len(agent.action_values) + a
+    n = tries_of(edges, pair)
+    e = find_edge(edges, pair, next_s)
+    new = e == NONE
+    due = see_news(plan.hope, n, new)
+    if new:
+        e = add_edge(edges, pair, next_s)
+    elif not due and certain(edges, pair, e, r) and level_of(n + 1) == level_of(n):
+        see_edge(edges, e, r)
+        return LEARNED
+    times, total, best = edges.times[e], edges.total[e], edges.best[e]
+    see_edge(edges, e, r)
+    agent.greedy.changes[0] += 1
+    hoped = plan.hope.reward[0]
+    due = see_reward(plan.hope.reward, edges, r) or due
+    if g < 0:
+        return LEARNED
+    if plan.hope.on[0] != 0 and due:
+        follow_evidence(plan.hope)
+        settled = plan_for(edges, plan, g)
+    else:
+        settled = reconsider(edges, plan, s, a, g)
+    if settled:
+        return LEARNED
+    edges.times[e], edges.total[e], edges.best[e] = times, total, best
+    plan.hope.reward[0] = hoped
+    forget_news(plan.hope, n, new)
+    if new:
+        drop_newest_edge(edges)
+    plan_for(edges, plan, g)
+    return PROFITABLE
+
+
+@compiled
+def certain(edges: Edges, pair: int, e: int, r: float) -> bool:
+    """Whether `e` is the one outcome of `pair` there is, and `r` the reward it always had."""
+    if edges.leaving[pair] != e or edges.next_leaving[e] != NONE:
+        return False
+    mean = edges.total[e] / edges.times[e]
+    return not improves(r, mean) and not improves(mean, r)
+
+
+@compiled
+def action_values(agent: ModelTables, s: int, g: int, values: Floats) -> None:
+    """The plan's values for the goal in use."""
+    planned_values(agent.edges, agent.plan, s, values)
+
+
+VERBS = declare(ModelTables, act, observe, action_values)
+
+
+class ModelAgent(Agent):
+    """Counts, and exact planning on them; its configuration names the explorer."""
+
+    scratch = ("greedy", "action_values", "counts_steps")
+    counts_steps = False
+    config: Any
+
+    def choose_verbs(self) -> Verbs:
+        """One kind."""
+        return VERBS
+
+    @property
+    def optimistic(self) -> bool:
+        """Whether it hopes."""
+        return bool(self.config.explorer == "optimistic")
+
+    def empty_tables(self) -> ModelTables:
+        """Nothing seen."""
+        S, A = self.n_states, self.n_actions
+        plan = no_plan(S, HOPE)
+        steps = np.array([int(self.counts_steps)])
+        return ModelTables(no_edges(S, A), plan, no_episode(), nothing_remembered(S, A), np.empty(A), steps)
+
+    def prepare(self, goal: int) -> None:
+        """Plan for the goal."""
+        plan = no_plan(self.n_states)._replace(hope=self.tables.plan.hope)
+        plan.hope.on[0] = int(self.optimistic)
+        follow_evidence(plan.hope)
+        if not plan_for(self.tables.edges, plan, goal):
+            raise _no_bound(goal)
+        self.tables = self.tables._replace(plan=plan)
+        self.tables.greedy.changes[0] += 1
+
+    def begin_episode(self, goal: int, steps: int = 400, *, explore: bool = True) -> None:
+        """Take up `goal`; without exploring there is neither epsilon nor hope."""
+        super().begin_episode(goal, steps, explore=explore)
+        if self.optimistic and not self.tables.clock[EXPLORE]:
+            self.tables.plan.hope.on[0] = 0
+            plan_for(self.tables.edges, self.tables.plan, goal)
+
+    def action_values(self, state: int, goal: int) -> Floats:
+        """(A,) expected path reward given arrival, -inf for actions less likely to arrive than the best."""
+        state = self._state(state)
+        values = np.empty(self.n_actions)
+        planned_values(self.tables.edges, self._plan(goal), state, values)
+        return values
+
+    def action_table(self, goal: int) -> Floats:
+        """(S, A) the same for every state."""
+        table = np.empty((self.n_states, self.n_actions))
+        planned_table(self.tables.edges, self._plan(goal), table)
+        return table
+
+    def value(self, state: int, goal: int) -> float:
+        """v(s, g): expected path reward given arrival; -inf where the goal is never reached."""
+        state = self._state(state)
+        return float(self._plan(goal).v[state])
+
+    def values(self, goal: int) -> Floats:
+        """(S,) v(., g)."""
+        return self._plan(goal).v.copy()
+
+    def arrival(self, state: int, goal: int) -> float:
+        """p(s, g): the probability of ever arriving."""
+        state = self._state(state)
+        return float(self._plan(goal).p[state])
+
+    def check_tables(self) -> None:
+        """Edge indices, and a plan that could be the one for the goal."""
+        check_edges(self.tables.edges, self.n_states, self.n_actions)
+        fresh = no_plan(self.n_states, HOPE)
+        follow_evidence(fresh.hope)
+        if self.goal is not None:
+            on = bool(len(self.tables.plan.hope.on)) and bool(self.tables.plan.hope.on[0]) and self.optimistic
+            fresh.hope.on[0] = int(on)
+            if not plan_for(self.tables.edges, fresh, self.goal):
+                raise _no_bound(self.goal)
+        check_plan(self.tables.edges, self.tables.plan, fresh)
+
+    def _plan(self, goal: int) -> Plan:
+        """The plan for any goal, without hope: the one in use, or one made for the question."""
+        goal = self._state(goal, "goal")
+        if goal == self.goal and self.tables.plan.hope.on[0] == 0:
+            plan: Plan = self.tables.plan
+            return plan
+        plan = no_plan(self.n_states)
+        if not plan_for(self.tables.edges, plan, goal):
+            raise _no_bound(goal)
+        return plan
+
+
+def _no_bound(goal: int) -> PositiveCycleError:
+    return PositiveCycleError(
+        f"expected no cycle that gains reward, but on the way to {goal} what was observed has one; "
+        "check the sign of the rewards, and pass goal rewards with arrived=True"
+    )

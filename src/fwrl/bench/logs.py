@@ -1,0 +1,152 @@
+"""Logs and routes against what a user would pick instead: a bare DuckDB group-by, SciPy, networkx."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from fwrl.bench.measure import Measurement, alternate
+from fwrl.planner import Planner, fit
+from fwrl.worlds import World, four_rooms
+
+ROWS = 50_000_000
+SIDE = 316  # the log is of walks on a torus of SIDE x (SIDE + 1) states
+TRIP = 50  # moves
+MEMORY = "1GB"
+LARGE, SMALL = 1000, 100  # sides of four-room maps
+
+Edges = tuple[np.ndarray[Any, Any], ...]
+
+
+def ingestion() -> Iterator[Measurement]:
+    """Fit a log and save the planner, against grouping the same Parquet file and nothing more."""
+    with tempfile.TemporaryDirectory(prefix="fwrl-bench-") as folder:
+        for labels in ("integer", "string"):
+            path = Path(folder) / f"{labels}.parquet"
+            _write_log(path, labels == "string")
+            for counts in (False, True):
+
+                def learn(path: Path = path, counts: bool = counts) -> None:
+                    fit(path, memory=MEMORY, connections=counts).save(Path(folder) / "log.fwrl")
+
+                ours, other = alternate(learn, lambda p=path: _bare(p), rounds=3)  # type: ignore[misc]
+                peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+                also = "with" if counts else "without"
+                note = f"{ours / other:.2f} times as long; {also} counting connections; peak {peak:.2f} GB"
+                name = f"fit, {labels} labels / bare group-by"
+                yield Measurement(name, ours / ROWS, other / ROWS, note)
+            path.unlink()
+
+
+def _write_log(path: Path, as_text: bool) -> None:
+    import duckdb
+
+    S = SIDE * (SIDE + 1)
+    label = "'s' || {}" if as_text else "{}"
+    step = f"CASE a WHEN 0 THEN 1 WHEN 1 THEN {S - 1} WHEN 2 THEN {SIDE} ELSE {S - SIDE} END"
+    moves = (
+        f"SELECT i, (hash(i) % 4)::INT AS a, (hash(i // {TRIP}) % {S} + hash(i + 77) % 40 * {SIDE} + hash(i + 99) % 40)"
+        f"::BIGINT % {S} AS s, (hash(i + 5) % 1000)::DOUBLE / 1000 AS noise FROM range({ROWS}) t(i)"
+    )
+    with duckdb.connect() as con:
+        con.execute(
+            f"COPY (SELECT {label.format('s')} AS state, {label.format('a')} AS action, "
+            f"{label.format(f'((s + {step}) % {S})')} AS next_state, -1 - noise AS reward, "
+            f"{label.format(f'(i // {TRIP})')} AS trip, TIMESTAMP '2024-01-01' + to_milliseconds(i) AS time "
+            f"FROM ({moves})) TO '{path}' (FORMAT parquet)"
+        )
+
+
+def _bare(path: Path) -> None:
+    import duckdb
+
+    with duckdb.connect() as con:
+        con.execute(f"SET memory_limit='{MEMORY}'; SET preserve_insertion_order=false")
+        con.execute(
+            "CREATE TEMP TABLE grouped AS SELECT state, action, next_state, count(*), sum(reward), max(reward) "
+            f"FROM '{path}' GROUP BY ALL"
+        )
+
+
+def routes() -> Iterator[Measurement]:
+    """A route on a million states against SciPy, alive and from the shell; on ten thousand against networkx."""
+    planner, (source, target, cost), ends = _known(four_rooms(LARGE))
+    S = planner.summary.states
+    graph: Any = csr_array((cost, (source, target)), shape=(S, S))
+    goals = iter(range(S))
+
+    def search() -> None:
+        _, before = dijkstra(graph, indices=ends[0], return_predecessors=True)
+        here = ends[1]
+        while here >= 0:
+            here = int(before[here])
+
+    ours, other = alternate(lambda: _discard(planner.plan(ends[0], next(goals))), search, rounds=5)
+    yield Measurement(f"new goal, {S:,} states / SciPy dijkstra", ours, other, "one route each")
+    ours, other = alternate(lambda: _discard(planner.plan(*ends)), search, rounds=5)
+    yield Measurement("next route to it / SciPy dijkstra", ours, other, f"{len(planner.plan(*ends).steps):,} steps")
+    yield _from_the_shell(planner, graph, ends)
+
+    planner, (source, target, cost), ends = _known(four_rooms(SMALL))
+    import networkx  # type: ignore[import-untyped]
+
+    known = networkx.DiGraph()
+    known.add_weighted_edges_from(zip(source.tolist(), target.tolist(), cost.tolist(), strict=True))
+    goals = iter(range(planner.summary.states))
+    ours, other = alternate(
+        lambda: _discard(planner.plan(ends[0], next(goals))),
+        lambda: _discard(networkx.dijkstra_path(known, *ends)),
+        rounds=5,
+    )
+    yield Measurement(f"new goal, {planner.summary.states:,} states / networkx", ours, other, "one route each")
+
+
+def _from_the_shell(planner: Planner, graph: Any, ends: tuple[int, int]) -> Measurement:
+    with tempfile.TemporaryDirectory(prefix="fwrl-bench-") as folder:
+        saved, arrays = Path(folder) / "known.fwrl", Path(folder) / "known.npz"
+        planner.save(saved)
+        np.savez(arrays, data=graph.data, indices=graph.indices, indptr=graph.indptr)
+        script = (
+            "import sys, numpy, scipy.sparse, scipy.sparse.csgraph as c\n"
+            "z = numpy.load(sys.argv[1]); g = scipy.sparse.csr_array((z['data'], z['indices'], z['indptr']))\n"
+            "d, b = c.dijkstra(g, indices=int(sys.argv[2]), return_predecessors=True)\n"
+            "x = int(sys.argv[3])\nwhile x >= 0: print(x); x = int(b[x])\n"
+        )
+        start, goal = map(str, ends)
+        ours, other = alternate(
+            lambda: _call([sys.executable, "-m", "fwrl", "plan", str(saved), start, goal]),
+            lambda: _call([sys.executable, "-c", script, str(arrays), start, goal]),
+            rounds=5,
+        )
+    return Measurement("fwrl plan from the shell / a SciPy script", ours, other, "start to end, kernels cached")
+
+
+def _call(command: list[str]) -> None:
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def _known(world: World) -> tuple[Planner, Edges, tuple[int, int]]:
+    """A planner that knows every move of a map with random costs, the edges, and two far corners."""
+    T, A = world.tables, world.n_actions
+    source, target = np.repeat(np.arange(world.n_states), A), T.next_state[T.first[:-1]]
+    moved = source != target
+    source, target, action = source[moved], target[moved], np.tile(np.arange(A), world.n_states)[moved]
+    cost = 1 + np.random.default_rng(0).random(len(source)) / 2
+    columns = {"state": source, "action": action, "next_state": target, "reward": -cost}
+    log = np.empty(len(source), [(name, column.dtype) for name, column in columns.items()])
+    for name, column in columns.items():
+        log[name] = column
+    return fit(log, connections=False), (source, target, cost), (0, world.n_states - 1)
+
+
+def _discard(_: object) -> None:
+    return None

@@ -1,0 +1,82 @@
+"""`fwrl explain`: where a route comes from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fwrl.cli.plan import Avoid, Backup, File, From, Json, Positions, To, Via, headline, route_options
+from fwrl.errors import OptionError
+
+if TYPE_CHECKING:
+    from fwrl.planner import Explanation
+
+
+def explain(
+    file: File,
+    start: From,
+    goal: To,
+    backup: Backup = "expected",
+    avoid: Avoid = None,
+    via: Via = None,
+    positions: Positions = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Draw the route to this .png or .svg file; needs --positions.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Where the route comes from: the past trips of each step, how often, when last, and where trips were stitched.
+
+    Only the latest few trips of a step are kept, so an older one may have covered more of the way.
+    """
+    from fwrl.planner import Planner
+
+    if picture is not None and positions is None:
+        raise OptionError("expected --positions with --picture: a file with columns state, x, y")
+    if picture is not None and picture.suffix not in (".png", ".svg"):
+        raise OptionError(f"expected a picture that ends in .png or .svg, got {str(picture)!r}")
+    planner = Planner.load(file)
+    options = route_options(planner, backup, avoid, via, positions)
+    explanation = planner.explain(start, goal, **options)
+    if picture is not None:
+        from fwrl.figures.route import route_map, save_picture
+
+        places = {planner.states[k]: tuple(xy) for k, xy in enumerate(options["positions"].tolist())}
+        save_picture(route_map(explanation, places), picture)
+    if as_json:
+        typer.echo(json.dumps(explanation.to_dict(), indent=2))
+        return
+    _print(explanation)
+    if picture is not None:
+        typer.echo(f"drawn to {picture}")
+
+
+def _print(explanation: Explanation) -> None:
+    from fwrl.planner.explanation import shown_time
+
+    typer.echo(headline(explanation.route))
+    stretch = -1
+    for leg in explanation.legs:
+        if leg.stretch != stretch and leg.trips:
+            stretch = leg.stretch
+            covering = ", ".join(map(str, explanation.stretches[stretch]))
+            word = "stitched: " if stretch else ""
+            typer.echo(f"{word}from {leg.step.state} on trip {covering}")
+        step = leg.step
+        action = "" if step.action == step.next_state else f" by {step.action}"
+        last = "" if leg.last is None else f", last {shown_time(leg.last)}"
+        trips = f", trips {', '.join(map(str, leg.trips))}" if leg.trips else ""
+        once = "  <- seen only once" if step.seen == 1 else ""
+        times = "once" if step.seen == 1 else f"{step.seen:,} times"
+        typer.echo(f"  {step.state} to {step.next_state}{action}: {times}{last}{trips}{once}")
+    if not explanation.legs:
+        typer.echo("  nothing to do: start and goal are the same")
+    elif not any(leg.trips for leg in explanation.legs):
+        typer.echo("the log names no trips, so stitches cannot be told")
+    else:
+        n = len(explanation.stitches)
+        where = f" at {', '.join(map(str, explanation.stitches))}" if n else ""
+        typer.echo(f"stitched {n} time{'s' * (n != 1)}{where}" if n else "one past trip covers all of it")

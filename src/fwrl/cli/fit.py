@@ -1,0 +1,110 @@
+"""`fwrl fit`: learn from logs of past trips."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fwrl.errors import OptionError
+
+if TYPE_CHECKING:
+    from fwrl.planner import Planner, Summary
+
+
+def fit(
+    logs: Annotated[
+        list[str], typer.Argument(help="CSV, Parquet or JSON-lines files, or patterns such as 'logs/*.csv.gz'.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to save the planner.")],
+    columns: Annotated[
+        str | None, typer.Option(help="Names of columns, as OURS=THEIRS,...: state=from,next_state=to.")
+    ] = None,
+    add: Annotated[bool, typer.Option("--add", help="Add to the planner that is saved there already.")] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out rows that lack a value, and count them.")
+    ] = False,
+    connections: Annotated[
+        bool, typer.Option(help="Count the pairs of states that are now connected: two more looks at a large log.")
+    ] = True,
+    memory: Annotated[str, typer.Option(help="The most memory that reading may take.")] = "1GB",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Learn from logs: rows of transitions (state, next_state) or of visits (trip, time, state).
+
+    Optional columns are action (the next state if left out), reward (-1 if left out), trip and time. What is saved
+    answers fwrl plan and fwrl explain.
+    """
+    from fwrl.cli.train import check_place
+
+    check_place(out)
+    from fwrl.planner import Planner
+
+    into = Planner.load(out) if add else None
+    planner = _watched(logs, _columns(columns), skip_bad, into, memory, connections)
+    planner.save(out)
+    if as_json:
+        typer.echo(json.dumps(asdict(planner.summary) | {"file": str(out)}, indent=2))
+        return
+    _print(planner.summary, out)
+
+
+def _columns(text: str | None) -> dict[str, str]:
+    chosen: dict[str, str] = {}
+    for pair in (text or "").split(","):
+        ours, equals, theirs = pair.partition("=")
+        if equals and ours.strip() and theirs.strip():
+            chosen[ours.strip()] = theirs.strip()
+        elif text:
+            raise OptionError(f"expected columns as OURS=THEIRS,..., got {pair!r}")
+    return chosen
+
+
+def _watched(
+    logs: list[str], columns: dict[str, str], skip_bad: bool, into: Planner | None, memory: str, connections: bool
+) -> Planner:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    from fwrl.planner import fit as fit_planner
+
+    shown = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*shown, console=console, transient=True, disable=not console.is_terminal) as bar:
+        line = bar.add_task("reading", total=1.0)
+        options: dict[str, Any] = {"columns": columns, "skip_bad": skip_bad, "into": into, "memory": memory}
+        return fit_planner(
+            logs,
+            connections=connections,
+            progress=lambda what, part: bar.update(line, description=what, completed=part),
+            **options,
+        )
+
+
+def _print(summary: Summary, out: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="bold")
+    table.add_column(justify="right")
+    table.add_column()
+    table.add_row("trips", "not logged" if summary.trips is None else f"{summary.trips:,}")
+    table.add_row("transitions", f"{summary.transitions:,}")
+    table.add_row("states", f"{summary.states:,}")
+    table.add_row("edges", f"{summary.edges:,}")
+    if summary.uncertain:
+        table.add_row("actions that vary", f"{summary.uncertain:,}", "seen to lead to more than one state")
+    if summary.skipped:
+        table.add_row("rows left out", f"{summary.skipped:,}")
+    if summary.stitched is not None:
+        about = "" if summary.sampled is None else "about "
+        note = "" if summary.sampled is None else f"(estimated from the pairs that begin in {summary.sampled} states)"
+        table.add_row("pairs connected", f"{about}{summary.connected:,}", note)
+        table.add_row("no single trip did", f"{about}{summary.stitched:,}", note and "(likewise)")
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(f"saved to {out}", markup=False, soft_wrap=True)

@@ -1,0 +1,110 @@
+"""`fwrl plan`: the best way that past trips support."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fwrl.errors import OptionError
+
+if TYPE_CHECKING:
+    from fwrl.planner import Planner, Route
+
+SHOWN = 60  # steps of a route that are printed unless all are asked for
+
+File = Annotated[Path, typer.Argument(help="A planner saved by fwrl fit.")]
+From = Annotated[str, typer.Argument(metavar="FROM", help="The state to start from.")]
+To = Annotated[str, typer.Argument(metavar="TO", help="The state to reach.")]
+Backup = Annotated[
+    str, typer.Option(help="expected: mean rewards and observed frequencies; best: the best that was ever seen.")
+]
+Avoid = Annotated[list[str] | None, typer.Option(help="A state to keep away from; may be given several times.")]
+Via = Annotated[list[str] | None, typer.Option(help="A state to pass on the way; several in order.")]
+Positions = Annotated[Path | None, typer.Option(help="A file with columns state, x, y.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def plan(
+    file: File,
+    start: From,
+    goal: To,
+    backup: Backup = "expected",
+    avoid: Avoid = None,
+    via: Via = None,
+    alternatives: Annotated[
+        int, typer.Option(min=1, help="Show so many ways, none through a state twice; with --backup best only.")
+    ] = 1,
+    positions: Positions = None,
+    all_steps: Annotated[bool, typer.Option("--all", help="Print every step of a long route.")] = False,
+    as_json: Json = False,
+) -> None:
+    """The best way from one state to another, step by step.
+
+    Where outcomes vary, it is shown along the likeliest outcomes that get closer, each with its probability.
+    """
+    from fwrl.planner import Planner
+
+    planner = Planner.load(file)
+    options = route_options(planner, backup, avoid, via, positions)
+    if alternatives > 1:
+        if options.pop("via"):
+            raise OptionError("expected either --via or --alternatives, got both")
+        routes = planner.alternatives(start, goal, alternatives, **options)
+    else:
+        routes = [planner.plan(start, goal, **options)]
+    if as_json:
+        found: Any = [route.to_dict() for route in routes] if alternatives > 1 else routes[0].to_dict()
+        typer.echo(json.dumps(found, indent=2))
+        return
+    for number, route in enumerate(routes, start=1):
+        if alternatives > 1:
+            typer.echo(f"{number}.")
+        _print(route, None if all_steps else SHOWN)
+
+
+def route_options(
+    planner: Planner, backup: str, avoid: list[str] | None, via: list[str] | None, positions: Path | None
+) -> dict[str, Any]:
+    """The options of `Planner.plan`."""
+    options: dict[str, Any] = {"backup": backup, "avoid": avoid or (), "via": via or ()}
+    if positions is not None:
+        from fwrl.planner import read_positions
+
+        options["positions"] = read_positions(positions, planner.experience.states)
+    return options
+
+
+def headline(route: Route) -> str:
+    """What a route is worth, in a sentence."""
+    n = len(route.steps)
+    said = f"{route.start} to {route.goal}: {n:,} step{'s' * (n != 1)}, reward {route.reward:g}"
+    if route.certain:
+        return said
+    return (
+        f"{said} if all goes as shown (probability {route.probability:.3g}); the policy arrives with probability "
+        f"{route.arrival:.4g} and then expects {route.value:g}"
+    )
+
+
+def _print(route: Route, most: int | None) -> None:
+    typer.echo(headline(route))
+    lines = [["", str(route.start), "", "", ""]]
+    for number, step in enumerate(route.steps, start=1):
+        action = "" if step.action == step.next_state else f"by {step.action}"
+        chance = "" if route.certain else f"{step.probability:.0%}"
+        lines.append([str(number), str(step.next_state), action, f"{step.reward:.4g}", chance])
+    if most is not None and len(lines) > most:
+        half = most // 2
+        left = len(lines) - 2 * half
+        lines = [*lines[:half], ["", f"... {left:,} more, see --all ...", "", "", ""], *lines[-half:]]
+    widths = [max(len(line[k]) for line in lines) for k in range(5)]
+    for line in lines:
+        cells = [
+            text.rjust(width) if k in (0, 3, 4) else text.ljust(width)
+            for k, (text, width) in enumerate(zip(line, widths, strict=True))
+            if width
+        ]
+        typer.echo(("  " + "  ".join(cells)).rstrip())

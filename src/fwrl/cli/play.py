@@ -1,0 +1,22 @@
+"""`fwrl play`: see it learn, in the browser."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def play(
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; any but this computer's own opens the page to others.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port; the next free one is taken where it is busy.")
+    ] = 8765,
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+) -> None:
+    """Open a local page on which two agents learn side by side, and any cell clicked becomes the goal."""
+    from fwrl.play import serve
+
+    serve(host, port, browser=browser, say=typer.echo)

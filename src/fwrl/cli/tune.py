@@ -1,0 +1,48 @@
+"""`fwrl tune`: the rivals' best settings, by a search on seeds of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def tune(
+    agents: Annotated[list[str] | None, typer.Argument(help="Rivals to tune; all if left out.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds for every combination.")] = 5,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; one for each core if left out.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Where to record the best settings, as JSON.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Try every combination of each rival's grid on seeds that no league uses, and show the best."""
+    from rich.console import Console
+    from rich.progress import Progress
+    from rich.table import Table
+
+    from fwrl.experiment.tuning import GRIDS, record
+    from fwrl.experiment.tuning import tune as search
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        line = bar.add_task("tuning", total=None)
+        found = search(
+            agents or list(GRIDS),
+            seeds,
+            workers or os.cpu_count() or 1,
+            lambda done, total: bar.update(line, completed=done, total=total),
+        )
+    if out is not None:
+        record(found, out, seeds)
+    if as_json:
+        typer.echo(json.dumps([candidate._asdict() for candidate in found], indent=2))
+        return
+    table = Table(title="Best settings first", title_justify="left", box=None, pad_edge=False)
+    table.add_column("agent", style="bold")
+    table.add_column("share of oracle", justify="right")
+    table.add_column("options")
+    for candidate in found:
+        options = ", ".join(f"{name}={value}" for name, value in candidate.options.items())
+        table.add_row(candidate.agent, f"{candidate.score:.4f}", options)
+    Console(highlight=False).print(table)

@@ -1,0 +1,68 @@
+"""Who takes part in a league: FWRL in one configuration fixed beforehand, and rivals at their best settings.
+
+The rivals' settings were found by `fwrl tune` on seeds that no league uses, and are recorded beside this file.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from importlib.resources import files
+from typing import Any
+
+from fwrl.agents import agent_class, agent_names
+from fwrl.errors import OptionError
+from fwrl.experiment.spec import ORACLE, AgentSpec
+
+RECORD = "tuned.json"
+BEYOND = {"backup": "expected", "explorer": "optimistic"}  # FWRL's one configuration
+PAPER = "fwrl-paper"
+
+
+@functools.cache
+def tuned() -> dict[str, dict[str, Any]]:
+    """What `fwrl tune` found: by agent, its best options and the score they got."""
+    text = files("fwrl.experiment").joinpath(RECORD).read_text(encoding="utf-8")
+    found: dict[str, dict[str, Any]] = json.loads(text)["agents"]
+    return found
+
+
+def contender(text: str) -> AgentSpec:
+    """The agent meant by NAME or NAME:OPTION=VALUE,...
+
+    Without options `fwrl` is the one configuration fixed beforehand, `fwrl-paper` the paper's, and a rival has its
+    tuned settings.
+
+    >>> contender("fwrl").options["backup"]
+    'expected'
+    >>> contender("qlcat:learning_rate=0.25")
+    AgentSpec(label='qlcat:learning_rate=0.25', name='qlcat', options={'learning_rate': 0.25})
+    """
+    name, colon, listed = text.partition(":")
+    if name == ORACLE:
+        return AgentSpec(ORACLE, ORACLE)
+    if text == PAPER:
+        return AgentSpec(PAPER, "fwrl", {"relaxation": "paper"})
+    config = agent_class(name).Config
+    if colon:
+        options = dict(_option(part) for part in listed.split(","))
+    else:
+        options = BEYOND if name == "fwrl" else tuned().get(name, {}).get("options", {})
+    config.of(options)
+    return AgentSpec(text, name, options)
+
+
+def default_contenders() -> list[str]:
+    """FWRL, the paper's FWRL, and every rival."""
+    rivals = [name for name in agent_names() if name not in ("fwrl", "random", "mbrl-straight")]
+    return ["fwrl", PAPER, *rivals]
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise OptionError(f"expected options as NAME=VALUE, separated by commas, got {text!r}")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value

@@ -1,0 +1,48 @@
+"""A league: the same contenders in several worlds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from fwrl.experiment.contenders import contender
+from fwrl.experiment.spec import ORACLE, AgentSpec, Experiment
+from fwrl.experiment.trial import seeded_agent
+from fwrl.task import Task, run
+from fwrl.worlds import load_world
+
+AUDITED_SEEDS = 5
+TIMED_STEPS = 20_000
+
+
+def league(worlds: Sequence[str], agents: Sequence[str], episodes: int, steps: int) -> tuple[Experiment, ...]:
+    """An experiment for each world, every contender in each, the omniscient player beside them."""
+    specs: dict[str, AgentSpec] = {text: contender(text) for text in [*agents, ORACLE]}
+    labels = tuple(spec.label for spec in specs.values() if spec.name != ORACLE)
+    for world in worlds:
+        Task(load_world(world))  # refuse what cannot be played before anything runs
+    return tuple(
+        Experiment(
+            f"{world}-{episodes}x{steps}",
+            world,
+            world,
+            tuple(specs.values()),
+            episodes=episodes,
+            steps=steps,
+            audit=labels,
+            audited_seeds=AUDITED_SEEDS,
+        )
+        for world in dict.fromkeys(worlds)
+    )
+
+
+def seconds_per_step(experiment: Experiment, label: str) -> float:
+    """What a step of this agent costs here and now: a measurement, so it is not kept with the results."""
+    task = Task(load_world(experiment.world))
+    best = float("inf")
+    for _ in range(2):
+        agent = seeded_agent(experiment, experiment.agent(label), 0)
+        begin = time.perf_counter()
+        run(task, agent, episodes=1, steps=TIMED_STEPS, seed=0)
+        best = min(best, time.perf_counter() - begin)
+    return best / TIMED_STEPS

@@ -1,0 +1,127 @@
+"""How many pairs of states a log connects that no single trip connected.
+
+A trip connects x to y if its own moves lead from x to y. Up to 5,000 states all pairs are looked at; beyond, all pairs
+that begin in a few states. Those are the ones whose names have the smallest hashes, so that logs
+folded together one by one are sampled alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.planner.experience import Experience, Indices
+from fwrl.planner.grouping import Reader
+
+EXACT = 5_000  # states up to which every pair is counted
+SAMPLED = 8  # states to start from beyond that
+AT_ONCE = 4_000_000  # moves taken from DuckDB in one go
+
+Bits = NDArray[np.uint8]
+
+
+def joined_by_trips(reader: Reader, experience: Experience, old: Experience | None) -> tuple[Indices, Bits]:
+    """The sampled states, and for each the bits of the states that a single trip leads to from it.
+
+    Reads the tables `moves`, `grouped` and `states` that numbering left behind.
+    """
+    S = len(experience.states)
+    sample = _sample(reader, S)
+    joined = np.zeros((len(sample), -(-S // 8)), np.uint8)
+    row = np.full(S, -1, np.int32)
+    row[sample] = np.arange(len(sample), dtype=np.int32)
+    if experience.trip is None:
+        some = row[experience.source] >= 0
+        _set(joined, row[experience.source[some]], experience.target[some])
+    else:
+        _join(reader, experience, row, joined, every=len(sample) == S)
+    if old is not None and old.sample is not None and old.joined is not None:
+        _fold(experience, old, row, joined)
+    return sample, joined
+
+
+def count(experience: Experience) -> Experience:
+    """The same experience with its connections counted."""
+    from fwrl.kernels.reach import count_connections, search_room
+
+    assert experience.sample is not None
+    assert experience.joined is not None
+    S, K = len(experience.states), len(experience.sample)
+    counts = np.zeros(2, np.int64)
+    neighbour = np.ascontiguousarray(experience.target)
+    count_connections(experience.first, neighbour, experience.sample, experience.joined, search_room(S, 0), counts)
+    scale = S / K
+    summary = replace(
+        experience.summary,
+        connected=round(counts[0] * scale),
+        stitched=round(counts[1] * scale),
+        sampled=None if K == S else K,
+    )
+    return replace(experience, summary=summary)
+
+
+def _sample(reader: Reader, S: int) -> Indices:
+    if S <= EXACT:
+        return np.arange(S, dtype=np.int32)
+    query = f"SELECT place FROM states ORDER BY hash(label::VARCHAR), place LIMIT {SAMPLED}"
+    chosen = np.ma.getdata(reader.con.execute(query).fetchnumpy()["place"])
+    return np.sort(chosen).astype(np.int32)
+
+
+def _join(reader: Reader, experience: Experience, row: Indices, joined: Bits, every: bool) -> None:
+    from fwrl.kernels.reach import join_trips, search_room
+
+    moves, parts = "moves", max(1, -(-experience.summary.transitions // AT_ONCE))
+    if not every:
+        some = ", ".join(_literal(experience.states[int(s)], reader) for s in np.flatnonzero(row >= 0))
+        reader.run(
+            "sampling trips", f"CREATE TEMP TABLE through AS SELECT DISTINCT trip FROM moves WHERE state IN ({some})"
+        )
+        reader.run(
+            "sampling trips",
+            "CREATE TEMP TABLE sampled AS SELECT trip, state, next_state FROM moves SEMI JOIN through USING (trip)",
+        )
+        moves = "sampled"
+        parts = max(1, -(-int(reader.one("SELECT count(*) FROM sampled")[0]) // AT_ONCE))
+    for part in range(parts):
+        reader.run(
+            "counting connections",
+            f"CREATE OR REPLACE TEMP TABLE joining AS SELECT DISTINCT hash(trip) AS trip, s.place AS source, "
+            f"n.place AS target FROM {moves} JOIN states s ON state = s.label JOIN states n ON next_state = n.label "
+            f"WHERE hash(trip) % {parts} = {part} ORDER BY trip",
+        )
+        found = {
+            k: np.ma.getdata(v)
+            for k, v in reader.con.execute("SELECT * FROM joining ORDER BY trip").fetchnumpy().items()
+        }
+        trip, n = found["trip"], len(found["trip"])
+        begin = np.concatenate(([0], np.flatnonzero(trip[1:] != trip[:-1]) + 1, [n])).astype(np.int32)
+        room = search_room(len(row), n)
+        if n:
+            source, target = found["source"].astype(np.int32), found["target"].astype(np.int32)
+            join_trips(begin, source, target, row, room, joined)
+
+
+def _literal(label: Any, reader: Reader) -> str:
+    """A label as it stands in `moves`."""
+    is_text = reader.one("SELECT typeof(label) FROM states LIMIT 1")[0] == "VARCHAR"
+    return "'" + str(label).replace("'", "''") + "'" if is_text else str(label)
+
+
+def _set(joined: Bits, rows: Indices, places: Indices) -> None:
+    np.bitwise_or.at(joined, (rows, places >> 3), (1 << (places & 7)).astype(np.uint8))
+
+
+def _fold(experience: Experience, old: Experience, row: Indices, joined: Bits) -> None:
+    """Add what the trips of the old logs joined."""
+    assert old.sample is not None
+    assert old.joined is not None
+    moved = np.array([experience.states.place(label) for label in old.states], np.int32)
+    for k, state in enumerate(moved[old.sample].tolist()):
+        if row[state] >= 0:
+            reached = np.flatnonzero(np.unpackbits(old.joined[k], count=len(old.states), bitorder="little"))
+            places = moved[reached]
+            _set(joined, np.full(len(places), row[state], np.int32), places)

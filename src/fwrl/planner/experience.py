@@ -1,0 +1,182 @@
+"""What a log amounts to: one edge for each (state, action, next state) that was seen, and what is kept of it.
+
+Edges are in order of state, action and next state, so that one log has one experience however its rows were
+ordered. Where no actions were logged, an edge's action is the state it leads to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.errors import FileError
+from fwrl.files import Archive, write_archive
+from fwrl.planner.labels import Labels
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Indices = NDArray[np.int32]
+
+KIND = "planner"
+LARGEST = 1e100  # reward in size: sums along any path stay numbers
+KEPT = 3  # trips remembered for each edge
+NONE = -1
+TimeKind = Literal["integer", "number", "timestamp"]
+MILLION = 1_000_000  # a time that is not a whole number is kept in millionths; a timestamp in microseconds
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What was read, and what it connects."""
+
+    trips: int | None  # None where the log names no trips
+    transitions: int
+    states: int
+    edges: int
+    uncertain: int = 0  # (state, action) pairs that were seen to lead to more than one state
+    skipped: int = 0
+    connected: float | None = None  # ordered pairs of states with a known way; None where they were not counted
+    stitched: float | None = None  # those of them that no single trip connects
+    sampled: int | None = None  # from how many states that was estimated; None where it is exact
+
+
+@dataclass(frozen=True, eq=False)
+class Experience:
+    """E edges over S states. Arrays may be mapped from a file, and then cannot be written."""
+
+    states: Labels
+    actions: Labels | None  # None: the action is the next state
+    source: Indices  # (E,)
+    action: Indices | None  # (E,)
+    target: Indices  # (E,)
+    count: Ints  # (E,) how often it was seen
+    total: Floats  # (E,) summed reward
+    best: Floats  # (E,) largest reward
+    last: Ints | None = None  # (E,) when last
+    time: TimeKind | None = None  # what times are
+    trips: Labels | None = None
+    trip: Indices | None = None  # (E, KEPT) the latest trips, latest first; -1 where there were fewer
+    trip_time: Ints | None = None  # (E, KEPT)
+    sample: Indices | None = None  # (K,) states from which connections are counted, all of them up to 5,000
+    joined: NDArray[np.uint8] | None = None  # (K, ceil(S / 8)) bits: states that a single trip leads to from each
+    summary: Summary = field(default_factory=lambda: Summary(None, 0, 0, 0))
+
+    @property
+    def mean(self) -> Floats:
+        """(E,) mean reward."""
+        return self.total / self.count
+
+    @property
+    def first(self) -> Indices:
+        """(S + 1,) where the edges that leave each state begin."""
+        return np.searchsorted(self.source, np.arange(len(self.states) + 1)).astype(np.int32)
+
+    def fresh_pair(self) -> NDArray[np.bool_]:
+        """(E,) whether an edge is the first of its (state, action)."""
+        fresh = np.ones(len(self.source), np.bool_)
+        chosen = self.target if self.action is None else self.action
+        fresh[1:] = (self.source[1:] != self.source[:-1]) | (chosen[1:] != chosen[:-1])
+        return fresh
+
+    def save(self, path: str | Path) -> None:
+        """Write everything, all or nothing."""
+        details = {"time": self.time, "summary": asdict(self.summary)}
+        arrays: dict[str, NDArray[Any]] = self.states.arrays("states")
+        if self.actions is not None:
+            arrays |= self.actions.arrays("actions")
+        if self.trips is not None:
+            arrays |= self.trips.arrays("trips")
+        for name in COLUMNS:
+            array = getattr(self, name)
+            if array is not None:
+                arrays[name] = array
+        write_archive(path, KIND, details, arrays)
+
+
+# Name, dtype, dimensions, whether every experience has it.
+COLUMNS: dict[str, tuple[Any, int, bool]] = {
+    "source": (np.int32, 1, True),
+    "action": (np.int32, 1, False),
+    "target": (np.int32, 1, True),
+    "count": (np.int64, 1, True),
+    "total": (np.float64, 1, True),
+    "best": (np.float64, 1, True),
+    "last": (np.int64, 1, False),
+    "trip": (np.int32, 2, False),
+    "trip_time": (np.int64, 2, False),
+    "sample": (np.int32, 1, False),
+    "joined": (np.uint8, 2, False),
+}
+
+
+def restored(archive: Archive) -> Experience:
+    """The experience in an opened file; FileError unless it is consistent."""
+    path = str(archive.path)
+    if archive.kind != KIND:
+        raise FileError(f"expected a saved planner, {path!r} holds a {archive.kind!r}; make one with fwrl fit")
+    try:
+        columns: dict[str, Any] = {}
+        for name, (dtype, dimensions, needed) in COLUMNS.items():
+            columns[name] = archive[name] if needed or name in archive else None
+            array = columns[name]
+            if array is not None and (array.dtype != dtype or array.ndim != dimensions):
+                raise FileError(f"expected {name!r} as {np.dtype(dtype)} with {dimensions} dimensions")
+        states = Labels.restored(archive, "states")
+        actions = Labels.restored(archive, "actions") if columns["action"] is not None else None
+        trips = Labels.restored(archive, "trips") if columns["trip"] is not None else None
+        time = archive.details["time"]
+        summary = Summary(**archive.details["summary"])
+        found = Experience(states, actions, **columns, trips=trips, time=time, summary=summary)
+        _check(found)
+    except (LookupError, TypeError, ValueError, OverflowError, MemoryError) as error:
+        raise FileError(f"{path!r} does not hold a sound planner: {error}") from error
+    return found
+
+
+def _check(found: Experience) -> None:
+    """Refuse what would lead compiled code or a route astray."""
+    S, E = len(found.states), len(found.source)
+    sizes = [
+        len(a) for a in (found.action, found.target, found.count, found.total, found.best, found.last) if a is not None
+    ]
+    _expect(E > 0 and S > 0 and set(sizes) == {E}, "columns of one length, with at least one edge")
+    _expect(_within(found.source, S) and _within(found.target, S), f"states from 0 to {S - 1}")
+    if found.action is not None:
+        _expect(found.actions is not None and _within(found.action, len(found.actions)), "actions that have a name")
+    _expect(bool((found.count > 0).all() and found.count.sum() < 2**62), "edges seen at least once")
+    small = [bool((np.abs(rewards) <= LARGEST).all()) for rewards in (found.total, found.best)]
+    _expect(all(small), f"finite rewards up to {LARGEST:g} in size")
+    _expect(_ordered(found), "edges in order")
+    _expect(found.time in (None, "integer", "number", "timestamp"), "a known kind of time")
+    _expect((found.last is None) == (found.time is None), "a kind of time where there are times, only there")
+    if found.trip is not None:
+        _expect(found.trip.shape == (E, KEPT), f"{KEPT} trips for each edge")
+        _expect(found.trips is not None and _within(found.trip, len(found.trips), NONE), "trips that have a name")
+    if found.trip_time is not None:
+        _expect(found.trip is not None and found.trip_time.shape == (E, KEPT), "a time for each trip")
+    if found.sample is not None:
+        wide = found.joined is not None and found.joined.shape == (len(found.sample), -(-S // 8))
+        _expect(wide and _within(found.sample, S) and bool(np.all(np.diff(found.sample) > 0)), "a sound sample")
+    _expect(found.summary.states == S and found.summary.edges == E, "a summary of what is there")
+
+
+def _expect(sound: object, what: str) -> None:
+    if not sound:
+        raise FileError(f"expected {what}; the file is damaged")
+
+
+def _within(places: Indices, n: int, least: int = 0) -> bool:
+    return len(places) == 0 or bool(places.min() >= least and places.max() < n)
+
+
+def _ordered(found: Experience) -> bool:
+    """Whether edges ascend by state, action, next state, no two the same."""
+    levels = [found.source, found.target] if found.action is None else [found.source, found.action, found.target]
+    rising = np.zeros(len(found.source) - 1, np.bool_)
+    for level in reversed(levels):
+        rising = (level[1:] > level[:-1]) | ((level[1:] == level[:-1]) & rising)
+    return bool(rising.all())

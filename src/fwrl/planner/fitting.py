@@ -1,0 +1,68 @@
+"""From a log of past trips to a planner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fwrl.planner.connections import count, joined_by_trips
+from fwrl.planner.experience import Experience, Summary
+from fwrl.planner.grouping import Counts, Progress, group, reading
+from fwrl.planner.log import log_of
+from fwrl.planner.numbering import Numbered
+from fwrl.planner.parts import parts_of
+from fwrl.planner.planner import Planner
+from fwrl.planner.profit import refuse_profit
+
+MEMORY = "1GB"
+
+
+def fit(
+    source: Any,
+    *,
+    columns: Mapping[str, str] | None = None,
+    skip_bad: bool = False,
+    into: Planner | None = None,
+    memory: str = MEMORY,
+    connections: bool = True,
+    progress: Progress | None = None,
+) -> Planner:
+    """Learn from a log: files (CSV, Parquet, JSON-lines), an Arrow table, a record array, episodes or transitions.
+
+    `columns` names theirs for ours: {"state": "from"}. `skip_bad` leaves out rows that lack a value, and counts them.
+    `into` is a planner whose experience the log is added to; a trip must not be cut in two by that. `memory`
+    is DuckDB's limit. `connections=False` leaves out the count of pairs of states that are now connected.
+    `progress` is told what is being done and which part of it is done.
+
+    >>> planner = fit([("dock", "aisle"), ("aisle", "shelf"), ("gate", "aisle")])
+    >>> planner.plan("gate", "shelf").states
+    ('gate', 'aisle', 'shelf')
+    """
+    old = into.experience if into is not None else None
+    with reading(memory, progress) as reader:
+        log = log_of(reader.con, parts_of(reader.con, source, skip_bad), columns or {})
+        counts = group(reader, log, skip_bad)
+        experience = Numbered(reader, log, old).experience()
+        experience = replace(experience, summary=_summary(experience, counts, old))
+        refuse_profit(experience)
+        if connections and (old is None or old.sample is not None):
+            sample, joined = joined_by_trips(reader, experience, old)
+            experience = count(replace(experience, sample=sample, joined=joined))
+    return Planner(experience)
+
+
+def _summary(found: Experience, counts: Counts, old: Experience | None) -> Summary:
+    before = old.summary if old is not None else Summary(None, 0, 0, 0)
+    fresh = found.fresh_pair()
+    pairs = np.cumsum(fresh) - 1
+    return Summary(
+        trips=None if counts.trips is None else counts.trips + (before.trips or 0),
+        transitions=counts.transitions + before.transitions,
+        states=len(found.states),
+        edges=len(found.source),
+        uncertain=int(np.sum(np.bincount(pairs) > 1)),
+        skipped=counts.skipped + before.skipped,
+    )

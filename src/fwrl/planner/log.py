@@ -1,0 +1,248 @@
+"""A log in our columns: `state`, `next_state`, and where it has them `action`, `reward`, `trip`, `time`.
+
+Two shapes are read. Rows of *transitions* have `state` and `next_state`. Rows of *visits* have `trip`, `time` and
+`state`: in each trip, ordered by time, every visit but the last is a transition to the next one; of visits at one time
+the lower state comes first, so that the order of rows never matters.
+
+Labels are grouped as they are and numbered after, when few are left. A value that cannot be read is NULL here; rows
+that lack one are bad.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from fwrl.errors import FwrlError, OptionError, unknown_name
+from fwrl.planner.experience import LARGEST, MILLION, TimeKind
+from fwrl.planner.parts import Part, named, quoted
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+COLUMNS = ("state", "next_state", "action", "reward", "trip", "time")
+LABELS = ("state", "next_state", "action", "trip")
+INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT")
+TEXTS = ("VARCHAR", "UUID", "DATE", "JSON")
+LOOKED_AT = 1000  # values of a text column that tell what its times are
+
+Kind = Literal["integer", "text", "unsure"]  # of labels; unsure: text that may turn out to be integers
+Shape = Literal["transitions", "visits"]
+
+
+@dataclass(frozen=True)
+class Log:
+    """SQL for the rows, and what its columns are."""
+
+    parts: tuple[Part, ...]
+    selects: tuple[str, ...]  # one for each part; `{scan}` takes where it reads from
+    has: frozenset[str]
+    shape: Shape
+    kinds: Mapping[str, Kind]
+    time: TimeKind | None
+
+    @property
+    def rows(self) -> str:
+        """A query for all rows."""
+        both = zip(self.selects, self.parts, strict=True)
+        return " UNION ALL ".join(select.replace("{scan}", part.scan) for select, part in both)
+
+    @property
+    def moves(self) -> str:
+        """A query for the transitions, bad ones among them."""
+        if self.shape == "transitions":
+            return self.rows
+        kept = ", ".join(name for name in COLUMNS if name in self.has)
+        return (
+            f"SELECT * FROM (SELECT {kept}, lead(state) OVER (PARTITION BY trip ORDER BY time, state) AS next_state "
+            f"FROM ({self.rows})) WHERE next_state IS NOT NULL"
+        )
+
+    @property
+    def bad_row(self) -> str:
+        """Whether a row lacks what it needs before any grouping."""
+        needed = ("trip", "time", "state") if self.shape == "visits" else tuple(self.has)
+        return " OR ".join(_missing(name, self.kinds) for name in COLUMNS if name in needed and name in self.has)
+
+    @property
+    def bad_move(self) -> str:
+        """Whether a transition made of two visits lacks what only transitions need."""
+        return " OR ".join(_missing(name, self.kinds) for name in ("action", "reward") if name in self.has) or "false"
+
+
+def _missing(name: str, kinds: Mapping[str, Kind]) -> str:
+    if name == "reward":
+        return f"(reward IS NULL OR NOT abs(reward) <= {LARGEST})"
+    if kinds.get(name, "integer") != "integer":
+        return f"({name} IS NULL OR {name} = '')"
+    return f"{name} IS NULL"
+
+
+def log_of(con: DuckDBPyConnection, parts: list[Part], columns: Mapping[str, str]) -> Log:
+    """The log that `parts` make up; `columns` says which of theirs stands for one of ours."""
+    for name in columns:
+        if name not in COLUMNS:
+            raise OptionError(str(unknown_name("column", name, COLUMNS)))
+    chosen = [_chosen(part, columns) for part in parts]
+    has = frozenset(chosen[0])
+    for part, choice in zip(parts, chosen, strict=True):
+        if frozenset(choice) != has:
+            odd = ", ".join(sorted(has ^ frozenset(choice)))
+            raise FwrlError(
+                f"expected the same columns in all of the log; {parts[0].name} and {part.name} differ in {odd}"
+            )
+    shape: Shape = "transitions" if "next_state" in has else "visits"
+    kinds = {name: _kind(name, parts, chosen) for name in LABELS if name in has}
+    if shape == "transitions":
+        kinds["state"] = kinds["next_state"] = _joint(kinds["state"], kinds["next_state"])
+    timed = [_time_kind(con, part, choice) for part, choice in zip(parts, chosen, strict=True)]
+    time = timed[0] if len(set(timed)) == 1 else _mixed_times(timed)
+    both = zip(parts, chosen, timed, strict=True)
+    selects = tuple(_select(part, choice, kinds, time, own) for part, choice, own in both)
+    return Log(tuple(parts), selects, has, shape, kinds, time)
+
+
+def _chosen(part: Part, columns: Mapping[str, str]) -> dict[str, str]:
+    """Their column for each of ours that the part has."""
+    folded = {column.casefold(): column for column in part.types}
+    choice = {}
+    for name in COLUMNS:
+        wanted = columns.get(name, name)
+        if wanted.casefold() in folded:
+            choice[name] = folded[wanted.casefold()]
+        elif name in columns:
+            close = difflib.get_close_matches(wanted, part.types, n=1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            raise FwrlError(f"expected a column {wanted!r} for {name} in {part.name}; {hint}It has {_listed(part)}")
+    if not ({"state", "next_state"} <= choice.keys() or {"trip", "time", "state"} <= choice.keys()):
+        raise FwrlError(
+            "expected the columns state and next_state (transitions), or trip, time and state (visits); "
+            f"{part.name} has {_listed(part)}; say which is which with --columns state=...,next_state=..."
+        )
+    return choice
+
+
+def _listed(part: Part) -> str:
+    return ", ".join(list(part.types)[:20])
+
+
+def _kind(name: str, parts: list[Part], chosen: list[dict[str, str]]) -> Kind:
+    found: Kind | None = None
+    for part, choice in zip(parts, chosen, strict=True):
+        type_ = part.types[choice[name]]
+        if part.is_text:
+            kind: Kind = "unsure"
+        elif type_ in INTEGERS:
+            kind = "integer"
+        elif type_ in TEXTS or type_.startswith(("ENUM", "TIMESTAMP")):
+            kind = "text"
+        else:
+            raise FwrlError(
+                f"expected strings or integers as {name}, column {choice[name]!r} of {part.name} is {type_}"
+            )
+        found = kind if found is None else _joint(found, kind)
+    assert found is not None
+    return found
+
+
+def _joint(one: Kind, other: Kind) -> Kind:
+    """What labels are that are partly one, partly the other."""
+    if "text" in (one, other):
+        return "text"
+    return one if one == other else "unsure"
+
+
+def _time_kind(con: DuckDBPyConnection, part: Part, choice: Mapping[str, str]) -> TimeKind | None:
+    if "time" not in choice:
+        return None
+    column = choice["time"]
+    type_ = part.types[column]
+    if type_ in INTEGERS:
+        return "integer"
+    if type_ in ("FLOAT", "DOUBLE") or type_.startswith("DECIMAL"):
+        return "number"
+    if type_.startswith("TIMESTAMP") or type_ == "DATE":
+        return "timestamp"
+    if type_ == "VARCHAR":
+        some = f"(SELECT nullif({named(column)}, '') AS t FROM {part.scan} LIMIT {LOOKED_AT})"
+        reads = "avg((try_cast(t AS {}) IS NOT NULL)::INT) FILTER (t IS NOT NULL)"
+        whole, number, stamp = con.execute(
+            f"SELECT {reads.format('BIGINT')}, {reads.format('DOUBLE')}, {reads.format('TIMESTAMP')} FROM {some}"
+        ).fetchone() or (None, None, None)
+        best = max(whole or 0.0, number or 0.0, stamp or 0.0)
+        if best > 0.5:  # the others are bad rows
+            return "integer" if whole == best and whole == number else "number" if number == best else "timestamp"
+    raise FwrlError(f"expected numbers or dates as time, column {column!r} of {part.name} is neither ({type_})")
+
+
+def _mixed_times(times: list[TimeKind | None]) -> TimeKind:
+    if "timestamp" in times:
+        raise FwrlError("expected times that can be compared; some are dates and some are numbers")
+    return "number"
+
+
+def _select(
+    part: Part, choice: Mapping[str, str], kinds: Mapping[str, Kind], time: TimeKind | None, own: TimeKind | None
+) -> str:
+    terms = []
+    for name, column in choice.items():
+        value = named(column)
+        if part.is_text and name in ("reward", "time"):
+            value = f"nullif({value}, '')"  # not the bare column: DuckDB would cast while it reads, and fail there
+        if name in LABELS:
+            value = f"{value}::BIGINT" if kinds[name] == "integer" else f"{value}::VARCHAR"
+        elif name == "reward":
+            type_ = part.types[column]
+            if type_ not in ("VARCHAR", "FLOAT", "DOUBLE", *INTEGERS) and not type_.startswith("DECIMAL"):
+                raise FwrlError(f"expected numbers as reward, column {column!r} of {part.name} is {type_}")
+            value = f"try_cast({value} AS DOUBLE)"
+        else:
+            value = _time_value(value, part.types[column], own, time)
+        terms.append(f"{value} AS {name}")
+    return f"SELECT {', '.join(terms)} FROM {{scan}}"
+
+
+def _time_value(value: str, type_: str, own: TimeKind | None, time: TimeKind | None) -> str:
+    """A time as a whole number, see `MILLION`."""
+    if own == "timestamp":
+        return f"epoch_us(try_cast({value} AS TIMESTAMP))" if type_ in ("VARCHAR", "DATE") else f"epoch_us({value})"
+    if time == "integer":
+        return value if type_ == "BIGINT" else f"try_cast({value} AS BIGINT)"
+    return f"try_cast(round(try_cast({value} AS DOUBLE) * {MILLION}) AS BIGINT)"
+
+
+def first_bad(con: DuckDBPyConnection, log: Log) -> str | None:
+    """The first bad row, in words; None if there is none."""
+    problem = _problem(log)
+    for select, part in zip(log.selects, log.parts, strict=True):
+        for file in part.files or (None,):
+            rows = select.replace("{scan}", part.scan if file is None else part.scan_of([file]))
+            numbered = f"SELECT *, row_number() OVER () AS row_ FROM ({rows})"
+            if log.shape == "visits":
+                # The last visit of a trip needs no action and no reward.
+                numbered = (
+                    f"SELECT *, lead(state) OVER (PARTITION BY trip ORDER BY time, state) AS next_ FROM ({numbered})"
+                )
+            found = con.execute(
+                f"SELECT row_, {problem} AS problem FROM ({numbered}) WHERE problem IS NOT NULL ORDER BY row_ LIMIT 1"
+            ).fetchone()
+            if found is not None:
+                place = f"row {found[0]:,}" if file is None else f"{file}, row {found[0]:,}"
+                return f"{place}: {found[1]}"
+    return None
+
+
+def _problem(log: Log) -> str:
+    cases = []
+    for name in COLUMNS:
+        if name not in log.has:
+            continue
+        wrong = _missing(name, log.kinds)
+        if log.shape == "visits" and name in ("action", "reward"):
+            wrong = f"next_ IS NOT NULL AND {wrong}"
+        shown = f"coalesce({name}::VARCHAR, 'nothing')" if name == "reward" else "'nothing'"
+        wanted = f"a number up to {LARGEST:g} in size" if name == "reward" else "a value"
+        cases.append(f"WHEN {wrong} THEN {quoted(f'expected {wanted} as {name}, got ')} || {shown}")
+    return f"CASE {' '.join(cases)} END"

@@ -1,0 +1,208 @@
+"""Numbering the groups of a log, and folding them into an experience there already was.
+
+Everything kept of an edge adds up: counts and sums are added, the best and the latest compared. So two logs one after
+the other make the same experience as both at once, provided that no trip is cut in two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.errors import FwrlError
+from fwrl.planner.experience import KEPT, MILLION, NONE, Experience, Indices, Ints, TimeKind
+from fwrl.planner.grouping import Reader, latest_first
+from fwrl.planner.labels import Labels
+from fwrl.planner.log import Log
+
+
+class Numbered:
+    """The columns of an `Experience` as they come out of DuckDB, without its sample and summary."""
+
+    def __init__(self, reader: Reader, log: Log, old: Experience | None) -> None:
+        self._reader, self._con = reader, reader.con
+        self._has_action = "action" in log.has
+        self._has_trip, self.time = "trip" in log.has, log.time
+        if old is not None:
+            self._fold(log, old)
+        integer = {name: self._is_integer(name, log, old) for name in ("state", "action", "trip")}
+        self.states = self._labels("states", ("state", "next_state"), "grouped", integer["state"])
+        self.actions = self._labels("actions", ("action",), "grouped", integer["action"]) if self._has_action else None
+        self.edges = self._edges()
+        self.trips = self._labels("trips", ("trip",), "kept", integer["trip"]) if self._has_trip else None
+        kept: tuple[Indices | None, Ints | None] = self._kept() if self._has_trip else (None, None)
+        self.trip, self.trip_time = kept
+
+    def experience(self, **more: Any) -> Experience:
+        """All of it, with `more` of its fields."""
+        e = self.edges
+        return Experience(
+            self.states,
+            self.actions,
+            e["source"].astype(np.int32),
+            e["action"].astype(np.int32) if self._has_action else None,
+            e["target"].astype(np.int32),
+            e["count"].astype(np.int64),
+            np.ascontiguousarray(e["total"], np.float64),
+            np.ascontiguousarray(e["best"], np.float64),
+            last=e["last"].astype(np.int64) if self.time is not None else None,
+            time=self.time,
+            trips=self.trips,
+            trip=self.trip,
+            trip_time=self.trip_time,
+            **more,
+        )
+
+    def _fold(self, log: Log, old: Experience) -> None:
+        """Add the old edges to `grouped` and their trips to `kept`, as rows with labels."""
+        has = {"action": old.action is not None, "trip": old.trip is not None, "time": old.time is not None}
+        for name, had in has.items():
+            if had != (name in log.has):
+                one, other = ("has", "does not") if had else ("does not have", "does")
+                raise FwrlError(
+                    f"expected new logs with the columns of the old ones: the file {one} {name}, the new log {other}"
+                )
+        if {old.time, log.time} >= {"timestamp", None} or (old.time == "timestamp") != (log.time == "timestamp"):
+            raise FwrlError(f"expected new logs with times as in the old ones ({old.time}), got {log.time}")
+        scale_old, scale_new, self.time = _common_time(old.time, log.time)
+        text = {name: not self._is_integer(name, log, old) for name in ("state", "action", "trip")}
+        columns: dict[str, Any] = {
+            "state": _names(old.states, old.source, text["state"]),
+            "next_state": _names(old.states, old.target, text["state"]),
+            "count": np.ascontiguousarray(old.count),
+            "total": np.ascontiguousarray(old.total),
+            "best": np.ascontiguousarray(old.best),
+        }
+        if old.action is not None and old.actions is not None:
+            columns["action"] = _names(old.actions, old.action, text["action"])
+        if old.last is not None:
+            columns["last"] = old.last * scale_old
+        keys = "state, action, next_state" if self._has_action else "state, next_state"
+        cast = {name: "VARCHAR" if wide else "BIGINT" for name, wide in text.items()}
+        cast["next_state"] = cast["state"]
+        labels = ", ".join(f"{key}::{cast[key]} AS {key}" for key in keys.split(", "))
+        last = f", last * {scale_new} AS last" if old.last is not None else ""
+        self._con.register("old_edges", columns)
+        self._con.execute(
+            f"CREATE TEMP TABLE united AS SELECT *, row_number() OVER ()::INTEGER AS no FROM (SELECT {keys}, "
+            f"sum(count)::BIGINT AS count, sum(total) AS total, max(best) AS best{', max(last) AS last' * bool(last)} "
+            f"FROM ("
+            f"SELECT {labels}, count, total, best{last} FROM grouped UNION ALL "
+            f"SELECT {labels}, count, total, best{', last' * bool(last)} FROM old_edges) GROUP BY {keys})"
+        )
+        if self._has_trip:
+            self._fold_trips(old, columns, text, labels, scale_old, scale_new, keys, cast["trip"])
+        self._con.execute("DROP TABLE grouped; ALTER TABLE united RENAME TO grouped")
+
+    def _fold_trips(
+        self,
+        old: Experience,
+        columns: dict[str, Any],
+        text: dict[str, bool],
+        labels: str,
+        scale_old: int,
+        scale_new: int,
+        keys: str,
+        trip_type: str,
+    ) -> None:
+        assert old.trip is not None
+        assert old.trips is not None
+        edge, rank = np.nonzero(old.trip != NONE)
+        kept = {key: columns[key][edge] for key in keys.split(", ")}
+        kept["trip"] = _names(old.trips, old.trip[edge, rank], text["trip"])
+        if old.trip_time is not None:
+            kept["time"] = old.trip_time[edge, rank] * scale_old
+        self._con.register("old_kept", kept)
+        timed = old.trip_time is not None
+        time_new = f", time * {scale_new} AS time" if timed else ""
+        new = "SELECT grouped.* EXCLUDE (no), kept.* EXCLUDE (no) FROM kept JOIN grouped USING (no)"
+        self._con.execute(
+            f"CREATE OR REPLACE TEMP TABLE kept AS SELECT no, trip{', time' * timed} FROM ("
+            f"SELECT {labels}, trip::{trip_type} AS trip{time_new} FROM ({new}) UNION ALL "
+            f"SELECT {labels}, trip::{trip_type} AS trip{', time' * timed} FROM old_kept) JOIN united USING ({keys}) "
+            f"QUALIFY row_number() OVER (PARTITION BY no ORDER BY {latest_first(timed)}) <= {KEPT}"
+        )
+
+    def _is_integer(self, name: str, log: Log, old: Experience | None) -> bool:
+        """Whether the labels of a column are integers: where each of them reads back as itself, for text from CSV."""
+        if name not in log.has:
+            return False
+        before = None
+        if old is not None:
+            before = {"state": old.states, "action": old.actions, "trip": old.trips}[name]
+        if before is not None and before.kind == "text":
+            return False
+        if log.kinds[name] != "unsure":
+            return log.kinds[name] == "integer"
+        table = "kept" if name == "trip" else "grouped"
+        names = ("state", "next_state") if name == "state" else (name,)
+        return all(
+            bool(
+                self._reader.one(
+                    f"SELECT bool_and(coalesce(try_cast({n} AS BIGINT)::VARCHAR = {n}::VARCHAR, false)) FROM {table}"
+                )[0]
+            )
+            for n in names
+        )
+
+    def _labels(self, table: str, columns: Sequence[str], rows: str, integer: bool) -> Labels:
+        """Number the labels in `columns` of `rows`; a table from label to place stays behind."""
+        every = " UNION ".join(f"SELECT DISTINCT {column} AS label FROM {rows}" for column in columns)
+        shown = "label::BIGINT" if integer else "label::VARCHAR"
+        self._con.execute(
+            f"CREATE OR REPLACE TEMP TABLE {table} AS "
+            f"SELECT label, (row_number() OVER (ORDER BY {shown}) - 1)::INTEGER AS place FROM ({every})"
+        )
+        found = self._con.execute(f"SELECT {shown} AS label FROM {table} ORDER BY place").fetchnumpy()["label"]
+        names = np.ma.getdata(found)
+        return Labels(names.astype(np.int64)) if integer else Labels.of_text(names.tolist())
+
+    def _edges(self) -> dict[str, NDArray[Any]]:
+        action = ", a.place AS action" if self._has_action else ""
+        join = "JOIN actions a ON g.action = a.label" if self._has_action else ""
+        last = ", g.last" if self.time is not None else ""
+        order = "source, action, target" if self._has_action else "source, target"
+        self._con.execute(
+            f"CREATE OR REPLACE TEMP TABLE numbered AS SELECT s.place AS source{action}, n.place AS target, g.no, "
+            f"g.count, g.total, g.best{last}, (row_number() OVER (ORDER BY {order}) - 1)::INTEGER AS edge "
+            f"FROM grouped g JOIN states s ON g.state = s.label JOIN states n ON g.next_state = n.label {join}"
+        )
+        chosen = f"source{', action' * self._has_action}, target, count::BIGINT AS count, total, best"
+        chosen += ", last" if last else ""
+        found = self._con.execute(f"SELECT {chosen} FROM numbered ORDER BY edge").fetchnumpy()
+        return {name: np.ma.getdata(column) for name, column in found.items()}
+
+    def _kept(self) -> tuple[Indices, Ints | None]:
+        timed = self.time is not None
+        found = self._con.execute(
+            f"SELECT edge, row_number() OVER (PARTITION BY edge ORDER BY {latest_first(timed)})::INTEGER - 1 AS rank, "
+            f"t.place AS trip{', kept.time AS time' * timed} FROM kept JOIN numbered USING (no) "
+            f"JOIN trips t ON kept.trip = t.label"
+        ).fetchnumpy()
+        edge, rank = np.ma.getdata(found["edge"]), np.ma.getdata(found["rank"])
+        trip = np.full((len(self.edges["source"]), KEPT), NONE, np.int32)
+        trip[edge, rank] = np.ma.getdata(found["trip"])
+        if not timed:
+            return trip, None
+        when = np.zeros(trip.shape, np.int64)
+        when[edge, rank] = np.ma.getdata(found["time"])
+        return trip, when
+
+
+def _names(labels: Labels, places: NDArray[Any], as_text: bool) -> NDArray[Any]:
+    """(n,) the labels at `places`, as text where they are to be."""
+    if labels.numbers is not None:
+        numbers: NDArray[Any] = np.ascontiguousarray(labels.numbers)[places]
+        return numbers.astype(str).astype(object) if as_text else numbers
+    names: NDArray[Any] = np.array(list(labels), object)[places]
+    return names
+
+
+def _common_time(old: TimeKind | None, new: TimeKind | None) -> tuple[int, int, TimeKind | None]:
+    """What to multiply old and new times by, so that whole numbers and millionths meet."""
+    if old == new:
+        return 1, 1, old
+    return (MILLION, 1, "number") if old == "integer" else (1, MILLION, "number")

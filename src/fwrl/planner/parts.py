@@ -1,0 +1,176 @@
+"""Where rows come from: each part of a log is something DuckDB can read, with the types of its columns.
+
+Files are grouped by format and columns: Parquet, CSV (every value is text until it is asked for), JSON-lines. What
+is in memory is handed to DuckDB as it is: Arrow tables and data frames, NumPy record arrays, and rows collected from
+an iterable (see `rows`).
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import gzip
+import io
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fwrl.errors import FileError, FwrlError
+from fwrl.planner.rows import collected
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+FORMATS = {
+    "csv": (".csv", ".tsv", ".txt"),
+    "parquet": (".parquet", ".pq"),
+    "json": (".jsonl", ".ndjson", ".json"),
+}
+DELIMITERS = ",;\t|"
+LONGEST_HEADER = 1 << 20
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows that are read in one go; `{file}` in `pattern` takes the files to read, as a list in SQL."""
+
+    pattern: str
+    types: Mapping[str, str]  # DuckDB's, by column
+    files: tuple[str, ...] = ()
+    is_text: bool = False  # every value is text, whatever it stands for
+    options: str = ""
+
+    @property
+    def scan(self) -> str:
+        """What stands after FROM."""
+        return self.scan_of(self.files)
+
+    def scan_of(self, files: Iterable[str]) -> str:
+        """The same for some of its files."""
+        return self.pattern.replace("{files}", "[" + ", ".join(map(quoted, files)) + "]")
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return repr(self.files[0]) if self.files else "the table"
+
+
+def quoted(text: str) -> str:
+    """A string in SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def named(column: str) -> str:
+    """A column in SQL."""
+    return '"' + column.replace('"', '""') + '"'
+
+
+def parts_of(con: DuckDBPyConnection, source: Any, skip_bad: bool) -> list[Part]:
+    """The parts of whatever was given as a log."""
+    if isinstance(source, str | Path):
+        return _of_files(con, [str(source)], skip_bad)
+    if isinstance(source, list | tuple) and source and all(isinstance(item, str | Path) for item in source):
+        return _of_files(con, [str(item) for item in source], skip_bad)
+    table = source
+    if isinstance(source, np.ndarray):
+        if source.dtype.names is None or source.ndim != 1:
+            raise FwrlError(
+                f"expected a NumPy record array with named columns, got {source.dtype} of shape {source.shape}; "
+                "name them with np.rec.fromarrays(..., names='state,next_state')"
+            )
+        table = {name: _plain(source[name]) for name in source.dtype.names}
+    elif not hasattr(source, "__arrow_c_stream__") and type(source).__module__.split(".")[0] != "pandas":
+        table = collected(source)
+    con.register("given", table)
+    return [Part("given", _described(con, "given"))]
+
+
+def _plain(column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return column.astype(object) if column.dtype.kind in "US" else np.ascontiguousarray(column)
+
+
+def _described(con: DuckDBPyConnection, scan: str) -> dict[str, str]:
+    return {str(row[0]): str(row[1]) for row in con.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()}
+
+
+def _of_files(con: DuckDBPyConnection, patterns: list[str], skip_bad: bool) -> list[Part]:
+    by_format: dict[str, list[str]] = {}
+    for pattern in patterns:
+        found = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
+        if not found:
+            raise FileError(f"expected a log at {pattern!r}, there is no such file")
+        for path in found:
+            if Path(path).is_dir():
+                raise FileError(f"expected a file as log, {path!r} is a folder; name its files: {path}/*.parquet")
+            by_format.setdefault(_format(path), []).append(path)
+    parts = []
+    for format_, paths in by_format.items():
+        parts += {"csv": _csv, "parquet": _parquet, "json": _json}[format_](con, paths, skip_bad)
+    return parts
+
+
+def _format(path: str) -> str:
+    name = path.lower().removesuffix(".gz")
+    for format_, suffixes in FORMATS.items():
+        if name.endswith(suffixes):
+            return format_
+    known = ", ".join(suffix for suffixes in FORMATS.values() for suffix in suffixes)
+    raise FileError(f"expected a log that ends in one of {known} (or the same with .gz), got {path!r}")
+
+
+def _parquet(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[Part]:
+    pattern = "read_parquet({files}, union_by_name=true)"
+    part = Part(pattern, {}, tuple(paths))
+    return [Part(pattern, _described(con, part.scan), tuple(paths))]
+
+
+def _json(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[Part]:
+    options = f"ignore_errors={str(skip_bad).lower()}, format='newline_delimited'"
+    looked = Part(f"read_json({{files}}, union_by_name=true, sample_size=-1, {options})", {}, tuple(paths))
+    # What is not a number stays text: a name that looks like a date must not be rewritten.
+    types = {
+        column: type_ if type_ in ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN") else "VARCHAR"
+        for column, type_ in _described(con, looked.scan).items()
+    }
+    columns = "{" + ", ".join(f"{quoted(column)}: {quoted(type_)}" for column, type_ in types.items()) + "}"
+    return [Part(f"read_json({{files}}, columns={columns}, {options})", types, tuple(paths))]
+
+
+def _csv(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[Part]:
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for path in paths:
+        alike.setdefault(_csv_header(path), []).append(path)
+    parts = []
+    for (delimiter, header), files in alike.items():
+        columns = "{" + ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in header) + "}"
+        pattern = (
+            f"read_csv({{files}}, columns={columns}, delim={quoted(delimiter)}, quote='\"', escape='\"', header=true, "
+            f"auto_detect=false, null_padding=true, store_rejects={str(skip_bad).lower()})"
+        )
+        parts.append(Part(pattern, dict.fromkeys(header, "VARCHAR"), tuple(files), is_text=True))
+    return parts
+
+
+def _csv_header(path: str) -> tuple[str, tuple[str, ...]]:
+    """The delimiter and the column names of a CSV file."""
+    try:
+        with gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb") as file:
+            line = file.readline(LONGEST_HEADER).decode("utf-8-sig").rstrip("\r\n").partition("\r")[0]
+    except (OSError, EOFError, zlib.error) as error:
+        raise FileError(f"cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from error
+    except UnicodeDecodeError as error:
+        raise FileError(f"expected {path!r} as text in UTF-8, its first line is not") from error
+    delimiter = max(DELIMITERS, key=line.count)
+    try:
+        header = next(csv.reader(io.StringIO(line), delimiter=delimiter), [])
+    except csv.Error:
+        header = []
+    names = [name.strip() for name in header]
+    folded = {name.casefold() for name in names}
+    if not names or "" in names or len(folded) < len(names) or "\0" in line:
+        raise FileError(f"expected a first line of distinct column names in {path!r}, got {line[:80]!r}")
+    return delimiter, tuple(names)

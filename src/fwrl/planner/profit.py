@@ -1,0 +1,38 @@
+"""Cycles that gain reward: no plan is best where one can be gone round for ever."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fwrl.errors import PositiveCycleError
+from fwrl.planner.experience import Experience
+
+
+def refuse_profit(found: Experience) -> None:
+    """Refuse a cycle of certain steps that gains reward: going round it for ever would beat arriving anywhere.
+
+    Where outcomes vary, a cycle of lucky ones may seem to gain; whether it does is found when a goal is planned for.
+    """
+    mean = found.mean
+    if not (mean > 0).any():
+        return
+    from fwrl.kernels.incoming import incoming_edges
+    from fwrl.kernels.potential import potential
+
+    fresh = found.fresh_pair()
+    certain = fresh & np.append(fresh[1:], True)
+    edges, _ = incoming_edges(len(found.states), found.source[certain], found.target[certain], mean[certain])
+    _, cycle = potential(edges)
+    if len(cycle):
+        raise profitable(found, tuple(map(int, cycle)), "mean")
+
+
+def profitable(found: Experience, cycle: tuple[int, ...], what: str) -> PositiveCycleError:
+    """The error that names a cycle."""
+    names = [str(found.states[s]) for s in cycle[:10]]
+    way = " -> ".join([*names, "..."] if len(cycle) > 10 else [*names, names[0]])
+    return PositiveCycleError(
+        f"expected no cycle that gains reward, but by {what} rewards {way} does: going round it beats arriving; "
+        "check the sign of the rewards, and leave goal rewards out",
+        states=cycle,
+    )

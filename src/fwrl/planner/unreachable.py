@@ -1,0 +1,66 @@
+"""When there is no known way: how far one gets, and how near that is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.errors import FwrlError
+from fwrl.kernels.incoming import incoming_edges
+from fwrl.kernels.reach import reach, search_room
+from fwrl.planner.experience import Experience
+
+Floats = NDArray[np.float64]
+
+
+class NoRouteError(FwrlError):
+    """The log shows no way; `reached` states can be reached from the start, `reaching` reach the goal."""
+
+    def __init__(self, message: str, reached: int, reaching: int) -> None:
+        super().__init__(message)
+        self.reached, self.reaching = reached, reaching
+
+
+def no_route(
+    found: Experience, start: int, goal: int, avoid: frozenset[int], positions: Floats | None = None
+) -> NoRouteError:
+    """The error that says so plainly."""
+    S = len(found.states)
+    open_ = ~np.isin(found.source, list(avoid)) if avoid else np.ones(len(found.source), np.bool_)
+    source, target = found.source[open_], found.target[open_]
+    nothing = np.zeros(len(source))
+    backward = incoming_edges(S, source, target, nothing)[0]
+    forward = incoming_edges(S, target, source, nothing)[0]
+    room = search_room(S, 0)
+    ahead = room.queue[: reach(forward.first, forward.source, room, start)].copy()
+    behind = room.queue[: reach(backward.first, backward.source, room, goal)].copy()
+    a, b = found.states[start], found.states[goal]
+    without = f" without {_listed(found, avoid)}" if avoid else ""
+    said = (
+        f"the log shows no way from {a!r} to {b!r}{without}: {a!r} reaches {len(ahead) - 1:,} of {S:,} states, "
+        f"{len(behind) - 1:,} reach {b!r}"
+    )
+    near = _nearest(positions, ahead, behind) if positions is not None else None
+    if near is not None:
+        x, y, apart = near
+        said += f"; nearest are {found.states[x]!r}, which can be reached, and {found.states[y]!r}, {apart:.3g} apart"
+    return NoRouteError(said, len(ahead) - 1, len(behind) - 1)
+
+
+def _listed(found: Experience, states: frozenset[int]) -> str:
+    names = [repr(found.states[s]) for s in sorted(states)]
+    return ", ".join(names[:5] + ["..."] * (len(names) > 5))
+
+
+def _nearest(positions: Floats, ahead: NDArray[np.int32], behind: NDArray[np.int32]) -> tuple[int, int, float] | None:
+    from scipy.spatial import KDTree
+
+    ahead, behind = (some[np.isfinite(positions[some]).all(axis=1)] for some in (ahead, behind))
+    if not len(ahead) or not len(behind):
+        return None
+    found: Any = KDTree(positions[behind]).query(positions[ahead])
+    apart, which = found
+    k = int(np.argmin(apart))
+    return int(ahead[k]), int(behind[which[k]]), float(apart[k])

@@ -1,0 +1,319 @@
+// One world as one agent sees it, drawn on whole device pixels so that edges are crisp on any screen.
+
+import { JUMPED } from "./frame.js";
+import { LIGHT_FROM, scale, stepOf, theme } from "./palette.js";
+
+const WIND = { "^": [0, -1], v: [0, 1], "<": [-1, 0], ">": [1, 0] };
+const SMALLEST_WITH_ARROWS = 7; // device pixels of a cell
+const TALLEST = 0.54; // of the window's height
+const LARGEST_MARK = 80; // CSS pixels: on larger cells agents, arrows and flags grow no more
+
+export class Board {
+  constructor(canvas, number) {
+    this.canvas = canvas;
+    this.context = canvas.getContext("2d");
+    this.number = number;
+    this.floor = document.createElement("canvas");
+    this.marks = document.createElement("canvas");
+    this.heat = document.createElement("canvas");
+    this.cursor = null;
+    this.inspected = null;
+  }
+
+  setWorld(world) {
+    this.cells = world.cells;
+    this.actions = world.actions;
+    this.inspected = null;
+    this.setRows(world.rows);
+  }
+
+  setRows(rows) {
+    this.rows = rows;
+    this.width = rows[0].length;
+    this.height = rows.length;
+    this.layOut();
+  }
+
+  layOut() {
+    if (!this.rows) return;
+    const ratio = window.devicePixelRatio || 1;
+    const room = this.canvas.parentElement.clientWidth;
+    const tall = Math.max(240, Math.min(window.innerHeight * TALLEST, 620));
+    const side = Math.floor(Math.min((room * ratio) / this.width, (tall * ratio) / this.height));
+    this.side = Math.max(2, side);
+    this.ratio = ratio;
+    this.mark = Math.min(this.side, LARGEST_MARK * ratio);
+    for (const layer of [this.canvas, this.floor, this.marks]) {
+      layer.width = this.side * this.width;
+      layer.height = this.side * this.height;
+    }
+    this.heat.width = this.width;
+    this.heat.height = this.height;
+    this.pixels = this.heat.getContext("2d").createImageData(this.width, this.height);
+    this.canvas.style.width = `${this.canvas.width / ratio}px`;
+    this.canvas.style.height = `${this.canvas.height / ratio}px`;
+    this.colours = theme();
+    this.paintFloor();
+    this.paintMarks();
+  }
+
+  paintFloor() {
+    const context = this.floor.getContext("2d");
+    const gap = Math.max(5, Math.round(this.mark / 5));
+    context.fillStyle = this.colours.floor;
+    context.fillRect(0, 0, this.floor.width, this.floor.height);
+    context.strokeStyle = this.colours.hatch;
+    context.lineWidth = Math.max(1, this.ratio);
+    context.beginPath();
+    for (let x = -this.floor.height; x < this.floor.width; x += gap) {
+      context.moveTo(x, this.floor.height);
+      context.lineTo(x + this.floor.height, 0);
+    }
+    context.stroke();
+  }
+
+  paintMarks() {
+    const context = this.marks.getContext("2d");
+    const size = this.side;
+    context.clearRect(0, 0, this.marks.width, this.marks.height);
+    if (size >= 6) {
+      context.fillStyle = "rgb(0 0 0 / .16)";
+      for (let x = 1; x < this.width; x++) context.fillRect(x * size, 0, 1, this.marks.height);
+      for (let y = 1; y < this.height; y++) context.fillRect(0, y * size, this.marks.width, 1);
+    }
+    context.fillStyle = this.colours.wall;
+    this.eachCell((x, y, character) => {
+      if (character === "#") context.fillRect(x * size, y * size, size, size);
+    });
+    this.eachCell((x, y, character) => {
+      if (character in WIND) this.paintWind(context, x, y, WIND[character]);
+      else if (character >= "1" && character <= "9") this.paintCost(context, x, y, character);
+    });
+  }
+
+  eachCell(visit) {
+    for (let y = 0; y < this.height; y++) for (let x = 0; x < this.width; x++) visit(x, y, this.rows[y][x]);
+  }
+
+  paintWind(context, x, y, [dx, dy]) {
+    const size = this.side;
+    const [cx, cy] = [(x + 0.5) * size, (y + 0.5) * size];
+    context.strokeStyle = "rgb(86 180 233 / .95)";
+    context.lineWidth = Math.max(1, size / 14);
+    context.lineCap = "round";
+    for (const shift of [-0.3, 0.3]) {
+      context.beginPath();
+      for (let k = 0; k <= 8; k++) {
+        const along = (k / 8 - 0.5) * 0.7 * size;
+        const across = shift * size + Math.sin((k / 8) * Math.PI * 2) * size * 0.06;
+        context.lineTo(cx + dx * along + dy * across, cy + dy * along + dx * across);
+      }
+      context.stroke();
+    }
+  }
+
+  paintCost(context, x, y, digit) {
+    const size = this.side;
+    if (size < 10) {
+      context.fillStyle = "rgb(120 66 18 / .55)";
+      context.fillRect(x * size, y * size, size, Math.max(1, (size * digit) / 18));
+      return;
+    }
+    context.font = `600 ${Math.round(size * 0.3)}px system-ui, sans-serif`;
+    context.textAlign = "right";
+    context.textBaseline = "top";
+    const at = [(x + 0.94) * size, (y + 0.07) * size];
+    context.lineWidth = Math.max(2, size / 14);
+    context.strokeStyle = "rgb(255 255 255 / .85)";
+    context.strokeText(digit, ...at);
+    context.fillStyle = "#6b3a10";
+    context.fillText(digit, ...at);
+  }
+
+  draw(frame) {
+    const view = frame.sides[this.number];
+    const { context } = this;
+    this.frame = frame;
+    this.fillHeat(view, frame.lowest);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.floor, 0, 0);
+    context.drawImage(this.heat, 0, 0, this.canvas.width, this.canvas.height);
+    context.drawImage(this.marks, 0, 0);
+    if (this.side >= SMALLEST_WITH_ARROWS) this.drawArrows(view);
+    this.drawTrail(view);
+    if (this.inspected) this.drawPieces(this.inspected);
+    else if (view.arrives) this.drawRoute(view.route);
+    this.drawStart(frame.start);
+    this.drawGoal(frame.goal);
+    this.drawAgent(view.state);
+    if (this.cursor !== null && document.activeElement === this.canvas) this.drawCursor(this.cursor);
+  }
+
+  fillHeat(view, lowest) {
+    const { data } = this.pixels;
+    data.fill(0);
+    this.steps = new Uint8Array(view.way.length);
+    for (let s = 0; s < view.way.length; s++) {
+      if (view.way[s] === -Infinity) continue;
+      const step = stepOf(view.way[s], lowest);
+      this.steps[s] = step;
+      const at = 4 * this.cells[s];
+      data[at] = scale[3 * step];
+      data[at + 1] = scale[3 * step + 1];
+      data[at + 2] = scale[3 * step + 2];
+      data[at + 3] = 255;
+    }
+    this.heat.getContext("2d").putImageData(this.pixels, 0, 0);
+  }
+
+  drawArrows(view) {
+    const { context, mark: size, actions } = this;
+    const [tip, barb] = [size * 0.3, size * 0.13];
+    context.lineWidth = Math.max(1, size / 16);
+    context.lineCap = "round";
+    for (const dark of [true, false]) {
+      context.strokeStyle = dark ? "rgb(20 24 30 / .8)" : "rgb(255 255 255 / .85)";
+      context.beginPath();
+      for (let s = 0; s < view.arrows.length; s++) {
+        if (!view.arrows[s] || this.steps[s] >= LIGHT_FROM !== dark) continue;
+        const [cx, cy] = this.centre(s);
+        for (let a = 0; a < actions.length; a++) {
+          if (!(view.arrows[s] & (1 << a))) continue;
+          const [dx, dy] = actions[a];
+          const [ex, ey] = [cx + dx * tip, cy + dy * tip];
+          context.moveTo(cx, cy);
+          context.lineTo(ex, ey);
+          context.moveTo(ex - dx * barb - dy * barb, ey - dy * barb + dx * barb);
+          context.lineTo(ex, ey);
+          context.lineTo(ex - dx * barb + dy * barb, ey - dy * barb - dx * barb);
+        }
+      }
+      context.stroke();
+    }
+  }
+
+  drawTrail(view) {
+    const { context } = this;
+    context.lineJoin = "round";
+    context.lineCap = "round";
+    context.strokeStyle = this.colours.sides[this.number];
+    for (let k = 1; k < view.trail.length; k++) {
+      if (view.trail[k] & JUMPED) continue;
+      const share = k / view.trail.length;
+      context.globalAlpha = 0.1 + 0.75 * share * share;
+      context.lineWidth = Math.max(1.5, this.mark * (0.06 + 0.12 * share));
+      context.beginPath();
+      context.moveTo(...this.centre(view.trail[k - 1] & ~JUMPED));
+      context.lineTo(...this.centre(view.trail[k]));
+      context.stroke();
+    }
+    context.globalAlpha = 1;
+  }
+
+  drawRoute(route) {
+    this.line(Array.from(route), this.colours.accent, []);
+  }
+
+  drawPieces({ pieces }) {
+    const dash = Math.max(3, this.mark / 6);
+    pieces.forEach((piece, k) => {
+      this.line(piece.states, k % 2 ? "#cc79a7" : "#56b4e9", k % 2 ? [dash, dash] : []);
+    });
+    for (const piece of pieces.slice(1)) this.drawStitch(piece.states[0]);
+  }
+
+  line(states, colour, dash) {
+    const { context } = this;
+    context.lineJoin = "round";
+    context.lineCap = "butt";
+    for (const [style, width, pattern] of [["rgb(255 255 255 / .9)", 0.17, []], [colour, 0.1, dash]]) {
+      context.strokeStyle = style;
+      context.lineWidth = Math.max(width > 0.1 ? 3 : 1.5, this.mark * width);
+      context.setLineDash(pattern);
+      context.beginPath();
+      for (const s of states) context.lineTo(...this.centre(s));
+      context.stroke();
+    }
+    context.setLineDash([]);
+  }
+
+  drawStitch(state) {
+    const { context } = this;
+    const [x, y] = this.centre(state);
+    const r = Math.max(4, this.mark * 0.2);
+    context.beginPath();
+    context.moveTo(x, y - r);
+    context.lineTo(x + r, y);
+    context.lineTo(x, y + r);
+    context.lineTo(x - r, y);
+    context.closePath();
+    context.fillStyle = "#ffffff";
+    context.fill();
+    context.lineWidth = Math.max(1.5, r / 3);
+    context.strokeStyle = "#1d2127";
+    context.stroke();
+  }
+
+  drawStart(state) {
+    const { context } = this;
+    const [x, y] = this.centre(state);
+    const r = Math.max(3, this.mark * 0.36);
+    for (const [colour, width] of [["#ffffff", 0.16], ["#1d2127", 0.08]]) {
+      context.strokeStyle = colour;
+      context.lineWidth = Math.max(width > 0.1 ? 3 : 1.5, this.mark * width);
+      context.strokeRect(x - r, y - r, 2 * r, 2 * r);
+    }
+  }
+
+  drawGoal(state) {
+    const { context } = this;
+    const [x, y] = this.centre(state);
+    const r = Math.max(4, this.mark * 0.36);
+    context.lineJoin = "round";
+    context.lineWidth = Math.max(1.5, this.mark * 0.07);
+    context.strokeStyle = "#1d2127";
+    context.fillStyle = "#ffffff";
+    context.beginPath();
+    context.moveTo(x - 0.55 * r, y + r);
+    context.lineTo(x - 0.55 * r, y - r);
+    context.lineTo(x + 0.8 * r, y - 0.5 * r);
+    context.lineTo(x - 0.55 * r, y);
+    context.stroke();
+    context.fill();
+    context.stroke();
+  }
+
+  drawAgent(state) {
+    const { context } = this;
+    const [x, y] = this.centre(state);
+    context.beginPath();
+    context.arc(x, y, Math.max(3, this.mark * 0.24), 0, 2 * Math.PI);
+    context.fillStyle = this.colours.sides[this.number];
+    context.fill();
+    context.lineWidth = Math.max(1.5, this.mark * 0.07);
+    context.strokeStyle = "#ffffff";
+    context.stroke();
+  }
+
+  drawCursor(cell) {
+    const { context, side: size } = this;
+    const [x, y] = [(cell % this.width) * size, Math.floor(cell / this.width) * size];
+    for (const [colour, width] of [["#ffffff", 4], ["#0b5cad", 2]]) {
+      context.strokeStyle = colour;
+      context.lineWidth = width * this.ratio;
+      context.strokeRect(x + 2, y + 2, size - 4, size - 4);
+    }
+  }
+
+  centre(state) {
+    const cell = this.cells[state];
+    return [((cell % this.width) + 0.5) * this.side, (Math.floor(cell / this.width) + 0.5) * this.side];
+  }
+
+  cellAt(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const x = Math.floor(((event.clientX - box.left) / box.width) * this.width);
+    const y = Math.floor(((event.clientY - box.top) / box.height) * this.height);
+    return x >= 0 && y >= 0 && x < this.width && y < this.height ? y * this.width + x : null;
+  }
+}

@@ -1,0 +1,84 @@
+// Drawing worlds: a draft that is painted cell by cell and sent as text when the pen is lifted; and undo.
+
+export const TOOLS = [
+  { id: "goal", sign: "⚑", label: "Goal" },
+  { id: "start", sign: "□", label: "Start" },
+  { id: "look", sign: "?", label: "Look" },
+  { id: "#", sign: "#", label: "Wall" },
+  { id: "^", sign: "↑", label: "Wind up" },
+  { id: "v", sign: "↓", label: "Wind down" },
+  { id: "<", sign: "←", label: "Wind left" },
+  { id: ">", sign: "→", label: "Wind right" },
+  { id: "cost", sign: "9", label: "Cost" },
+  { id: ".", sign: "⌫", label: "Eraser" },
+];
+
+const REMEMBERED = 200;
+
+export class Editor {
+  constructor({ send, onDraft, onUndoable }) {
+    this.send = send;
+    this.onDraft = onDraft;
+    this.onUndoable = onUndoable;
+    this.past = [];
+    this.tool = "goal";
+  }
+
+  // The server's word on what the world is; a name it has not drawn for us begins a new history.
+  accept(world) {
+    if (world.name !== "drawn") this.past = [];
+    this.accepted = world.rows;
+    this.rows = world.rows;
+    this.onUndoable(this.past.length > 0);
+  }
+
+  // The server has refused the draft.
+  revert() {
+    if (this.rows === this.accepted) return;
+    this.past.pop();
+    this.rows = this.accepted;
+    this.onDraft(this.rows);
+    this.onUndoable(this.past.length > 0);
+  }
+
+  character(cell) {
+    const width = this.rows[0].length;
+    return this.rows[Math.floor(cell / width)][cell % width];
+  }
+
+  // The cost brush goes 2, 5, 9 and back to floor as the same cell is painted again.
+  brush(cell, tool = this.tool) {
+    if (tool !== "cost") return tool;
+    return { 2: "5", 5: "9", 9: "." }[this.character(cell)] ?? "2";
+  }
+
+  paint(cell, character) {
+    if (this.character(cell) === character) return;
+    const width = this.rows[0].length;
+    const y = Math.floor(cell / width);
+    const row = this.rows[y];
+    this.rows = this.rows.with(y, row.slice(0, cell % width) + character + row.slice((cell % width) + 1));
+    this.onDraft(this.rows);
+  }
+
+  commit() {
+    if (this.rows === this.accepted) return;
+    this.past.push(this.accepted);
+    if (this.past.length > REMEMBERED) this.past.shift();
+    this.send("map", { text: this.rows.join("\n") });
+  }
+
+  use(text) {
+    this.past.push(this.accepted);
+    this.rows = text.split("\n");
+    this.send("map", { text });
+  }
+
+  undo() {
+    if (!this.past.length) return;
+    const rows = this.past.pop();
+    this.rows = rows;
+    this.send("map", { text: rows.join("\n") });
+    this.onUndoable(this.past.length > 0);
+  }
+}

@@ -1,0 +1,176 @@
+"""The optimistic explorers: where outcomes are certain, nothing better is left undiscovered; no epsilon."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fwrl
+from fwrl.kernels.exploration import STEP
+from fwrl.kernels.sweeping import backed_up
+from fwrl.oracle import optimum
+from fwrl.worlds import four_rooms, from_outcomes, random_maze
+
+HOPING = [
+    ("fwrl", {"explorer": "optimistic"}),
+    ("fwrl", {"explorer": "optimistic", "backup": "expected"}),
+    ("mbrl", {"explorer": "optimistic"}),
+    ("sweeping", {"explorer": "optimistic"}),
+]
+every_hoping = pytest.mark.parametrize(("name", "options"), HOPING)
+
+
+def made(name, options, world, seed=0):
+    return fwrl.make_agent(name, world.n_states, world.n_actions, seed=seed, **options)
+
+
+def pursue(agent, world, goal, start, trips, steps=3000):
+    """Trips from start to goal, learning; the number of steps taken for the last, and its path reward."""
+    agent.begin_episode(goal)
+    for _ in range(trips):
+        s, count, total = start, 0, 0.0
+        while s != goal and count < steps:
+            a = agent.act(s)
+            [(_, n, r)] = world.outcomes(s, a)
+            agent.observe(s, a, r, n)
+            s, count, total = n, count + 1, total + r
+        assert s == goal
+    return count, total
+
+
+@st.composite
+def certain_worlds(draw):
+    """Random tables with certain outcomes, mutually reachable by a ring; and mazes, muddy and plain rooms."""
+    kind = draw(st.sampled_from(["table", "maze", "rooms", "muddy"]))
+    if kind == "maze":
+        return random_maze(7, 7, seed=draw(st.integers(0, 99)), loops=draw(st.sampled_from([0.0, 0.3, 1.0])))
+    if kind == "rooms":
+        return four_rooms(draw(st.integers(3, 6)))
+    if kind == "muddy":
+        return fwrl.load_world("muddy-rooms")
+    S, A = draw(st.integers(2, 8)), draw(st.integers(1, 3))
+    reward, state = st.sampled_from([-1.0, -0.5, -4.0]), st.integers(0, S - 1)
+    ring = [[[(1.0, (s + 1) % S, draw(reward))]] for s in range(S)]
+    return from_outcomes("drawn", [row + [[(1.0, draw(state), draw(reward))] for _ in range(A - 1)] for row in ring])
+
+
+@given(certain_worlds(), st.data())
+@settings(max_examples=80, deadline=None)
+def test_once_nothing_changes_the_path_from_every_start_visited_is_the_best_there_is(world, data):
+    state = st.integers(0, world.n_states - 1)
+    agent = made("fwrl", {"explorer": "optimistic"}, world, seed=data.draw(st.integers(0, 9)))
+    for goal in data.draw(st.lists(state, min_size=1, max_size=3)):
+        start, known = data.draw(state), -1
+        while known != agent.tables.edges.used[0]:
+            known = int(agent.tables.edges.used[0])
+            # Ties between a promise and a known path may be broken either way: several trips without news.
+            _, paid = pursue(agent, world, goal, start, trips=6)
+        best = optimum(world, goal).value[start]
+        assert paid == pytest.approx(best)
+        assert agent.value(start, goal) == pytest.approx(best)
+
+
+@every_hoping
+@pytest.mark.parametrize("name_of_world", ["four-rooms", "muddy-rooms"])
+def test_every_optimistic_explorer_ends_up_on_the_best_path(name, options, name_of_world):
+    world = fwrl.load_world(name_of_world)
+    agent = made(name, options, world)
+    for goal, start in ((0, world.n_states - 1), (40, 3)):
+        _, paid = pursue(agent, world, goal, start, trips=60)
+        assert paid == pytest.approx(optimum(world, goal).value[start])
+
+
+@every_hoping
+def test_there_is_no_epsilon(name, options):
+    """In a corridor known from end to end, the agent never once turns back, however young the episode."""
+    corridor = from_outcomes(
+        "corridor", [[[(1.0, max(s - 1, 0), -1.0)], [(1.0, min(s + 1, 9), -1.0)]] for s in range(10)]
+    )
+    agent = made(name, options, corridor)
+    for s in range(10):
+        for a in (0, 1):
+            [(_, n, r)] = corridor.outcomes(s, a)
+            agent.observe_many([s] * 70, [a] * 70, [r] * 70, [n] * 70)
+    agent.begin_episode(9)
+    if name == "sweeping":
+        agent.observe_many([0] * 20, [1] * 20, [-1.0] * 20, [1] * 20)  # backups come with steps
+    assert [agent.act(s) for s in range(9) for _ in range(50)] == [1] * 450
+    assert agent.tables.clock[STEP] == 0
+
+
+@every_hoping
+def test_an_untried_action_is_taken_before_a_known_path_of_more_than_one_step(name, options):
+    # 0 -> 1 -> 2 is known; the other action at 0 never was tried and could lead to 2 at once.
+    agent = fwrl.make_agent(name, 3, 2, **options)
+    agent.begin_episode(2)
+    for _ in range(80):
+        agent.observe(0, 0, -1.0, 1)
+        agent.observe(1, 0, -1.0, 2)
+        agent.observe(1, 1, -1.0, 1)
+    assert {agent.act(0) for _ in range(50)} == {1}
+    assert {agent.act(1) for _ in range(50)} == {0}
+    agent.begin_episode(2, explore=False)
+    assert {agent.act(0) for _ in range(50)} == {0}
+
+
+@every_hoping
+def test_hope_leads_across_the_map_to_the_one_place_left(name, options):
+    """All of a corridor is known but one action at its far end; the goal lies beyond it."""
+    S = 8
+    agent = fwrl.make_agent(name, S, 2, **options)
+    for s in range(S - 1):
+        for a, n in ((0, max(s - 1, 0)), (1, s + 1)):
+            if (s, a) != (S - 2, 1):
+                agent.observe_many([s] * 70, [a] * 70, [-1.0] * 70, [n] * 70)
+    agent.begin_episode(S - 1)
+    if name == "sweeping":
+        agent.observe_many([0] * 20, [0] * 20, [-1.0] * 20, [0] * 20)  # backups come with steps
+    assert [agent.act(s) for s in range(S - 1) for _ in range(20)] == [1] * 20 * (S - 1)
+
+
+@every_hoping
+def test_without_exploring_it_acts_on_what_it_knows_and_questions_are_answered_so(name, options):
+    world = fwrl.load_world("windy-four-rooms")
+    plain = {key: value for key, value in options.items() if key != "explorer"}
+    hoping, knowing = made(name, options, world), made(name, plain, world)
+    steps = fwrl.run(world, made("random", {}, world), episodes=3, steps=700, seed=2, trajectory=True).trajectory
+    for agent in (hoping, knowing):
+        agent.observe_many(
+            *(column[~steps.arrived] for column in (steps.state, steps.action, steps.reward, steps.next_state))
+        )
+    asked = {goal: knowing.action_table(goal) for goal in (5, 40)}
+    for goal, table in asked.items():
+        np.testing.assert_allclose(hoping.action_table(goal), table, rtol=1e-6)
+        hoping.begin_episode(goal)
+        np.testing.assert_allclose(hoping.action_table(goal), table, rtol=1e-6)
+        np.testing.assert_allclose(hoping.values(goal), knowing.values(goal), rtol=1e-6)
+        hoping.begin_episode(goal, explore=False)
+        for s in range(world.n_states):
+            assert table[s, hoping.act(s)] == pytest.approx(table[s].max(), rel=1e-6)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 1), st.sampled_from([-0.25, -1.0]), st.integers(0, 4)), min_size=1
+    ),
+    st.integers(0, 4),
+)
+@settings(max_examples=100, deadline=None)
+def test_sweeping_with_hope_comes_to_the_values_of_the_hopeful_model(steps, goal):
+    S, A = 5, 2
+    agent = fwrl.make_agent("sweeping", S, A, explorer="optimistic", backups=2000, threshold=0.0)
+    agent.begin_episode(goal)
+    agent.observe_many(*zip(*steps, strict=True))
+    hope, V = agent.tables.hope, agent.tables.V[agent.tables.slot[goal]]
+    seen = {}
+    for s, a, r, n in steps:
+        seen.setdefault((s, a), []).append((n, r))
+    best = max(r for _, _, r, _ in steps)
+    outcomes = [[[] for _ in range(A)] for _ in range(S)]
+    for s in range(S):
+        for a in range(A):
+            known = seen.get((s, a), [])
+            q = hope.share[int(np.log2(len(known)))] if known else 1.0
+            outcomes[s][a] = [*(((1 - q) / len(known), n, r) for n, r in known), (q, goal, best)]
+    np.testing.assert_allclose(V, optimum(from_outcomes("hopeful", outcomes), goal).value, rtol=1e-6, atol=1e-9)
+    assert backed_up(agent.tables.edges, V, hope, (goal + 1) % S, -1000.0) == pytest.approx(V[(goal + 1) % S])

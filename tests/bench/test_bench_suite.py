@@ -1,0 +1,71 @@
+"""The benchmarks: what they hold fwrl against is right, and so is their arithmetic. No times are asserted."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import fwrl
+from fwrl.bench import SUITE, Measurement, literal, measure, run_suite, suite
+from fwrl.errors import UnknownNameError
+
+
+def test_the_literal_algorithm_does_what_the_compiled_one_does():
+    world = fwrl.load_world("four-rooms", step_reward=-1.0)
+    agent = fwrl.make_agent("fwrl", 68, 4, relaxation="paper")
+    t = fwrl.run(world, agent, episodes=2, steps=300, trajectory=True).trajectory
+    plain = literal.LiteralFwrl(68, 4)
+    for s, a, r, n in zip(*(c[~t.arrived].tolist() for c in t[1:5]), strict=True):
+        plain.observe(s, a, r, n)
+    np.testing.assert_array_equal(plain.F, agent.tables.F)
+
+
+def test_a_ratio_says_how_many_times_as_long_the_other_takes():
+    assert Measurement("x", ours=2.0, other=6.0, note="").ratio == 3.0
+
+
+def test_both_sides_are_timed_in_turn_and_the_first_turn_is_left_out(monkeypatch):
+    clock = iter([0, 100, 300, 303, 303, 308, 308, 310, 310, 317])
+    monkeypatch.setattr(measure.time, "perf_counter", lambda: next(clock))
+    called = []
+    times = measure.alternate(lambda: called.append("ours"), lambda: called.append("other"), rounds=2)
+    assert called == ["ours", "other"] * 3
+    assert times == (2, 5)  # the least of 3 and 2, of 5 and 7
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(suite, "PAPER_RUN", (2, 50))
+    monkeypatch.setattr(suite, "LOOP_STEPS", 200)
+    monkeypatch.setattr(suite, "FIRST_STEPS", 100)
+    monkeypatch.setattr(suite, "LITERAL_STEPS", {8: 3, 10: 2})
+    monkeypatch.setattr(suite, "GROWTH", (8, 10))
+
+
+def test_every_part_measures_something(small):
+    measured = list(run_suite())
+    assert {part for part, _ in measured} == set(SUITE)
+    assert all(m.ours > 0 and m.note for _, m in measured)
+
+
+def test_parts_are_chosen_by_name(small):
+    assert {part for part, _ in run_suite(["growth"])} == {"growth"}
+    with pytest.raises(UnknownNameError, match="did you mean 'growth'"):
+        list(run_suite(["growht"]))
+
+
+def test_the_command_prints_a_table_of_80_columns_or_json(small, monkeypatch, capsys):
+    from fwrl.cli.bench import bench
+
+    monkeypatch.setenv("COLUMNS", "80")
+    bench(only=["step", "growth"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["part", "ours", "/", "other,", "a", "step", "ours", "other", "times", "as", "fast"]
+    assert len(lines) == 1 + 2 * 4
+    assert max(map(len, lines)) <= 80
+    bench(only=["growth"], as_json=True)
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["part"] for row in rows] == ["growth", "growth"]
+    assert all(row["ratio"] == pytest.approx(row["other"] / row["ours"]) for row in rows)

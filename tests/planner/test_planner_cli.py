@@ -1,0 +1,151 @@
+"""`fwrl fit`, `plan`, `explain` and `check` from the command line."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import fwrl
+from fwrl.files import open_archive, write_archive
+
+TRIPS = "trip,time,state,reward\n1,1,a,-1\n1,2,b,-1\n1,3,c,\n2,5,x,-2\n2,6,b,-3\n2,7,y,\n"
+PLACES = "state,x,y\na,0,0\nb,1,0\nc,2,0\nx,0,1\ny,2,1\n"
+
+
+@pytest.fixture
+def fitted(call, tmp_path):
+    (tmp_path / "trips.csv").write_text(TRIPS)
+    (tmp_path / "places.csv").write_text(PLACES)
+    assert call("fit", "trips.csv", "-o", "t.fwrl").code == 0
+    return tmp_path / "t.fwrl"
+
+
+def test_fit_says_what_it_learned(call, fitted):
+    code, out, _ = call("fit", "trips.csv", "-o", "t.fwrl", "--json")
+    assert code == 0
+    summary = json.loads(out)
+    expected = {"trips": 2, "transitions": 4, "states": 5, "edges": 4, "connected": 8, "stitched": 2, "sampled": None}
+    assert expected.items() <= summary.items()
+    code, out, err = call("fit", "trips.csv", "-o", "t.fwrl")
+    assert [line.split()[-1] for line in out.splitlines()] == ["2", "4", "5", "4", "8", "2", "t.fwrl"]
+    assert err == ""
+
+
+def test_fit_adds_to_what_there_was(call, fitted, tmp_path):
+    (tmp_path / "more.csv").write_text("trip,time,state,reward\n3,8,y,-1\n3,9,a,-1\n")
+    code, out, _ = call("fit", "more.csv", "-o", "t.fwrl", "--add", "--json")
+    assert (code, json.loads(out)["trips"], json.loads(out)["edges"]) == (0, 3, 5)
+    assert fwrl.load(fitted).plan("x", "a").reward == -6.0
+
+
+def test_a_log_that_cannot_be_added_leaves_the_old_file(call, fitted, tmp_path):
+    before = fitted.read_bytes()
+    (tmp_path / "bad.csv").write_text("trip,time,state,reward\n3,8,y,nan\n3,9,a,-1\n")
+    code, out, err = call("fit", "bad.csv", "-o", "t.fwrl", "--add")
+    assert (code, out) == (2, "")
+    assert "bad.csv, row 1: expected a number up to 1e+100 in size as reward, got nan" in err
+    assert fitted.read_bytes() == before
+
+
+def test_plan_prints_the_steps(call, fitted):
+    code, out, err = call("plan", "t.fwrl", "a", "y")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == ["a to y: 2 steps, reward -4", "     a", "  1  b  -1", "  2  y  -3"]
+    code, out, _ = call("plan", "t.fwrl", "a", "y", "--json")
+    assert json.loads(out)["reward"] == -4.0
+    assert [step["next_state"] for step in json.loads(out)["steps"]] == ["b", "y"]
+
+
+def test_plan_shows_as_many_alternatives_as_there_are(call, tmp_path):
+    (tmp_path / "net.csv").write_text("state,next_state\na,b\nb,d\na,c\nc,e\ne,d\n")
+    call("fit", "net.csv", "-o", "n.fwrl")
+    code, out, _ = call("plan", "n.fwrl", "a", "d", "--backup", "best", "--alternatives", 5, "--json")
+    assert [route["reward"] for route in json.loads(out)] == [-2.0, -3.0]
+    code, out, err = call("plan", "n.fwrl", "a", "d", "--alternatives", 5)
+    assert (code, out) == (2, "")
+    assert "expected backup 'best' for alternatives" in err
+
+
+def test_a_long_route_is_cut_short_unless_all_is_asked_for(call, tmp_path):
+    rows = "".join(f"{k},{k + 1}\n" for k in range(500))
+    (tmp_path / "line.csv").write_text("state,next_state\n" + rows)
+    call("fit", "line.csv", "-o", "l.fwrl")
+    short, whole = call("plan", "l.fwrl", 0, 500).out, call("plan", "l.fwrl", 0, 500, "--all").out
+    assert (len(short.splitlines()), len(whole.splitlines())) == (62, 502)
+    assert "441 more, see --all" in short
+
+
+def test_explain_names_trips_stitches_and_single_observations(call, fitted):
+    code, out, err = call("explain", "t.fwrl", "a", "y")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "a to y: 2 steps, reward -4",
+        "from a on trip 1",
+        "  a to b: once, last 1, trips 1  <- seen only once",
+        "stitched: from b on trip 2",
+        "  b to y: once, last 6, trips 2  <- seen only once",
+        "stitched 1 time at b",
+    ]
+    found = json.loads(call("explain", "t.fwrl", "a", "y", "--json").out)
+    assert (found["stretches"], found["stitches"], found["single"]) == ([[1], [2]], ["b"], ["a", "b"])
+    assert "one past trip covers all of it" in call("explain", "t.fwrl", "a", "c").out
+
+
+@pytest.mark.parametrize("name", ["way.png", "way.svg"])
+def test_explain_draws_where_positions_are_known(call, fitted, name):
+    code, out, _ = call("explain", "t.fwrl", "a", "y", "--positions", "places.csv", "--picture", name)
+    assert (code, out.splitlines()[-1]) == (0, f"drawn to {name}")
+    assert (fitted.parent / name).stat().st_size > 1000
+
+
+def test_the_nearest_pair_is_named_where_there_is_no_way(call, fitted):
+    code, out, err = call("plan", "t.fwrl", "c", "x", "--positions", "places.csv")
+    assert (code, out) == (2, "")
+    assert "no way from 'c' to 'x': 'c' reaches 0 of 5 states, 0 reach 'x'; nearest are 'c'" in err
+    assert err.rstrip().endswith("and 'x', 2.24 apart")
+
+
+BAD = [
+    ("fit trips.csv", "missing option '--out'"),
+    ("fit trips.csv -o nowhere/t.fwrl", "expected an existing folder"),
+    ("fit nothing.csv -o n.fwrl", "expected a log at 'nothing.csv', there is no such file"),
+    ("fit trips.csv -o n.fwrl --columns state", "expected columns as OURS=THEIRS"),
+    ("fit trips.csv -o n.fwrl --columns state=place", "expected a column 'place' for state"),
+    ("fit trips.csv -o n.fwrl --add", "cannot read 'n.fwrl'"),
+    ("fit trips.csv -o n.fwrl --memory lots", "cannot read the log"),
+    ("plan t.fwrl a q", "unknown state 'q' among 5"),
+    ("plan t.fwrl a y --backup worst", "expected backup to be one of expected, best"),
+    ("plan t.fwrl a y --avoid y", "'y' is both"),
+    ("plan t.fwrl a y --via b --backup best --alternatives 2", "either --via or --alternatives"),
+    ("plan trips.csv a y", "is not a file saved by fwrl"),
+    ("plan t.fwrl a y --positions trips.csv", "unknown column 'x'"),
+    ("explain t.fwrl a y --picture way.png", "expected --positions with --picture"),
+    ("explain t.fwrl a y --positions places.csv --picture way.gif", "ends in .png or .svg"),
+    ("explain t.fwrl y a", "no way from 'y' to 'a'"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), BAD, ids=[line for line, _ in BAD])
+def test_bad_input_gets_one_sentence_and_writes_nothing(call, fitted, line, said):
+    before = sorted(fitted.parent.iterdir())
+    code, out, err = call(*line.split())
+    assert (code, out) == (2, "")
+    assert err.startswith("fwrl: ")
+    assert said in err
+    assert err.count("\n") == 1
+    assert sorted(fitted.parent.iterdir()) == before
+
+
+def test_check_looks_at_every_label(call, fitted):
+    code, out, _ = call("check", "t.fwrl")
+    assert code == 0
+    assert "sound. <planner, 5 states, 4 edges, 4 transitions>" in out
+    archive = open_archive(fitted)
+    arrays = {name: archive[name].copy() for name in archive.names}
+    arrays["states.text"] = np.frombuffer(b"abcyx", np.uint8)
+    write_archive(fitted, "planner", dict(archive.details), arrays)
+    code, out, err = call("check", "t.fwrl")
+    assert (code, out) == (2, "")
+    assert "expected labels in order" in err

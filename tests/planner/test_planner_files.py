@@ -1,0 +1,174 @@
+"""Saved planners: what goes in comes out, and nothing damaged or forged gets past loading or leads astray."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+import numpy as np
+import pytest
+
+import fwrl
+from fwrl.errors import FileError, FwrlError
+from fwrl.files import open_archive, write_archive
+from fwrl.planner import Planner
+
+TRIPS = [
+    ("a", "l", -1.0, "b", "t1", 5),
+    ("b", "r", -2.0, "c", "t1", 6),
+    ("b", "r", -4.0, "d", "t2", 9),
+    ("d", "l", -1.0, "c", "t2", 10),
+    ("c", "l", -1.0, "a", "t3", 1),
+]
+WILD = [-(2**63), -(2**31), -100, -2, -1, 0, 1, 2, 3, 4, 5, 6, 100, 2**31 - 1, 2**62]
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "trips.fwrl"
+    fwrl.fit(TRIPS).save(path)
+    return path
+
+
+def test_a_loaded_planner_answers_like_the_one_saved(saved):
+    planner, loaded = fwrl.fit(TRIPS), fwrl.load(saved)
+    assert isinstance(loaded, Planner)
+    assert loaded.summary == planner.summary
+    assert loaded.edges().equals(planner.edges())
+    for s in "abcd":
+        for g in "abcd":
+            assert loaded.explain(s, g) == planner.explain(s, g)
+
+
+def test_a_planner_is_no_agent_and_an_agent_no_planner(saved, tmp_path):
+    from fwrl.agents import load
+
+    with pytest.raises(FileError, match="expected a saved agent"):
+        load(saved)
+    fwrl.make_agent("fwrl", 3, 2).save(tmp_path / "agent.fwrl")
+    with pytest.raises(FileError, match=r"expected a saved planner, .* make one with fwrl fit"):
+        Planner.load(tmp_path / "agent.fwrl")
+    assert fwrl.load(tmp_path / "agent.fwrl").n_states == 3
+
+
+def test_a_crash_while_saving_leaves_the_old_file(saved, monkeypatch):
+    before = saved.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(FileError, match="No space left"):
+        fwrl.fit([("x", "y")]).save(saved)
+    assert saved.read_bytes() == before
+    assert [path.name for path in saved.parent.iterdir()] == [saved.name]
+
+
+def use(path):
+    """Load, check and ask everything; True if that went well, False if the file was refused."""
+    try:
+        planner = fwrl.load(path)
+        planner.check()
+    except FileError:
+        return False
+    names = list(planner.states)
+    for s in names[:4]:
+        for g in names[:4]:
+            for backup in ("expected", "best"):
+                try:
+                    planner.explain(s, g, backup=backup).to_dict()
+                    planner.alternatives(s, g, 3)
+                except FwrlError:
+                    pass  # rewards may be forged as well
+    planner.edges()
+    with contextlib.suppress(FwrlError):  # it may have lost its actions
+        fwrl.fit(TRIPS, into=planner)
+    return True
+
+
+def damaged(whole, rng):
+    """The bytes of a file after some accident."""
+    kind = rng.integers(4)
+    data = bytearray(whole)
+    if kind == 0:
+        return bytes(data[: rng.integers(len(data))])
+    if kind == 1:
+        for _ in range(rng.integers(1, 6)):
+            data[rng.integers(len(data))] ^= 1 << int(rng.integers(8))
+        return bytes(data)
+    if kind == 2:
+        begin = int(rng.integers(len(data)))
+        data[begin : begin + 40] = rng.bytes(int(rng.integers(0, 80)))
+        return bytes(data)
+    return rng.bytes(int(rng.integers(0, 300)))
+
+
+def forged(details, arrays, rng):
+    """Right checksums and wild content."""
+    key = sorted(arrays)[rng.integers(len(arrays))]
+    array = arrays[key].copy()
+    if rng.random() < 0.15:
+        return details, {name: a for name, a in arrays.items() if name != key}
+    if rng.random() < 0.15:
+        return details | {"time": "yesterday"} if rng.random() < 0.5 else {"summary": 3}, arrays
+    if array.size == 0 or rng.random() < 0.3:
+        array = np.resize(array, rng.integers(0, 9, array.ndim))
+    if array.size:
+        some = rng.random(array.shape) < rng.choice([0.1, 0.5, 1.0])
+        wild = [np.nan, np.inf, -np.inf, 0.0, 1e308, 3.0] if array.dtype.kind == "f" else WILD
+        info = None if array.dtype.kind == "f" else np.iinfo(array.dtype)
+        chosen = np.array([w for w in wild if info is None or info.min <= w <= info.max], array.dtype)
+        array[some] = rng.choice(chosen, int(some.sum()))
+    return details, arrays | {key: array}
+
+
+def fuzz(saved, count):
+    whole = saved.read_bytes()
+    archive = open_archive(saved)
+    details, arrays = dict(archive.details), {name: archive[name].copy() for name in archive.names}
+    rng = np.random.default_rng(5)
+    refused = 0
+    for k in range(count):
+        if k % 2:
+            saved.write_bytes(damaged(whole, rng))
+        else:
+            write_archive(saved, "planner", *forged(details, arrays, rng))
+        refused += not use(saved)
+    return refused
+
+
+def test_malformed_files_are_refused_or_harmless(saved):
+    assert fuzz(saved, 300) > 200
+
+
+@pytest.mark.stress
+def test_ten_thousand_malformed_files_are_refused_or_harmless(saved):
+    assert fuzz(saved, 10_000) > 7_000
+
+
+FORGED = [
+    ("source", 0, 9),
+    ("source", slice(None), 0),
+    ("target", 0, -1),
+    ("target", 0, 4),
+    ("action", 0, 7),
+    ("count", 0, 0),
+    ("count", 0, -1),
+    ("total", 0, np.nan),
+    ("best", 0, np.inf),
+    ("trip", (0, 0), 99),
+    ("sample", 0, 50),
+    ("states.offset", 1, 99),
+    ("states.text", 0, 255),
+]
+
+
+@pytest.mark.parametrize(("key", "where", "what"), FORGED, ids=[f"{k}={v}" for k, _, v in FORGED])
+def test_content_that_would_lead_astray_is_refused(saved, key, where, what):
+    archive = open_archive(saved)
+    details, arrays = dict(archive.details), {name: archive[name].copy() for name in archive.names}
+    arrays[key][where] = what
+    write_archive(saved, "planner", details, arrays)
+    with pytest.raises(FileError, match="does not hold a sound planner"):
+        fwrl.load(saved)

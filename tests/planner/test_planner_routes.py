@@ -1,0 +1,235 @@
+"""Routes are the best that the log supports: held against networkx and against the exact optimum of the counts."""
+
+from __future__ import annotations
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fwrl
+from fwrl.errors import OptionError, PositiveCycleError, UnknownNameError
+from fwrl.oracle import optimum
+from fwrl.planner import NoRouteError
+from fwrl.worlds import from_outcomes
+
+REWARDS = st.one_of(st.sampled_from([0.0, -1.0, -0.1, -0.2, -0.3, -1e3]), st.floats(-5, 0))
+
+
+@st.composite
+def logs(draw, rewards=REWARDS):
+    """Transitions with parallel edges (actions), self-loops, steps that cost nothing."""
+    S = draw(st.integers(2, 8))
+    state = st.integers(0, S - 1)
+    return draw(st.lists(st.tuples(state, st.sampled_from("ab"), rewards, state), min_size=1, max_size=40))
+
+
+def best_graph(steps, potential=None):
+    """The best reward of each pair of states as a cost, loops left out."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from({s for s, *_ in steps} | {n for *_, n in steps})
+    for s, _, r, n in steps:
+        if s != n and (not graph.has_edge(s, n) or graph[s][n]["cost"] > -r):
+            graph.add_edge(s, n, cost=-r)
+    return graph
+
+
+def assert_best_routes(planner, graph):
+    for s, g in itertools.product(graph, graph):
+        if not nx.has_path(graph, s, g):
+            with pytest.raises(NoRouteError) as error:
+                planner.plan(s, g, backup="best")
+            assert error.value.reached == len(nx.descendants(graph, s))
+            assert error.value.reaching == len(nx.ancestors(graph, g))
+            continue
+        route = planner.plan(s, g, backup="best")
+        cost = nx.bellman_ford_path_length(graph, s, g, weight="cost")
+        assert route.reward == pytest.approx(-cost, rel=1e-9, abs=1e-9)
+        assert planner.value(s, g, "best") == pytest.approx(-cost, rel=1e-9, abs=1e-9)
+        assert (route.states[0], route.states[-1]) == (s, g)
+        assert len(set(route.states)) == len(route.states)
+
+
+@given(logs())
+@settings(max_examples=80, deadline=None)
+def test_routes_by_best_rewards_are_networkxs(steps):
+    assert_best_routes(fwrl.fit(steps), best_graph(steps))
+
+
+@given(logs(st.floats(-3, 0)), st.lists(st.floats(-4, 4), min_size=8, max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_rewards_of_either_sign_without_a_profitable_cycle(steps, height):
+    tilted = [(s, a, r + height[s] - height[n], n) for s, a, r, n in steps]
+    assert_best_routes(fwrl.fit(tilted), best_graph(tilted))
+
+
+@given(logs(st.floats(-5, -0.01)), st.integers(2, 6), st.data())
+@settings(max_examples=60, deadline=None)
+def test_alternatives_are_the_shortest_simple_paths(steps, k, data):
+    graph, planner = best_graph(steps), fwrl.fit(steps)
+    s, g = data.draw(st.permutations(sorted(graph)).map(lambda p: (p[0], p[-1])))
+    if s == g or not nx.has_path(graph, s, g):
+        return
+    paths = itertools.islice(nx.shortest_simple_paths(graph, s, g, weight="cost"), k)
+    costs = [nx.path_weight(graph, path, "cost") for path in paths]
+    routes = planner.alternatives(s, g, k)
+    assert [-route.reward for route in routes] == pytest.approx(costs, rel=1e-9)
+    assert len({route.states for route in routes}) == len(routes)
+    assert all(len(set(route.states)) == len(route.states) for route in routes)
+
+
+def counted(steps):
+    """The empirical model as a world: frequencies and mean rewards; untried actions stay put."""
+    names = sorted({s for s, *_ in steps} | {n for *_, n in steps})
+    place = {name: k for k, name in enumerate(names)}
+    actions = sorted({a for _, a, *_ in steps})
+    table = {}
+    for s, a, r, n in steps:
+        table.setdefault((s, a), {}).setdefault(n, []).append(r)
+    outcomes = []
+    for s in names:
+        rows = []
+        for a in actions:
+            seen = table.get((s, a), {s: [-1.0]})
+            total = sum(map(len, seen.values()))
+            rows.append([(len(rs) / total, place[n], float(np.mean(rs))) for n, rs in seen.items()])
+        outcomes.append(rows)
+    return names, from_outcomes("counted", outcomes)
+
+
+@given(logs(st.sampled_from([0.0, -1.0, -0.25, -3.0])))
+@settings(max_examples=150, deadline=None)
+def test_expected_values_and_arrivals_are_the_optimum_of_the_counts(steps):
+    planner = fwrl.fit(steps)
+    names, world = counted(steps)
+    for goal, name in enumerate(names):
+        truth = optimum(world, goal)
+        values = [planner.value(s, name) for s in names]
+        arrivals = [planner.arrival(s, name) for s in names]
+        np.testing.assert_allclose(arrivals, truth.arrival, atol=1e-7)
+        np.testing.assert_allclose(values, truth.value, rtol=1e-6, atol=1e-6)
+
+
+@given(logs(st.sampled_from([-1.0, -0.25, -3.0])))
+@settings(max_examples=80, deadline=None)
+def test_an_uncertain_route_ends_and_its_chances_are_the_observed_ones(steps):
+    planner = fwrl.fit(steps)
+    names, _ = counted(steps)
+    for s, g in itertools.product(names, names):
+        if planner.arrival(s, g) == 0:
+            continue
+        route = planner.plan(s, g)
+        assert (route.states[0], route.states[-1]) == (s, g)
+        assert len(set(route.states)) == len(route.states)
+        for step in route.steps:
+            tried = [n for x, a, _, n in steps if (x, a) == (step.state, step.action)]
+            assert step.probability == pytest.approx(tried.count(step.next_state) / len(tried))
+            assert step.seen == tried.count(step.next_state)
+        assert route.probability <= route.arrival * (1 + 1e-9)
+        assert route.value == pytest.approx(planner.value(s, g))
+
+
+def test_a_slippery_step_is_worth_its_number_of_tries():
+    planner = fwrl.fit([("a", "go", -1.0, "a")] * 3 + [("a", "go", -1.0, "b")])
+    route = planner.plan("a", "b")
+    assert route.value == pytest.approx(-4.0)
+    assert (route.probability, route.arrival, route.reward) == (0.25, 1.0, -1.0)
+    assert planner.plan("a", "b", backup="best").value == -1.0
+
+
+def test_the_fewest_steps_are_taken_among_ways_that_tie():
+    planner = fwrl.fit([("a", "x", -0.1, "b"), ("b", "x", -0.2, "c"), ("a", "y", -0.3, "c")])
+    assert planner.plan("a", "c").states == ("a", "c")
+
+
+CITY = [("a", "b"), ("b", "c"), ("a", "d"), ("d", "e"), ("e", "c"), ("c", "a")]
+
+
+def test_a_state_to_avoid_is_not_passed():
+    planner = fwrl.fit(CITY)
+    assert planner.plan("a", "c").states == ("a", "b", "c")
+    assert planner.plan("a", "c", avoid=["b"]).states == ("a", "d", "e", "c")
+    with pytest.raises(
+        NoRouteError, match=r"no way from 'a' to 'c' without 'b', 'e': 'a' reaches 3 of 5 states, 0 reach 'c'"
+    ):
+        planner.plan("a", "c", avoid=["b", "e"])
+    with pytest.raises(OptionError, match="'c' is both"):
+        planner.plan("a", "c", avoid=["c"])
+    assert [r.states for r in planner.alternatives("a", "c", 5, avoid=["b"])] == [("a", "d", "e", "c")]
+
+
+def test_an_outcome_to_avoid_counts_as_lost():
+    slips = [("a", "go", -1.0, "b"), ("a", "go", -1.0, "pit"), ("pit", "climb", -9.0, "a"), ("a", "walk", -50.0, "b")]
+    planner = fwrl.fit(slips)
+    assert planner.value("a", "b") == pytest.approx(-11.0)  # on average one slip, that is -1 - 9 - 1
+    assert planner.plan("a", "b", avoid=["pit"]).steps[0].action == "walk"
+    assert planner.plan("a", "b", avoid=["pit"]).arrival == 1.0
+
+
+def test_a_state_to_pass_is_passed():
+    route = fwrl.fit(CITY).plan("a", "c", via=["d", "a"])
+    assert route.states == ("a", "d", "e", "c", "a", "b", "c")
+    assert route.value == route.reward == -6.0
+
+
+def test_a_policy_answers_in_stable_baselines3s_way():
+    policy = fwrl.fit([(0, "l", -1.0, 1), (1, "r", -1.0, 2)]).policy(2)
+    assert policy.predict(0) == ("l", None)
+    assert policy.predict(np.array([0, 1, 2])) == (["l", "r", None], None)
+    assert policy.predict({"observation": np.int64(1)}) == ("r", None)
+
+
+def test_unknown_names_get_close_matches():
+    planner = fwrl.fit([("dock-1", "shelf-17"), ("shelf-17", "dock-2")])
+    with pytest.raises(UnknownNameError, match="'dock1' among 3; did you mean 'dock-1'"):
+        planner.plan("dock1", "shelf-17")
+    with pytest.raises(UnknownNameError, match="did you mean 'shelf-17'"):
+        planner.plan("dock-1", "Shelf-17")
+    with pytest.raises(UnknownNameError, match="nothing known is like it"):
+        planner.plan("dock-1", "qqqqqqq")
+
+
+def test_a_profitable_cycle_is_named():
+    with pytest.raises(PositiveCycleError, match=r"by mean rewards (a -> b -> a|b -> a -> b) does"):
+        fwrl.fit([("a", "x", 2.0, "b"), ("b", "x", -1.0, "a"), ("b", "x", -1.0, "a")])
+
+
+def test_a_lucky_reward_stands_in_the_way_of_best_only():
+    planner = fwrl.fit([("a", "x", 2.0, "b"), ("a", "x", -3.0, "b"), ("b", "x", -1.0, "a")])
+    assert planner.value("a", "b") == -0.5
+    with pytest.raises(PositiveCycleError, match=r"by best rewards (a -> b -> a|b -> a -> b) does"):
+        planner.plan("a", "b", backup="best")
+
+
+def test_a_profitable_cycle_of_uncertain_steps_is_named_when_it_matters():
+    slips = [
+        ("a", "x", 3.0, "b"),
+        ("a", "x", 3.0, "c"),
+        ("b", "x", -1.0, "a"),
+        ("c", "x", -1.0, "a"),
+        ("a", "y", 0.0, "d"),
+    ]
+    with pytest.raises(PositiveCycleError, match="by mean rewards"):
+        fwrl.fit(slips).plan("a", "d")
+
+
+def test_wrong_options_are_refused():
+    planner = fwrl.fit(CITY)
+    with pytest.raises(OptionError, match="backup"):
+        planner.plan("a", "c", backup="worst")
+    with pytest.raises(OptionError, match="backup 'best' for alternatives"):
+        planner.alternatives("a", "c", 2, backup="expected")
+    with pytest.raises(OptionError, match="at least one"):
+        planner.alternatives("a", "c", 0)
+
+
+def test_guides_are_kept_within_the_memory_given():
+    from fwrl.planner import Planner
+
+    planner = Planner(fwrl.fit(CITY).experience, memory=150)
+    for goal in "abcdeabc":
+        assert planner.plan("a", goal).states[-1] == goal
+    assert len(planner._kept) == 2
