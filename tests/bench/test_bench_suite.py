@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fwrl
-from fwrl.bench import SUITE, Measurement, literal, measure, run_suite, suite
+from fwrl.bench import SUITE, Measurement, columns, literal, logs, measure, run_suite, suite
 from fwrl.errors import UnknownNameError
 
 
@@ -27,12 +27,13 @@ def test_a_ratio_says_how_many_times_as_long_the_other_takes():
 
 
 def test_both_sides_are_timed_in_turn_and_the_first_turn_is_left_out(monkeypatch):
-    clock = iter([0, 100, 300, 303, 303, 308, 308, 310, 310, 317])
+    took = [3, 5, 2, 7, 9, 4]
+    clock = iter([0, 100, *(reading for duration in took for reading in (200, 200 + duration))])
     monkeypatch.setattr(measure.time, "perf_counter", lambda: next(clock))
     called = []
-    times = measure.alternate(lambda: called.append("ours"), lambda: called.append("other"), rounds=2)
-    assert called == ["ours", "other"] * 3
-    assert times == (2, 5)  # the least of 3 and 2, of 5 and 7
+    times = measure.alternate(lambda: called.append("ours"), lambda: called.append("other"), rounds=3)
+    assert called == ["ours", "other"] * 4
+    assert times == (3, 5)  # the medians of 3, 2, 9 and of 5, 7, 4
 
 
 @pytest.fixture
@@ -42,6 +43,12 @@ def small(monkeypatch):
     monkeypatch.setattr(suite, "FIRST_STEPS", 100)
     monkeypatch.setattr(suite, "LITERAL_STEPS", {8: 3, 10: 2})
     monkeypatch.setattr(suite, "GROWTH", (8, 10))
+    for name, value in {"LARGE": 12, "SMALL": 8, "PAIRS": 8, "STROLL": 300, "SEEK": 200, "SINGLE_STEPS": 200}.items():
+        monkeypatch.setattr(columns, name, value)
+    for name, value in {"ROWS": 2000, "SIDE": 5, "LARGE": 12, "SMALL": 8}.items():
+        monkeypatch.setattr(logs, name, value)
+    for module in (suite, columns, logs):
+        monkeypatch.setattr(module, "alternate", lambda ours, other, rounds: measure.alternate(ours, other, 1))
 
 
 def test_every_part_measures_something(small):
