@@ -52,9 +52,9 @@ def test_a_world_without_a_trip_is_refused_before_anything_runs(tmp_path):
         league([str(tmp_path / "one.txt")], ["fwrl"], 1, 1)
 
 
-def standing(believed, true):
+def standing(believed, true, believed_arrival=np.nan, arrival=1.0):
     nothing = Estimate(0.0, 0.0, 0.0)
-    return Standing("x", nothing, nothing, 0.0, 0.0, 0, 0.0, 0.0, 0.0, believed, true, 0.0)
+    return Standing("x", nothing, nothing, 0.0, 0.0, 0, 0.0, 0.0, believed, true, believed_arrival, arrival, 0.0)
 
 
 def test_beliefs_that_are_off_are_said_in_words():
@@ -62,6 +62,8 @@ def test_beliefs_that_are_off_are_said_in_words():
     assert flagged(standing(8.2, 8.19)) == ""
     assert flagged(standing(np.nan, 5.0)) == ""
     assert flagged(standing(6.0, np.inf)) == "promises 6.0 steps, may never arrive"
+    assert flagged(standing(6.0, 6.0, 1.0, 0.31)) == "promises to arrive with 100%, does with 31%"
+    assert flagged(standing(6.0, 6.0, 0.7, 0.71)) == ""
 
 
 def test_compare_prints_what_the_rows_say(call, tmp_path):

@@ -86,7 +86,7 @@ def test_explain_names_trips_stitches_and_single_observations(call, fitted):
         "  a to b: once, last 1, trips 1  <- seen only once",
         "stitched: from b on trip 2",
         "  b to y: once, last 6, trips 2  <- seen only once",
-        "stitched 1 time at b",
+        "stitched once, at b, going by the latest 3 trips of each step",
     ]
     found = json.loads(call("explain", "t.fwrl", "a", "y", "--json").out)
     assert (found["stretches"], found["stitches"], found["single"]) == ([[1], [2]], ["b"], ["a", "b"])

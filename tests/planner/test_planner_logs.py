@@ -54,9 +54,10 @@ def check(planner, rows):
         assert edge["reward"] * edge["count"] == pytest.approx(sum(r for r, *_ in seen), rel=1e-12, abs=1e-12)
         assert edge["best"] == max(r for r, *_ in seen)
         assert edge["last"] == max(time for *_, time in seen)
-        latest = sorted((time for *_, time in seen), reverse=True)[:KEPT]
-        assert len(edge["trips"]) == len(latest)
-        assert not Counter(edge["trips"]) - Counter(trip for _, trip, time in seen if time >= latest[-1])
+        latest = {trip: time for _, trip, time in sorted(seen, key=lambda row: row[2])}
+        times = [latest[trip] for trip in edge["trips"]]
+        assert len(set(edge["trips"])) == len(times)
+        assert times == sorted(latest.values(), reverse=True)[:KEPT]
 
 
 def _order(key):
@@ -231,6 +232,34 @@ def test_strings_in_json_stay_strings(tmp_path, state, next_state):
     assert set(fwrl.fit(tmp_path / "log.jsonl").states) == {state, next_state}
 
 
+BROKEN = [
+    ('{"state":"b","next_state":"c","reward":nope}', 'row 2: expected a line with a JSON object, got \'{"state":"b"'),
+    ('{"state":"b","next_state":"c","reward":NaN}', "row 2: expected a number up to"),
+    ('{"state":"b","next_state":"c"', "row 2: expected a line with a JSON object"),
+    ("3", "row 2: expected a line with a JSON object, got '3'"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), BROKEN)
+def test_a_line_that_is_no_json_object_is_named_or_left_out(tmp_path, line, said):
+    path = tmp_path / "log.jsonl"
+    good = '{"state":"a","next_state":"b","reward":-1}'
+    path.write_text(f"{good}\n\n{line}\n{good}\n")
+    with pytest.raises(FwrlError, match=said) as error:
+        fwrl.fit(path)
+    assert str(path) in str(error.value)
+    if line != "3":  # sound JSON, but no row
+        summary = fwrl.fit(path, skip_bad=True).summary
+        assert (summary.transitions, summary.skipped) == (2, 1)
+
+
+@pytest.mark.parametrize("made_of_parts", [["c"], {"x": 1}])
+def test_names_made_of_parts_are_refused(tmp_path, made_of_parts):
+    write(tmp_path / "log.jsonl", [(made_of_parts, "b")], ("state", "next_state"))
+    with pytest.raises(FwrlError, match="expected strings or integers as state, column 'state'"):
+        fwrl.fit(tmp_path / "log.jsonl")
+
+
 @pytest.mark.parametrize(
     ("times", "last"),
     [(("5", "7"), 7), (("5.25", "7"), 7.0), (("2024-03-01", "2024-03-01 12:30:00"), "2024-03-01 12:30:00")],
@@ -313,6 +342,16 @@ def test_the_last_visit_of_a_trip_needs_no_reward(tmp_path):
         fwrl.fit(path)
 
 
+def test_no_move_leads_across_a_visit_that_was_left_out(tmp_path):
+    path = tmp_path / "visits.csv"
+    path.write_text("trip,time,state\n1,1,a\n1,2,\n1,3,c\n1,4,d\n1,,z\n,5,z\n")
+    with pytest.raises(FwrlError, match=r"visits\.csv, row 2: expected a value as state, got nothing"):
+        fwrl.fit(path)
+    planner = fwrl.fit(path, skip_bad=True)
+    assert [(e["state"], e["next_state"]) for e in planner.edges().to_pylist()] == [("c", "d")]
+    assert planner.summary.skipped == 3
+
+
 WRONG = [
     (7, "expected a log"),
     ([], "the log is empty"),
@@ -363,6 +402,12 @@ def test_the_latest_trips_are_kept_also_of_edges_that_were_last_seen_long_ago():
     planner = fwrl.fit(rows)
     trips = {e["state"]: e["trips"] for e in planner.edges().to_pylist()}
     assert trips == {"a": [4, 3, 2], "b": [409, 408, 407]}
+
+
+def test_a_trip_that_goes_to_and_fro_does_not_push_others_out():
+    often = [("a", "l", -1.0, "b", 7, 100 + k) for k in range(50)]
+    planner = fwrl.fit([("a", "l", -1.0, "b", 1, 1), ("a", "l", -1.0, "b", 2, 2), *often])
+    assert planner.edges()["trips"].to_pylist() == [[7, 2, 1]]
 
 
 def test_progress_is_told():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import struct
 import subprocess
@@ -78,10 +79,16 @@ class Talk:
 
 
 @contextlib.contextmanager
-def running(*arguments: str, **limits: Any) -> Iterator[Running]:
+def running(*arguments: str, environment: dict[str, str] | None = None, **limits: Any) -> Iterator[Running]:
     """The command with these arguments, or with limits the server behind it."""
     command = ["-c", LIMITED.format(limits=limits)] if limits else ["-m", "fwrl", "play", "--no-browser", *arguments]
-    process = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, **(environment or {})},
+    )
     try:
         assert process.stdout is not None
         said = ""
@@ -90,7 +97,11 @@ def running(*arguments: str, **limits: Any) -> Iterator[Running]:
             assert line, said
             said += line
         yield Running(found.group(), process)
-    finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=PATIENCE)
+        logged = "" if process.stdout.closed else process.stdout.read()
+        assert "Traceback" not in logged, logged
+    finally:
+        process.kill()
+        process.wait()
         process.stdout.close()

@@ -59,11 +59,28 @@ def test_arrows_are_the_actions_that_come_nearer():
 @pytest.mark.parametrize("name", ["qlcat", "ql", "random"])
 def test_hope_is_not_knowledge(name):
     world = load_world("four-rooms")
-    agent = learned(name, world)
-    agent.begin_episode(goal=40)
-    belief = believe(agent, 40, 10.0)
+    arena = Arena(world, [name, name], goal=12)
+    arena.advance(2000)
+    arena.move_goal(arena.cell(40))
+    belief = arena.beliefs()[0]
     assert np.isneginf(np.delete(belief.way, 40)).all()
     assert not belief.arrows.any()
+
+
+def test_a_cell_whose_actions_are_all_equally_good_is_known():
+    agent = fwrl.make_agent("fwrl", n_states=2, n_actions=2)
+    for action in (0, 1):
+        agent.observe(0, action, -1.0, 1)
+    belief = believe(agent, 1, 10.0)
+    assert (belief.way[0], belief.arrows[0], belief.action[0]) == (-1.0, 0b11, 0)
+
+
+def test_ways_in_steps_are_drawn_on_the_scale_of_rewards():
+    # On a line of 3 cells, at 2.5e-4 a step; at a learning rate of 1 a way once seen is counted exactly.
+    arena = Arena(fwrl.worlds.grid.from_map("..."), ["dg", "fwrl"], goal=2)
+    assert np.isneginf(arena.beliefs()[0].way[:2]).all()
+    arena.advance(2000)
+    np.testing.assert_allclose(arena.beliefs()[0].way, [-5e-4, -2.5e-4, 0.0], rtol=1e-6)
 
 
 def test_a_q_learners_way_is_drawn_on_the_scale_of_paths():

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from play_server import running
+from play_server import PATIENCE, running
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright installed")
@@ -107,15 +107,16 @@ def route(page, side):
     return page.locator(".route").nth(side)
 
 
-def goal_of(page):
-    """Where the goal is, as the panel for the cell under the pointer says."""
-    holds(page, "document.getElementById('inspect-title').textContent.includes('goal')")
-    return tuple(map(int, re.findall(r"goal \((\d+), (\d+)\)", page.inner_text("#inspect-title"))[0]))
+def marker(page, name):
+    """Where the start or the goal is drawn."""
+    width = len(rows_of(page)[0])
+    cell = int(page.get_attribute("#pace", f"data-{name}"))
+    return cell % width, cell // width
 
 
 def settled(page, question, wanted):
     """Ask until the answer is the one wanted."""
-    until = time.monotonic() + 30
+    until = time.monotonic() + PATIENCE
     while (answer := question()) != wanted and time.monotonic() < until:
         page.wait_for_timeout(50)
     assert answer == wanted
@@ -172,18 +173,20 @@ def test_a_wall_is_drawn_and_undone(opened):
 def test_start_and_goal_are_dragged_by_mouse_and_moved_by_keyboard(opened):
     page = opened()
     drag(page, (9, 9), (9, 7))
-    page.mouse.move(*place(page, 8, 8))
-    settled(page, lambda: goal_of(page), (9, 7))
+    settled(page, lambda: marker(page, "goal"), (9, 7))
     drag(page, (1, 1), (1, 4))
+    settled(page, lambda: marker(page, "start"), (1, 4))
     page.mouse.move(5, 5)
     canvas = page.locator(".stage canvas").first
     canvas.focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "g"):  # the cursor begins at the start
         page.keyboard.press(key)
-    settled(page, lambda: goal_of(page), (2, 5))
+    holds(page, "document.getElementById('inspect-title').textContent.includes('goal (2, 5)')")
     assert "FWRL" in page.inner_text("#live")
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("#")
+    assert marker(page, "goal") == (2, 5)
+    canvas.focus()
+    for key in ("ArrowRight", "ArrowRight", "#"):
+        page.keyboard.press(key)
     settled(page, lambda: rows_of(page)[4], "#.#..#....#")
 
 
@@ -201,8 +204,10 @@ def test_controls_play_step_and_reset(opened):
     holds(page, "document.getElementById('play').textContent === 'Play'")
     page.click("#reset")
     holds(page, f"{steps} === '0'")
-    page.locator(".agent").nth(1).select_option("mbrl")
-    settled(page, lambda: page.locator(".about").nth(1).inner_text().partition(":")[0], "model-based RL")
+    assert page.locator("#working").is_hidden()
+    assert {"FWRL", "FWRL-BEYOND", "MBRL"} <= set(page.locator(".agent").first.locator("option").all_inner_texts())
+    page.locator(".agent").nth(1).select_option("ql")
+    settled(page, lambda: page.locator(".about").nth(1).inner_text().partition(",")[0], "Q-learning")
     page.select_option("#world", "risky-bridge")
     settled(page, lambda: len(rows_of(page)[0]), 13)
     page.select_option("#starts", "start")
@@ -266,7 +271,7 @@ def test_a_finger_taps_goals_and_looks(opened):
     page.touchscreen.tap(*place(page, 3, 3))
     page.tap("[data-tool='look']")
     page.touchscreen.tap(*place(page, 8, 8))
-    settled(page, lambda: goal_of(page), (3, 3))
+    holds(page, "document.getElementById('inspect-title').textContent === 'Cell (8, 8), for the goal (3, 3)'")
     choose_speed(page, 60)
     page.tap("#play")
     holds(page, "Number(document.getElementById('pace').dataset.steps) > 1000")

@@ -32,6 +32,8 @@ def test_the_first_episodes_after_a_goal_are_single_whatever_came_before():
     assert last["inefficiency"][:16] == [None] * 16
     assert len(last["reward"]) < 90
     assert curve.latest is curve.parts[-1].points[-1]
+    curve.begin(3)
+    assert curve.latest is None
 
 
 def test_a_goal_without_a_finished_episode_leaves_no_part():

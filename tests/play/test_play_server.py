@@ -98,6 +98,24 @@ def test_no_frame_is_sent_before_the_last_one_was_drawn(server):
         assert page.frame()[:4] == b"FWR1"
 
 
+def test_the_last_episodes_before_a_pause_are_in_the_curves(server):
+    with server.page() as page:
+        page.say("speed", value=1e6)
+        page.say("play")
+        for _ in range(3):
+            page.frame()
+        page.say("pause")
+        episode, curve = -1, {"sides": [[{"episodes": []}]]}
+        while page.hear("state")["playing"]:
+            pass
+        while episode < 1 or sum(curve["sides"][0][0]["episodes"]) != episode:
+            told = page.next()
+            if isinstance(told, bytes):
+                episode = int.from_bytes(told[20:24], "little")
+            elif told["type"] == "curve":
+                curve = told
+
+
 def test_a_goal_clicked_and_a_cell_inspected(server):
     with server.page() as page:
         page.say("speed", value=1e6)
@@ -185,6 +203,24 @@ def test_10_000_malformed_messages_are_all_answered_by_an_error(server):
     assert server.process.poll() is None
 
 
+def test_pages_that_leave_in_the_middle_of_something_leave_no_trace():
+    with running("--port", "0") as server:
+        for k in range(12):
+            with server.page() as page:
+                page.hear("state")
+                page.say("speed", value=1e6)
+                page.say("play")
+                for kind in ("world", "agent", "goal", "tour")[k % 4 :]:
+                    fields = {"world": {"name": "h-maze"}, "agent": {"side": 0, "name": "ql"}, "goal": {"cell": 13}}
+                    page.say(kind, **fields.get(kind, {"step": 2}))
+                if k % 2:
+                    page.next()
+                else:
+                    page.socket.socket.close()
+        with server.page() as page:
+            page.hear("state")
+
+
 def test_a_message_beyond_the_limit_closes_the_page_and_nothing_else(server):
     with server.page() as page:
         page.hear("state")
@@ -210,12 +246,46 @@ def test_a_busy_page_does_not_starve_another(server):
         busy.say("world", name="four-rooms-60")
         busy.say("speed", value=1e6)
         busy.say("play")
-        busy.frame()
+        while busy.hear("world")["name"] != "four-rooms-60":
+            pass
+        while len(busy.frame()) < 30_000:
+            pass
         calm.hear("state")
         for cell in (12, 13, 14) * 5:
             calm.say("inspect", cell=cell)
             assert calm.hear("inspect")["cell"] == cell
             assert len(busy.frame()) > 30_000
+
+
+def test_a_world_in_use_stays_accounted_for_when_the_next_one_cannot_be_made():
+    mib = 2**20  # the world below needs some 14 MiB
+    with running(page_bytes=20 * mib, total_bytes=20 * mib) as server, server.page() as first, server.page() as second:
+        first.say("world", name="four-rooms-32")
+        while first.hear("world")["name"] != "four-rooms-32":
+            pass
+        first.say("map", text=".")
+        first.hear("error")
+        second.say("world", name="four-rooms-32")
+        assert "fits beside the other open pages" in second.hear("error")["message"]
+        first.say("world", name="h-maze")
+        while first.hear("world")["name"] != "h-maze":
+            pass
+        second.say("world", name="four-rooms-32")
+        while second.hear("world")["name"] != "four-rooms-32":
+            pass
+
+
+def test_where_kernels_must_be_compiled_the_map_comes_first_and_ctrl_c_does_not_wait(tmp_path):
+    empty = {"XDG_CACHE_HOME": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path)}
+    with running("--port", "0", environment=empty) as server, server.page() as page:
+        heard = [page.next()]
+        while heard[-1].get("compiling") is not True:
+            heard.append(page.next())
+        assert {told["type"] for told in heard[2:]} == {"working"}
+        assert [told["type"] for told in heard[:2]] == ["hello", "world"]
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(timeout=5) == 130
+        assert server.process.stdout.read() == "fwrl: stopped\n"
 
 
 def test_pages_beyond_the_limit_are_told_so_and_idle_ones_are_closed():

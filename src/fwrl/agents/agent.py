@@ -196,6 +196,10 @@ class Agent(ABC):
         values = self.values(goal)
         return -step_reward * values if counts and step_reward is not None else values
 
+    def arrivals(self, goal: int) -> Floats:
+        """(S,) the probability of arriving that it believes in; NaN where its values say nothing of it."""
+        return np.full(self.n_states, np.nan)
+
     def greedy(self, state: int, goal: int) -> int:
         """The best action; of several the one with the lowest number, so that asking changes nothing."""
         return int(first_best(self.action_values(state, goal)))

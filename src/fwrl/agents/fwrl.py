@@ -340,3 +340,7 @@ class Fwrl(Agent):
     def arrival(self, state: int, goal: int) -> float:
         """1 where a path is known, 0 elsewhere: this agent takes its best outcomes for certain."""
         return float(self.value(state, goal) > -np.inf)
+
+    def arrivals(self, goal: int) -> Floats:
+        """(S,) the same for every state."""
+        return (self.values(goal) > -np.inf).astype(np.float64)

@@ -229,6 +229,10 @@ class ModelAgent(Agent):
         state = self._state(state)
         return float(self._plan(goal).p[state])
 
+    def arrivals(self, goal: int) -> Floats:
+        """(S,) p(., g)."""
+        return self._plan(goal).p.copy()
+
     def check_tables(self) -> None:
         """Edge indices, and a plan that could be the one for the goal."""
         check_edges(self.tables.edges, self.n_states, self.n_actions)

@@ -85,7 +85,7 @@ def routes() -> Iterator[Measurement]:
     goals = iter(range(S))
 
     def search() -> None:
-        _, before = dijkstra(graph, indices=ends[0], return_predecessors=True)
+        before = dijkstra(graph, indices=[ends[0]], return_predecessors=True)[1][0]
         here = ends[1]
         while here >= 0:
             here = int(before[here])

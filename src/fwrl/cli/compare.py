@@ -5,15 +5,24 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fwrl.cli.progress import run_with_progress
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from fwrl.report.standings import Standing
+
 
 def compare(
-    worlds: Annotated[list[str], typer.Argument(help="Worlds: names, map files, gymnasium:ID.")],
+    worlds: Annotated[
+        list[str] | None, typer.Argument(help="Worlds: names, map files, gymnasium:ID; the whole league if left out.")
+    ] = None,
     agents: Annotated[
         str | None,
         typer.Option(help="Names separated by blanks, options as NAME:OPTION=VALUE,...; all contenders if left out."),
@@ -34,10 +43,10 @@ def compare(
 
     from fwrl.experiment import Store
     from fwrl.experiment.contenders import default_contenders
-    from fwrl.experiment.league import league, seconds_per_step
-    from fwrl.report.standings import flagged, write_league
+    from fwrl.experiment.league import LEAGUE, league, seconds_per_step
+    from fwrl.report.standings import write_league
 
-    experiments = league(worlds, agents.split() if agents else default_contenders(), episodes, steps)
+    experiments = league(worlds or LEAGUE, agents.split() if agents else default_contenders(), episodes, steps)
     out.mkdir(parents=True, exist_ok=True)
     errors = Console(stderr=True)
     with Store(out / "results.sqlite") as store:
@@ -51,17 +60,29 @@ def compare(
         return
     console = Console(highlight=False)
     for world, found in results.items():
-        _print(console, world, found, flagged)
+        _print(console, world, found)
     console.print(f"Page: {out / 'league.html'}", markup=False, soft_wrap=True)
 
 
-def _print(console, world, found, flagged) -> None:  # type: ignore[no-untyped-def]
+def _print(console: Console, world: str, found: Sequence[Standing]) -> None:
     from rich.table import Table
 
     from fwrl.report.estimate import number
+    from fwrl.report.standings import flagged, pair
 
     table = Table(title=world, title_justify="left", box=None, pad_edge=False)
-    for name in ("agent", "share of oracle", "reward", "first", "to 90 %", "ineff.", "cost/opt.", "a step"):
+    for name in (
+        "agent",
+        "share of oracle",
+        "reward",
+        "first",
+        "to 90 %",
+        "ineff.",
+        "cost/opt.",
+        "believed, true",
+        "arrival",
+        "a step",
+    ):
         table.add_column(name, style="bold" if name == "agent" else "", justify="left" if name == "agent" else "right")
     for s in found:
         table.add_row(
@@ -72,6 +93,8 @@ def _print(console, world, found, flagged) -> None:  # type: ignore[no-untyped-d
             number(s.efficiency, 0),
             number(s.inefficiency, 2),
             number(s.cost, 2),
+            pair(s.believed, s.true, 1),
+            pair(s.believed_arrival, s.arrival, 2),
             f"{s.seconds * 1e6:.2f} µs",
         )
     console.print(table)

@@ -44,8 +44,7 @@ def explain(
     if picture is not None:
         from fwrl.figures.route import route_map, save_picture
 
-        places = {planner.states[k]: tuple(xy) for k, xy in enumerate(options["positions"].tolist())}
-        save_picture(route_map(explanation, places), picture)
+        save_picture(route_map(explanation, planner.experience, options["positions"]), picture)
     if as_json:
         typer.echo(json.dumps(explanation.to_dict(), indent=2))
         return
@@ -55,6 +54,7 @@ def explain(
 
 
 def _print(explanation: Explanation) -> None:
+    from fwrl.planner.experience import KEPT
     from fwrl.planner.explanation import shown_time
 
     typer.echo(headline(explanation.route))
@@ -78,5 +78,7 @@ def _print(explanation: Explanation) -> None:
         typer.echo("the log names no trips, so stitches cannot be told")
     else:
         n = len(explanation.stitches)
-        where = f" at {', '.join(map(str, explanation.stitches))}" if n else ""
-        typer.echo(f"stitched {n} time{'s' * (n != 1)}{where}" if n else "one past trip covers all of it")
+        where = ", ".join(map(str, explanation.stitches))
+        times = "once" if n == 1 else f"{n:,} times"
+        latest = f"going by the latest {KEPT} trips of each step"
+        typer.echo(f"stitched {times}, at {where}, {latest}" if n else "one past trip covers all of it")

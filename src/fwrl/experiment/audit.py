@@ -1,7 +1,8 @@
 """Beliefs against the truth: what an agent promises, and what its policy really earns.
 
-For every goal, over all other states: the mean path reward the agent believes in, and the exact arrival probability,
-path reward and number of steps of its greedy policy, ties taken evenly. No sampling.
+For every goal, over all starts that reach it and can be returned to: the mean path reward and arrival probability the
+agent believes in, and the exact arrival probability, path reward and number of steps of its greedy policy, ties taken
+evenly. No sampling.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ from fwrl.agents.agent import Agent
 from fwrl.kernels.ties import least_tie
 from fwrl.oracle import evaluate
 from fwrl.worlds import World
+from fwrl.worlds.trips import Trips
 
 
 class Audit(NamedTuple):
-    """One goal's means over the other states."""
+    """One goal's means over its starts."""
 
     goal: int
-    unknown: int  # states from which the agent knows no way; left out of `believed`
+    unknown: int  # starts from which the agent knows no way; left out of `believed`
     believed: float
+    believed_arrival: float  # NaN where the agent's values say nothing of it
     arrival: float
     value: float
     steps: float
@@ -39,19 +42,20 @@ def greedy_policy(agent: Agent, goal: int) -> NDArray[np.float64]:
 
 def audit(agent: Agent, world: World) -> list[Audit]:
     """The agent's beliefs and the truth about them, goal by goal."""
-    return [_audit_goal(agent, world, goal) for goal in range(world.n_states)]
+    trips = Trips(world, threshold=0.0)
+    return [_audit_goal(agent, world, goal, trips.starts(goal)) for goal in trips.goals.tolist()]
 
 
-def _audit_goal(agent: Agent, world: World, goal: int) -> Audit:
-    others = np.arange(world.n_states) != goal
-    believed = agent.promised(goal, world.step_reward)
-    known = others & np.isfinite(believed)
+def _audit_goal(agent: Agent, world: World, goal: int, starts: NDArray[np.int64]) -> Audit:
+    believed = agent.promised(goal, world.step_reward)[starts]
+    known = np.isfinite(believed)
     truth = evaluate(world, greedy_policy(agent, goal), goal)
     return Audit(
         goal,
-        int(others.sum() - known.sum()),
+        int((~known).sum()),
         float(believed[known].mean()) if known.any() else float("nan"),
-        float(truth.arrival[others].mean()),
-        float(truth.value[others].mean()),
-        float(truth.steps[others].mean()),
+        float(agent.arrivals(goal)[starts].mean()),
+        float(truth.arrival[starts].mean()),
+        float(truth.value[starts].mean()),
+        float(truth.steps[starts].mean()),
     )

@@ -11,6 +11,16 @@ from fwrl.experiment.trial import seeded_agent
 from fwrl.task import Task, run
 from fwrl.worlds import load_world
 
+LEAGUE = (
+    "four-rooms",
+    "windy-four-rooms",
+    "h-maze",
+    "muddy-rooms",
+    "risky-bridge",
+    "maze-15x15-7",
+    "gymnasium:CliffWalking-v1",
+    "gymnasium:FrozenLake-v1",
+)
 AUDITED_SEEDS = 5
 TIMED_STEPS = 20_000
 

@@ -27,7 +27,7 @@ from fwrl.experiment.trial import Trial
 Floats = NDArray[np.float64]
 
 APPLICATION = 0x6677726C  # "fwrl"
-SCHEMA = 1
+SCHEMA = 2
 
 TABLES = {
     "about": "key TEXT PRIMARY KEY, value TEXT NOT NULL",
@@ -42,7 +42,7 @@ TABLES = {
     "action INTEGER NOT NULL, reward REAL NOT NULL, next_state INTEGER NOT NULL, arrived INTEGER NOT NULL, "
     "PRIMARY KEY (experiment, agent, seed, episode, step)",
     "audits": "experiment TEXT, agent TEXT, seed INTEGER, goal INTEGER, unknown INTEGER NOT NULL, believed REAL, "
-    "arrival REAL, value REAL, steps REAL, PRIMARY KEY (experiment, agent, seed, goal)",
+    "believed_arrival REAL, arrival REAL, value REAL, steps REAL, PRIMARY KEY (experiment, agent, seed, goal)",
 }
 
 

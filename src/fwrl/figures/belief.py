@@ -61,7 +61,7 @@ def belief(title: str, rows: Mapping[str, Belief], optimum: float) -> Figure:
     axes.text(optimum, 1.01, f"optimum {optimum:.1f}", weight="bold", **above)
     _scale(axes, optimum)
     axes.set_xlabel(
-        f"steps to the goal, mean over all trips\n{counted(runs, 'seed')}; large: median over seeds, small: each seed"
+        f"path cost in steps, mean over all trips\n{counted(runs, 'seed')}; large: median over seeds, small: each seed"
     )
     for row, (label, look) in enumerate(looks.items()):
         _say(axes, rows[label], row, look)

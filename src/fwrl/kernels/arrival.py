@@ -9,10 +9,10 @@ where the second maximum is over the actions that attain the first; p(g) = 1, v(
 
 This is policy iteration that touches only what changed. `pi` arrives with positive probability wherever it is
 defined: it starts from the actions by which a backward search from g first found each state, new outcomes never
-take an outcome away (where hope for one ends, the plan is made anew), and a switch has to improve strictly, so neither
-a wall bump nor a loop without cost can hold itself up. For a fixed `pi` the equations are linear; states are
-re-evaluated from a queue until they stand still, an outcome that stays put solved for exactly. Only a profitable cycle
-makes that go astray, or on for ever.
+take an outcome away (where hope held an action up and ends, the plan is made anew), and a switch has to improve
+strictly, so neither a wall bump nor a loop without cost can hold itself up. For a fixed `pi` the equations are linear;
+states are re-evaluated from a queue until they stand still, an outcome that stays put solved for exactly. Only a
+profitable cycle makes that go astray, or on for ever; a loop that is hardly ever left makes it long.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from fwrl.errors import FileError
 from fwrl.kernels.compiled import compiled
 from fwrl.kernels.edges import NONE, Edges
-from fwrl.kernels.hope import Hope, check_hope, no_hope, share_of_hope
+from fwrl.kernels.hope import Hope, check_hope, hope_ends, no_hope, share_of_hope
 from fwrl.kernels.ties import SMALLEST_SCALE, improves
 from fwrl.kernels.tries import tries_of
 
@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 STANDSTILL = 1e-11  # relative change below which a value counts as settled
-ENDLESS = 20_000_000  # evaluations after which a cycle must be profitable
+ENDLESS = 20_000_000  # evaluations after which a cycle must be profitable, if any step gains
 
 STILL, MOVED, ASTRAY = 0, 1, 2  # what an evaluation finds
 
@@ -163,13 +163,22 @@ def settle(edges: Edges, plan: Plan, g: int) -> bool:
             work += 1
             s = _dequeue(plan)
             change = _evaluate(edges, plan, s)
-            if change == ASTRAY or work > ENDLESS:
+            if change == ASTRAY or (work > ENDLESS and _gains(edges)):
                 return False
             if change == MOVED:
                 _touch(plan, s)
                 _enqueue_followers(edges, plan, s, g)
         _improve(edges, plan, g)
     return True
+
+
+@compiled
+def _gains(edges: Edges) -> bool:
+    """Whether any step is worth more than nothing."""
+    gains = False
+    for e in range(edges.used[0]):
+        gains = gains or edges.total[e] > 0.0
+    return gains
 
 
 @compiled
@@ -272,11 +281,37 @@ def _consider(edges: Edges, plan: Plan, s: int, a: int, g: int) -> None:
 
 
 @compiled
+def _stands(edges: Edges, plan: Plan, s: int, g: int) -> bool:
+    """Whether one way along `pi` from s, by its nearest outcomes, is seen to arrive or to end in hope."""
+    A = len(edges.leaving) // len(plan.p)
+    for _ in range(len(plan.p)):
+        if s == g:
+            return True
+        pair = s * A + plan.pi[s]
+        if share_of_hope(plan.hope, tries_of(edges, pair)) > 0.0:
+            return True
+        nearest, p, v = s, 0.0, -np.inf
+        e = edges.leaving[pair]
+        while e != NONE:
+            y = edges.target[e]
+            if y != s and (plan.p[y] > p or (plan.p[y] == p and plan.v[y] > v)):
+                nearest, p, v = y, plan.p[y], plan.v[y]
+            e = edges.next_leaving[e]
+        if nearest == s:
+            return False
+        s = nearest
+    return False
+
+
+@compiled
 def reconsider(edges: Edges, plan: Plan, s: int, a: int, g: int) -> bool:
-    """Bring the plan up to date after the outcomes of (s, a) changed; False where a cycle is profitable."""
+    """Bring the plan up to date after one more try of (s, a); False where a cycle is profitable."""
     if s == g:
         return True
     if plan.pi[s] == a:
+        A = len(edges.leaving) // len(plan.p)
+        if hope_ends(plan.hope, tries_of(edges, s * A + a) - 1) and not _stands(edges, plan, s, g):
+            return plan_for(edges, plan, g)
         _enqueue(plan, s)
     else:
         _consider(edges, plan, s, a, g)

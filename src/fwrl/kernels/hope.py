@@ -8,7 +8,8 @@ all actions together: of m_j tries made after 2^j to 2^(j+1) - 1 earlier ones, u
 
 with H the hope before there is any evidence. Where outcomes are certain nothing new ever shows, q falls like 1 / m, and
 one try is enough; in the wind about one second try in ten is a surprise, and actions are tried again in proportion.
-After 2^LEVELS tries an action is known: traps must not be hoped out of for ever.
+After 2^LEVELS tries an action is known: traps must not be hoped out of for ever. Nor is a share below FAINT worth its
+while: to a plan that puts arriving first, bumping into a safe wall a million times in faint hope would be arriving.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 LEVELS = 6
+FAINT = 1e-3
 
 
 class Hope(NamedTuple):
@@ -77,6 +79,12 @@ def share_of_hope(hope: Hope, n: int) -> float:
 
 
 @compiled
+def hope_ends(hope: Hope, n: int) -> bool:
+    """Whether one more try after n leaves no hope where there was some."""
+    return share_of_hope(hope, n + 1) == 0.0 and share_of_hope(hope, n) > 0.0
+
+
+@compiled
 def see_news(hope: Hope, n: int, new: bool) -> bool:
     """Count a try made after n earlier ones; whether the shares deserve to follow the evidence now."""
     if n == 0:
@@ -88,8 +96,7 @@ def see_news(hope: Hope, n: int, new: bool) -> bool:
     if new:
         hope.news[j] += 1.0
     m = int(hope.tries[j])
-    known = level_of(n + 1) == LEVELS  # this action's hope ends
-    return known or (m & (m - 1)) == 0
+    return (m & (m - 1)) == 0
 
 
 @compiled
@@ -115,4 +122,5 @@ def see_reward(reward: Floats, edges: Edges, r: float) -> bool:
 def follow_evidence(hope: Hope) -> None:
     """Set the shares to what the evidence says."""
     for j in range(LEVELS):
-        hope.share[j] = (hope.prior[0] / (1 << j) + hope.news[j]) / (1.0 + hope.tries[j])
+        q = (hope.prior[0] / (1 << j) + hope.news[j]) / (1.0 + hope.tries[j])
+        hope.share[j] = q if q >= FAINT else 0.0

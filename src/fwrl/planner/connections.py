@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.planner.experience import Experience, Indices
-from fwrl.planner.grouping import Reader
+from fwrl.planner.reader import Reader
 
 EXACT = 5_000  # states up to which every pair is counted
 SAMPLED = 8  # states to start from beyond that

@@ -78,10 +78,8 @@ def explained(found: Experience, route: Route) -> Explanation:
 
 
 def _trips(found: Experience, edge: int) -> list[int]:
-    """Distinct, latest first."""
-    if found.trip is None:
-        return []
-    return list(dict.fromkeys(int(trip) for trip in found.trip[edge] if trip != NONE))
+    """Latest first."""
+    return [] if found.trip is None else [int(trip) for trip in found.trip[edge] if trip != NONE]
 
 
 def _label(found: Experience, trip: int) -> Label:

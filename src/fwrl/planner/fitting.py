@@ -10,12 +10,13 @@ import numpy as np
 
 from fwrl.planner.connections import count, joined_by_trips
 from fwrl.planner.experience import Experience, Summary
-from fwrl.planner.grouping import Counts, Progress, group, reading
+from fwrl.planner.grouping import Counts, group
 from fwrl.planner.log import log_of
 from fwrl.planner.numbering import Numbered
 from fwrl.planner.parts import parts_of
 from fwrl.planner.planner import Planner
 from fwrl.planner.profit import refuse_profit
+from fwrl.planner.reader import Progress, reading
 
 MEMORY = "1GB"
 

@@ -9,22 +9,22 @@ then a policy, along the likeliest of the outcomes that get closer to the goal.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.errors import OptionError, PositiveCycleError
-from fwrl.kernels.arrival import no_plan, plan_for
-from fwrl.kernels.edges import Edges
 from fwrl.kernels.incoming import Incoming, incoming_edges
 from fwrl.kernels.potential import potential
 from fwrl.kernels.search import Search
 from fwrl.planner.experience import NONE, Experience, Floats, Indices, Ints
 from fwrl.planner.profit import profitable
 
+if TYPE_CHECKING:
+    from fwrl.kernels.edges import Edges
+
 Backup = Literal["expected", "best"]
-BACKUPS = ("expected", "best")
 MOST_PAIRS = 2**28  # states times actions that planning under uncertainty has room for
 
 Mask = NDArray[np.bool_]
@@ -82,6 +82,8 @@ class Guides:
         return self._searches[backup]
 
     def _uncertain(self, goal: int, avoided: list[int]) -> Guide:
+        from fwrl.kernels.arrival import no_plan, plan_for  # slow to import, and few logs need it
+
         found = self._experience
         if self._model is None:
             self._model = model_of(found)
@@ -105,6 +107,8 @@ def _search_over(found: Experience, backup: Backup, left: Ints | None) -> tuple[
 
 def model_of(found: Experience, left: Mask | None = None) -> Edges:
     """The edges as linked lists (see `kernels.edges`), each state's actions numbered from 0; only those `left`."""
+    from fwrl.kernels.edges import Edges
+
     S = len(found.states)
     number = _action_numbers(found)
     A = int(number.max()) + 1

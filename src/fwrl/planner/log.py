@@ -16,17 +16,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from fwrl.errors import FwrlError, OptionError, unknown_name
-from fwrl.planner.experience import LARGEST, MILLION, TimeKind
-from fwrl.planner.parts import Part, named, quoted
+from fwrl.planner.experience import LARGEST, TimeKind
+from fwrl.planner.parts import INTEGERS, Part, named, quoted
+from fwrl.planner.times import mixed_times, span_of, time_kind, time_value
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 COLUMNS = ("state", "next_state", "action", "reward", "trip", "time")
 LABELS = ("state", "next_state", "action", "trip")
-INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT")
 TEXTS = ("VARCHAR", "UUID", "DATE", "JSON")
-LOOKED_AT = 1000  # values of a text column that tell what its times are
 
 Kind = Literal["integer", "text", "unsure"]  # of labels; unsure: text that may turn out to be integers
 Shape = Literal["transitions", "visits"]
@@ -42,6 +41,7 @@ class Log:
     shape: Shape
     kinds: Mapping[str, Kind]
     time: TimeKind | None
+    spans: tuple[str, ...] = ()  # where it has times: one for each part, of its first and last time and rows without
 
     @property
     def rows(self) -> str:
@@ -50,15 +50,27 @@ class Log:
         return " UNION ALL ".join(select.replace("{scan}", part.scan) for select, part in both)
 
     @property
-    def moves(self) -> str:
-        """A query for the transitions, bad ones among them."""
+    def span(self) -> str:
+        """A query for the first and the last time of `moves`, perhaps wider, and how many rows have none."""
+        if self.shape == "visits":
+            return "SELECT min(time), max(time), count(*) - count(time) FROM moves"
+        both = zip(self.spans, self.parts, strict=True)
+        every = " UNION ALL ".join(span.replace("{scan}", part.scan) for span, part in both)
+        return f"SELECT min(low), max(high), sum(untimed) FROM ({every})"
+
+    def moves(self, skip_bad: bool) -> str:
+        """A query for the transitions; without `skip_bad`, bad ones among them.
+
+        A visit without a state stays as a gap, so that no move leads across it; one without trip or time has no place.
+        """
         if self.shape == "transitions":
-            return self.rows
+            return f"SELECT * FROM ({self.rows}) WHERE NOT ({self.bad_row})" if skip_bad else self.rows
         kept = ", ".join(name for name in COLUMNS if name in self.has)
-        return (
-            f"SELECT * FROM (SELECT {kept}, lead(state) OVER (PARTITION BY trip ORDER BY time, state) AS next_state "
-            f"FROM ({self.rows})) WHERE next_state IS NOT NULL"
-        )
+        kinds = {**self.kinds, "next_state": self.kinds["state"]}
+        lost, gap = (" OR ".join(_missing(n, kinds) for n in names) for names in (("trip", "time"), LABELS[:2]))
+        placed = f"SELECT * FROM ({self.rows}) WHERE NOT ({lost})"
+        following = "lead(state) OVER (PARTITION BY trip ORDER BY time, state)"
+        return f"SELECT * FROM (SELECT {kept}, {following} AS next_state FROM ({placed})) WHERE NOT ({gap})"
 
     @property
     def bad_row(self) -> str:
@@ -97,11 +109,12 @@ def log_of(con: DuckDBPyConnection, parts: list[Part], columns: Mapping[str, str
     kinds = {name: _kind(name, parts, chosen) for name in LABELS if name in has}
     if shape == "transitions":
         kinds["state"] = kinds["next_state"] = _joint(kinds["state"], kinds["next_state"])
-    timed = [_time_kind(con, part, choice) for part, choice in zip(parts, chosen, strict=True)]
-    time = timed[0] if len(set(timed)) == 1 else _mixed_times(timed)
-    both = zip(parts, chosen, timed, strict=True)
+    timed = [time_kind(con, part, choice) for part, choice in zip(parts, chosen, strict=True)]
+    time = timed[0] if len(set(timed)) == 1 else mixed_times(timed)
+    both = list(zip(parts, chosen, timed, strict=True))
     selects = tuple(_select(part, choice, kinds, time, own) for part, choice, own in both)
-    return Log(tuple(parts), selects, has, shape, kinds, time)
+    spans = tuple(span_of(part, choice["time"], own, time) for part, choice, own in both) if time else ()
+    return Log(tuple(parts), selects, has, shape, kinds, time, spans)
 
 
 def _chosen(part: Part, columns: Mapping[str, str]) -> dict[str, str]:
@@ -154,42 +167,13 @@ def _joint(one: Kind, other: Kind) -> Kind:
     return one if one == other else "unsure"
 
 
-def _time_kind(con: DuckDBPyConnection, part: Part, choice: Mapping[str, str]) -> TimeKind | None:
-    if "time" not in choice:
-        return None
-    column = choice["time"]
-    type_ = part.types[column]
-    if type_ in INTEGERS:
-        return "integer"
-    if type_ in ("FLOAT", "DOUBLE") or type_.startswith("DECIMAL"):
-        return "number"
-    if type_.startswith("TIMESTAMP") or type_ == "DATE":
-        return "timestamp"
-    if type_ == "VARCHAR":
-        some = f"(SELECT nullif({named(column)}, '') AS t FROM {part.scan} LIMIT {LOOKED_AT})"
-        reads = "avg((try_cast(t AS {}) IS NOT NULL)::INT) FILTER (t IS NOT NULL)"
-        whole, number, stamp = con.execute(
-            f"SELECT {reads.format('BIGINT')}, {reads.format('DOUBLE')}, {reads.format('TIMESTAMP')} FROM {some}"
-        ).fetchone() or (None, None, None)
-        best = max(whole or 0.0, number or 0.0, stamp or 0.0)
-        if best > 0.5:  # the others are bad rows
-            return "integer" if whole == best and whole == number else "number" if number == best else "timestamp"
-    raise FwrlError(f"expected numbers or dates as time, column {column!r} of {part.name} is neither ({type_})")
-
-
-def _mixed_times(times: list[TimeKind | None]) -> TimeKind:
-    if "timestamp" in times:
-        raise FwrlError("expected times that can be compared; some are dates and some are numbers")
-    return "number"
-
-
 def _select(
     part: Part, choice: Mapping[str, str], kinds: Mapping[str, Kind], time: TimeKind | None, own: TimeKind | None
 ) -> str:
     terms = []
     for name, column in choice.items():
         value = named(column)
-        if part.is_text and name in ("reward", "time"):
+        if part.is_text and name == "reward":
             value = f"nullif({value}, '')"  # not the bare column: DuckDB would cast while it reads, and fail there
         if name in LABELS:
             value = f"{value}::BIGINT" if kinds[name] == "integer" else f"{value}::VARCHAR"
@@ -199,18 +183,9 @@ def _select(
                 raise FwrlError(f"expected numbers as reward, column {column!r} of {part.name} is {type_}")
             value = f"try_cast({value} AS DOUBLE)"
         else:
-            value = _time_value(value, part.types[column], own, time)
+            value = time_value(part, column, own, time)
         terms.append(f"{value} AS {name}")
     return f"SELECT {', '.join(terms)} FROM {{scan}}"
-
-
-def _time_value(value: str, type_: str, own: TimeKind | None, time: TimeKind | None) -> str:
-    """A time as a whole number, see `MILLION`."""
-    if own == "timestamp":
-        return f"epoch_us(try_cast({value} AS TIMESTAMP))" if type_ in ("VARCHAR", "DATE") else f"epoch_us({value})"
-    if time == "integer":
-        return value if type_ == "BIGINT" else f"try_cast({value} AS BIGINT)"
-    return f"try_cast(round(try_cast({value} AS DOUBLE) * {MILLION}) AS BIGINT)"
 
 
 def first_bad(con: DuckDBPyConnection, log: Log) -> str | None:

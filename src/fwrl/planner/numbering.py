@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
 from fwrl.planner.experience import KEPT, MILLION, NONE, Experience, Indices, Ints, TimeKind
-from fwrl.planner.grouping import Reader, latest_first
 from fwrl.planner.labels import Labels
+from fwrl.planner.latest import latest_trips
 from fwrl.planner.log import Log
+from fwrl.planner.reader import Reader
 
 
 class Numbered:
@@ -87,7 +88,7 @@ class Numbered:
         last = f", last * {scale_new} AS last" if old.last is not None else ""
         self._con.register("old_edges", columns)
         self._con.execute(
-            f"CREATE TEMP TABLE united AS SELECT *, row_number() OVER ()::INTEGER AS no FROM (SELECT {keys}, "
+            f"CREATE TEMP TABLE united AS SELECT *, (row_number() OVER () - 1)::INTEGER AS no FROM (SELECT {keys}, "
             f"sum(count)::BIGINT AS count, sum(total) AS total, max(best) AS best{', max(last) AS last' * bool(last)} "
             f"FROM ("
             f"SELECT {labels}, count, total, best{last} FROM grouped UNION ALL "
@@ -118,13 +119,13 @@ class Numbered:
         self._con.register("old_kept", kept)
         timed = old.trip_time is not None
         time_new = f", time * {scale_new} AS time" if timed else ""
-        new = "SELECT grouped.* EXCLUDE (no), kept.* EXCLUDE (no) FROM kept JOIN grouped USING (no)"
-        self._con.execute(
-            f"CREATE OR REPLACE TEMP TABLE kept AS SELECT no, trip{', time' * timed} FROM ("
+        new = "SELECT grouped.* EXCLUDE (no), kept.* EXCLUDE (no, rank) FROM kept JOIN grouped USING (no)"
+        both = (
+            f"(SELECT no, trip{', time' * timed} FROM ("
             f"SELECT {labels}, trip::{trip_type} AS trip{time_new} FROM ({new}) UNION ALL "
-            f"SELECT {labels}, trip::{trip_type} AS trip{', time' * timed} FROM old_kept) JOIN united USING ({keys}) "
-            f"QUALIFY row_number() OVER (PARTITION BY no ORDER BY {latest_first(timed)}) <= {KEPT}"
+            f"SELECT {labels}, trip::{trip_type} AS trip{', time' * timed} FROM old_kept) JOIN united USING ({keys}))"
         )
+        self._con.execute(f"CREATE OR REPLACE TEMP TABLE kept AS {latest_trips(both, timed)}")
 
     def _is_integer(self, name: str, log: Log, old: Experience | None) -> bool:
         """Whether the labels of a column are integers: where each of them reads back as itself, for text from CSV."""
@@ -178,8 +179,7 @@ class Numbered:
     def _kept(self) -> tuple[Indices, Ints | None]:
         timed = self.time is not None
         found = self._con.execute(
-            f"SELECT edge, row_number() OVER (PARTITION BY edge ORDER BY {latest_first(timed)})::INTEGER - 1 AS rank, "
-            f"t.place AS trip{', kept.time AS time' * timed} FROM kept JOIN numbered USING (no) "
+            f"SELECT edge, rank, t.place AS trip{', kept.time AS time' * timed} FROM kept JOIN numbered USING (no) "
             f"JOIN trips t ON kept.trip = t.label"
         ).fetchnumpy()
         edge, rank = np.ma.getdata(found["edge"]), np.ma.getdata(found["rank"])

@@ -7,15 +7,17 @@ an iterable (see `rows`).
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import glob
 import gzip
 import io
+import json
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +34,9 @@ FORMATS = {
 }
 DELIMITERS = ",;\t|"
 LONGEST_HEADER = 1 << 20
+INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT")
+NUMBERS = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN")  # DuckDB's types of what JSON does not quote
+SHOWN = 60  # characters of a line that cannot be read
 
 
 @dataclass(frozen=True)
@@ -129,15 +134,45 @@ def _parquet(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[
 
 
 def _json(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[Part]:
-    options = f"ignore_errors={str(skip_bad).lower()}, format='newline_delimited'"
+    import duckdb
+
+    options = f"ignore_errors={str(skip_bad).lower()}, format='newline_delimited', records=true"
     looked = Part(f"read_json({{files}}, union_by_name=true, sample_size=-1, {options})", {}, tuple(paths))
-    # What is not a number stays text: a name that looks like a date must not be rewritten.
+    try:
+        found = _described(con, looked.scan)
+    except duckdb.Error as error:
+        raise _no_object(paths) or error from error
+    # What is neither a number nor made of parts stays text: a name that looks like a date must not be rewritten.
     types = {
-        column: type_ if type_ in ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN") else "VARCHAR"
-        for column, type_ in _described(con, looked.scan).items()
+        column: type_ if type_ in NUMBERS or type_.endswith(("]", ")")) else "VARCHAR"
+        for column, type_ in found.items()
     }
     columns = "{" + ", ".join(f"{quoted(column)}: {quoted(type_)}" for column, type_ in types.items()) + "}"
     return [Part(f"read_json({{files}}, columns={columns}, {options})", types, tuple(paths))]
+
+
+def _no_object(paths: list[str]) -> FileError | None:
+    """The first line that is no JSON object, in words; None where each is one for Python."""
+    for path in paths:
+        with _opened(path) as file, contextlib.suppress(OSError, EOFError, zlib.error):
+            for number, line in enumerate(filter(bytes.strip, file), start=1):
+                if not _is_object(line):
+                    shown = line.decode(errors="replace").strip()
+                    return FileError(
+                        f"{path}, row {number:,}: expected a line with a JSON object, got {shown[:SHOWN]!r}; correct it"
+                    )
+    return None
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _opened(path: str) -> IO[bytes]:
+    return gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")  # type: ignore[return-value]
 
 
 def _csv(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[Part]:
@@ -158,7 +193,7 @@ def _csv(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[Part
 def _csv_header(path: str) -> tuple[str, tuple[str, ...]]:
     """The delimiter and the column names of a CSV file."""
     try:
-        with gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb") as file:
+        with _opened(path) as file:
             line = file.readline(LONGEST_HEADER).decode("utf-8-sig").rstrip("\r\n").partition("\r")[0]
     except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from error

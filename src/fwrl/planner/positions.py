@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError, unknown_name
-from fwrl.planner.grouping import reading
 from fwrl.planner.labels import Labels
 from fwrl.planner.parts import named, parts_of
+from fwrl.planner.reader import reading
 
 Floats = NDArray[np.float64]
 NEEDED = ("state", "x", "y")

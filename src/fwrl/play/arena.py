@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fwrl.agents import make_agent
 from fwrl.errors import FwrlError
 from fwrl.play.belief import Belief, believe
+from fwrl.play.cast import cast_agent
 from fwrl.play.judge import Verdict
 from fwrl.play.likely import Route, follow, likely_outcomes
 from fwrl.play.limits import LimitError, Limits
@@ -44,6 +44,8 @@ class Arena:
         self.grid = drawable(world)
         self.task = Task(world, respawn=respawn)
         self.likely = likely_outcomes(world)
+        # Beliefs in steps are drawn on the scale of rewards: at the price of the cheapest step there is.
+        self._step_reward = float(world.tables.reward.max())
         self.verdict: Verdict | None = None
         self._limits = limits or Limits()
         if terms is None:
@@ -55,7 +57,9 @@ class Arena:
 
     def _make_sides(self, terms: Terms) -> None:
         S, A = self.world.n_states, self.world.n_actions
-        self.sides = [Side(self.task, make_agent(name, S, A, self.seed), self.likely, self.seed) for name in self.names]
+        self.sides = [Side(self.task, cast_agent(name, S, A, self.seed), self.likely, self.seed) for name in self.names]
+        elsewhere = int(terms.goal == 0)
+        self._blanks = [float(side.agent.action_values(elsewhere, terms.goal).max()) for side in self.sides]
         self.begin(terms)
         for side in self.sides:
             side.warm_up()
@@ -126,7 +130,10 @@ class Arena:
 
     def beliefs(self) -> list[Belief]:
         """What the two agents believe about the way to the goal."""
-        return [believe(side.agent, self.goal, self.task.goal_reward) for side in self.sides]
+        return [
+            believe(side.agent, self.goal, self.task.goal_reward, blank=blank, step_reward=self._step_reward)
+            for side, blank in zip(self.sides, self._blanks, strict=True)
+        ]
 
     def route(self, belief: Belief, state: int) -> Route:
         """The greedy route from `state` to the goal."""

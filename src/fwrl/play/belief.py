@@ -2,8 +2,9 @@
 
 Agents speak of two things. Those of paths (FWRL, model-based) say the reward of the way, at most 0 on a map, and
 -inf where they know none. Those of goal rewards (Q-learning) say the way *plus* R_goal where word of the goal has
-come through, and until then what they were told to hope for. Drawn is the reward of the way in both cases. A cell
-is unknown where there is none, where hope is all there is, and where all actions look the same.
+come through, and until then what they were told to hope for. Drawn is the reward of the way in both cases; ways in
+steps (DG-learning) are turned into rewards. A cell is unknown where hope is all there is: where the best action is
+worth what every action was before anything was learned, or, if that is less than nothing, no more.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ class Belief(NamedTuple):
     action: Ints  # (S,) the first of the best actions, -1 where unknown
 
 
-def believe(agent: Agent, goal: int, goal_reward: float) -> Belief:
-    """What `agent` believes about the way to `goal`.
+def believe(
+    agent: Agent, goal: int, goal_reward: float, *, blank: float = -np.inf, step_reward: float = -1.0
+) -> Belief:
+    """What `agent` believes about the way to `goal`; `blank` is what every action was worth when it was new.
 
     >>> from fwrl.agents import make_agent
     >>> agent = make_agent("fwrl", n_states=3, n_actions=2)
@@ -43,10 +46,12 @@ def believe(agent: Agent, goal: int, goal_reward: float) -> Belief:
     scale = np.where(finite, np.maximum(SMALLEST_SCALE, np.abs(best)), 0.0)
     tied = table >= (best - RELATIVE * scale)[:, None]
     way = np.where(best > goal_reward / 2, best - goal_reward, best)
-    known = finite & ~tied.all(axis=1) & (way <= RELATIVE)
+    learned = best > blank if blank < 0 else best != blank
+    known = finite & learned & (way <= RELATIVE)
     known[goal] = False
     arrows = np.where(known, tied @ (1 << np.arange(table.shape[1])), 0).astype(np.uint8)
     action = np.where(known, tied.argmax(axis=1), -1)
-    drawn = np.where(known, np.minimum(way, 0.0), -np.inf).astype(np.float32)
+    unit = -step_reward if agent.believes == "steps" else 1.0
+    drawn = np.where(known, np.minimum(unit * way, 0.0), -np.inf).astype(np.float32)
     drawn[goal] = 0.0
     return Belief(drawn, arrows, action)

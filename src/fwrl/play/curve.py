@@ -80,11 +80,9 @@ class Curve:
 
     @property
     def latest(self) -> Point | None:
-        """The last point, None before any episode was finished."""
-        for part in reversed(self.parts):
-            if part.points:
-                return part.points[-1]
-        return None
+        """The last point for the goal in use, None before any episode was finished."""
+        points = self.parts[-1].points
+        return points[-1] if points else None
 
     def told(self) -> list[dict[str, Any]]:
         """The curve as JSON: for each goal the means and inefficiencies of its points."""

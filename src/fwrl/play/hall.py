@@ -1,21 +1,15 @@
 """Hall: what all open pages share.
 
-Everything that touches a page's agents runs on one worker thread, a few milliseconds at a time and first come, first
+Everything that touches a page's agents runs on one thread, a few milliseconds at a time and first come, first
 served: pages take turns, and none starves another. What takes longer and touches nobody's agents (making worlds and
-tables, asking the oracle) runs on a second one.
+tables, which may have to be compiled, asking the oracle) runs on a second one.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
-
+from fwrl.play.compiling import Compiling
 from fwrl.play.limits import LimitError, Limits, Memory
-
-P = ParamSpec("P")
-T = TypeVar("T")
+from fwrl.play.turns import Turns
 
 
 class Hall:
@@ -25,8 +19,10 @@ class Hall:
         self.limits = limits or Limits()
         self.memory = Memory(self.limits)
         self.pages: set[object] = set()
-        self._worker = ThreadPoolExecutor(1, "fwrl-play-worker")
-        self._builder = ThreadPoolExecutor(1, "fwrl-play-builder")
+        self.compiling = Compiling()
+        self._worker, self._builder = Turns("fwrl-play-worker"), Turns("fwrl-play-builder")
+        self.work = self._worker.take  # something short that touches agents
+        self.build = self._builder.take  # something long that touches no agent in use
 
     def admit(self, page: object) -> None:
         """Let a page in, or refuse it."""
@@ -39,18 +35,7 @@ class Hall:
         self.pages.discard(page)
         self.memory.release(page)
 
-    async def work(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run something short that touches agents, in turn with the other pages."""
-        return await self._on(self._worker, lambda: function(*args, **kwargs))
-
-    async def build(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run something long that touches no agent in use."""
-        return await self._on(self._builder, lambda: function(*args, **kwargs))
-
     def close(self) -> None:
         """Start nothing more."""
-        for executor in (self._worker, self._builder):
-            executor.shutdown(wait=False, cancel_futures=True)
-
-    async def _on(self, executor: ThreadPoolExecutor, call: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(executor, call)
+        for part in (self._worker, self._builder, self.compiling):
+            part.close()

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from fwrl.agents import agent_names
-from fwrl.agents.registry import agent_class
-from fwrl.play.arena import Arena
+from fwrl.play.arena import Arena, drawable
+from fwrl.play.cast import cast
 from fwrl.play.frame import FINISHED, PLAYING, Moment, View, encode
 from fwrl.play.judge import Verdict
 from fwrl.play.messages import FASTEST
 from fwrl.play.offer import offered_worlds
-from fwrl.play.tour import STOPS
+from fwrl.play.tour import AGENTS, STOPS
+from fwrl.worlds import World
 from fwrl.worlds.grid import DIRECTIONS
 
 SLICE = 0.005  # seconds that one advance should take
@@ -147,20 +147,8 @@ class Session:
         return {"type": "curve", "sides": [side.curve.told() for side in self.arena.sides]}
 
     def world(self) -> dict[str, Any]:
-        """The world as JSON: its map, which cells are states, and where actions lead."""
-        arena = self.arena
-        width = arena.grid.states.shape[1]
-        y, x = arena.grid.cells
-        return {
-            "type": "world",
-            "version": self.worlds,
-            "name": arena.world.name,
-            "description": arena.world.description,
-            "rows": list(arena.grid.rows),
-            "cells": (y * width + x).tolist(),
-            "actions": [DIRECTIONS[name] for name in arena.world.action_names],
-            "windy": not arena.world.deterministic,
-        }
+        """The world as JSON."""
+        return told_world(self.arena.world, self.worlds)
 
     def state(self) -> dict[str, Any]:
         """How the controls stand, as JSON."""
@@ -183,10 +171,27 @@ class Session:
 
 
 def greeting() -> dict[str, Any]:
-    """What a page is told first, as JSON: the agents and worlds to choose from."""
+    """What a page is told first, as JSON: the agents and worlds to choose from, and who begins."""
     return {
         "type": "hello",
-        "agents": [{"name": name, "description": agent_class(name).description} for name in agent_names()],
+        "agents": [{"name": name, "description": description} for name, description in cast().items()],
+        "sides": list(AGENTS),
         "worlds": list(offered_worlds()),
         "fastest": FASTEST,
+    }
+
+
+def told_world(world: World, version: int) -> dict[str, Any]:
+    """A world as JSON: its map, which cells are states, and where actions lead."""
+    grid = drawable(world)
+    y, x = grid.cells
+    return {
+        "type": "world",
+        "version": version,
+        "name": world.name,
+        "description": world.description,
+        "rows": list(grid.rows),
+        "cells": (y * grid.states.shape[1] + x).tolist(),
+        "actions": [DIRECTIONS[name] for name in world.action_names],
+        "windy": not world.deterministic,
     }

@@ -34,16 +34,17 @@ STOPS = (
     ),
     Stop(
         "First trip",
-        "Watch cells take colour as both look for the way from the top left to the flag at the bottom right.",
+        "Both look for the flag at the bottom right: once there, FWRL knows the way from every cell it passed, "
+        "Q-learning only that the flag is worth having.",
         trip=0,
-        speed=12,
+        speed=5,
     ),
     Stop(
         "Second trip",
-        "The flag moves to the top right and the start to the bottom left: Q-learning's field is blank again, "
-        "FWRL's is not.",
+        "The flag moves to the top right, the start to the bottom left: FWRL has passed by the flag and its field "
+        "points there at once, Q-learning starts over.",
         trip=1,
-        speed=12,
+        speed=5,
     ),
     Stop(
         "A trip nobody made",

@@ -35,6 +35,7 @@ from fwrl.report.estimate import Estimate
 from fwrl.task import Task
 from fwrl.task.expectation import expected_reward
 from fwrl.worlds import World, load_world
+from fwrl.worlds.trips import Trips
 
 Floats = NDArray[np.float64]
 
@@ -152,7 +153,7 @@ class Evidence:
 
     def audited(self, experiment: Experiment, label: str, column: str, over: Callable[..., Floats] = np.mean) -> Floats:
         """(runs,) means, or what `over` says, over all goals of a column of the audit; rewards in steps' worth."""
-        unit = 1.0 if column in ("steps", "arrival", "unknown") else _step_reward(load_world(experiment.world))
+        unit = step_worth(load_world(experiment.world)) if column in ("believed", "value") else 1.0
         by_run: Floats = over(self.store.audits(experiment.id, label, column), 1) / unit
         return by_run
 
@@ -160,8 +161,9 @@ class Evidence:
 def best_path(world: str, over: Callable[..., Floats] = np.mean) -> float:
     """The optimal path cost, its mean over starts and then `over` goals, in steps' worth."""
     loaded = load_world(world)
-    values = [np.delete(optimum(loaded, goal).value, goal).mean() for goal in range(loaded.n_states)]
-    return float(over(values)) / _step_reward(loaded)
+    trips = Trips(loaded, threshold=0.0)
+    values = [optimum(loaded, goal).value[trips.starts(goal)].mean() for goal in trips.goals.tolist()]
+    return float(over(values)) / step_worth(loaded)
 
 
 def estimated(values: Floats, statistic: Callable[..., Floats] = np.mean) -> Estimate:
@@ -169,6 +171,7 @@ def estimated(values: Floats, statistic: Callable[..., Floats] = np.mean) -> Est
     return Estimate(float(statistic(values, -1)), *bootstrap_runs(values, statistic))
 
 
-def _step_reward(world: World) -> float:
-    """The reward of the cheapest step: the unit that path rewards are counted in."""
-    return float(world.tables.reward.max())
+def step_worth(world: World) -> float:
+    """The reward of the cheapest step that costs anything: the unit that path rewards are counted in."""
+    costly = world.tables.reward[world.tables.reward < 0]
+    return float(costly.max()) if len(costly) else -1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -160,21 +161,23 @@ def draw_animation(evidence: Evidence, folder: Path) -> Picture:
     return Picture("h-maze-film", "The same as a film: values appear as the agents learn.", (path,))
 
 
-def draw_belief(evidence: Evidence, folder: Path) -> Picture:
-    """What agents promise in the wind, and what they get."""
-    rows = {
-        label: Belief(
-            evidence.audited(WINDY, label, "believed"),
-            evidence.audited(WINDY, label, "steps"),
+def draw_belief(experiment: Experiment) -> Callable[[Evidence, Path], Picture]:
+    """What agents promise, and what they get; those whose values promise nothing are left out."""
+
+    def draw(evidence: Evidence, folder: Path) -> Picture:
+        pairs = {
+            label: Belief(evidence.audited(experiment, label, "believed"), evidence.audited(experiment, label, "value"))
+            for label in experiment.audit
+        }
+        rows = {label: pair for label, pair in pairs.items() if np.isfinite(pair.believed).any()}
+        caption = (
+            f"{experiment.title} after the last episode: path cost in steps' worth, mean over all pairs, that an agent "
+            "believes in and that its greedy policy really pays (exact). FWRL's maximum books luck as certain."
         )
-        for label in WINDY.audit
-    }
-    caption = (
-        "Windy four rooms after the last episode: mean number of steps over all pairs of cells that an agent believes "
-        "in, and that its greedy policy really takes (exact). FWRL books a lucky gust as certain."
-    )
-    figure = belief("Believed and true path lengths in the wind", rows, best_path(WINDY.world))
-    return _saved(figure, folder, "belief", caption)
+        title = f"Believed and true path costs: {experiment.title}"
+        return _saved(belief(title, rows, best_path(experiment.world)), folder, f"belief-{experiment.id}", caption)
+
+    return draw
 
 
 PICTURES: tuple[tuple[Experiment, Callable[[Evidence, Path], Picture]], ...] = (
@@ -186,12 +189,14 @@ PICTURES: tuple[tuple[Experiment, Callable[[Evidence, Path], Picture]], ...] = (
     (WINDY, draw_curves(WINDY)),
     (H_MAZE, draw_h_maze),
     (H_MAZE, draw_animation),
-    (WINDY, draw_belief),
+    (WINDY, draw_belief(WINDY)),
 )
 
 
 def _saved(figure: object, folder: Path, name: str, caption: str) -> Picture:
-    return Picture(name, caption, tuple(save(figure, folder, name)))  # type: ignore[arg-type]
+    # Worlds may be named by a path or by gymnasium:ID.
+    plain = re.sub(r"[^\w.-]+", "-", name).strip("-")
+    return Picture(plain, caption, tuple(save(figure, folder, plain)))  # type: ignore[arg-type]
 
 
 def _states(evidence: Evidence, experiment: Experiment, label: str, episode: int) -> list[int]:

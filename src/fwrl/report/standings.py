@@ -17,10 +17,10 @@ from fwrl.report.claims import Finding
 from fwrl.report.estimate import Estimate, number
 from fwrl.report.evidence import Evidence, best_path
 from fwrl.report.html import html_page
-from fwrl.report.pictures import Picture, draw_curves, draw_results
+from fwrl.report.pictures import Picture, draw_belief, draw_curves, draw_results
 from fwrl.report.tables import Table
 
-OFF = 0.1  # relative: a belief this far from the truth is said in words
+OFF = 0.1  # a belief this far from the truth, relative or in probability, is said in words
 COLUMNS = (
     "agent",
     "share of the oracle's reward",
@@ -30,14 +30,16 @@ COLUMNS = (
     "never",
     "inefficiency",
     "path cost over optimum",
-    "arrival",
+    "believed, true cost",
+    "believed, true arrival",
     "a step",
 )
 INTRODUCTION = (
     "The same contenders in several worlds, with the same seeds, goals and starts. FWRL runs in one configuration "
     "fixed beforehand, rivals in the settings that fwrl tune found best on other seeds. Intervals are 95 % bootstrap "
-    "intervals over seeds; path cost and arrival are those of the greedy policy after the last episode, exact, over "
-    "all pairs."
+    "intervals over seeds. Costs are path costs in steps' worth; true costs and arrival are those of the greedy policy "
+    "after the last episode, exact, over all pairs of states that reach each other; agents whose values promise "
+    "nothing have no belief."
 )
 
 
@@ -52,9 +54,10 @@ class Standing(NamedTuple):
     censored: int
     inefficiency: float
     cost: float  # path cost of the greedy policy over the optimum's
-    arrival: float
     believed: float  # steps' worth; NaN where it promises nothing
     true: float
+    believed_arrival: float
+    arrival: float
     seconds: float
 
 
@@ -70,7 +73,10 @@ def standings(
             continue
         reward = evidence.reward(experiment, agent.label)
         efficiency = evidence.efficiency(experiment, agent.label)
-        true = float(np.median(evidence.audited(experiment, agent.label, "value")))
+        believed, true, believed_arrival, arrival = (
+            float(np.median(evidence.audited(experiment, agent.label, column)))
+            for column in ("believed", "value", "believed_arrival", "arrival")
+        )
         found.append(
             Standing(
                 agent.label,
@@ -81,9 +87,10 @@ def standings(
                 censored(efficiency),
                 nanmedian(evidence.inefficiency(experiment, agent.label)),
                 true / optimum if optimum else float("nan"),
-                float(np.median(evidence.audited(experiment, agent.label, "arrival"))),
-                float(np.median(evidence.audited(experiment, agent.label, "believed"))),
+                believed,
                 true,
+                believed_arrival,
+                arrival,
                 seconds(experiment, agent.label),
             )
         )
@@ -102,12 +109,18 @@ def standings_table(experiment: Experiment, found: Sequence[Standing], runs: int
             f"{s.censored}/{runs}",
             number(s.inefficiency, 2),
             number(s.cost, 3),
-            number(s.arrival, 3),
+            pair(s.believed, s.true, 2),
+            pair(s.believed_arrival, s.arrival, 3),
             f"{s.seconds * 1e6:.2f} µs",
         )
         for s in found
     )
     return Table(f"{experiment.title}, {experiment.episodes} x {experiment.steps}, {runs} seeds", COLUMNS, rows)
+
+
+def pair(believed: float, true: float, digits: int) -> str:
+    """A belief and the truth of it; the truth alone where there is no belief."""
+    return f"{number(believed, digits)}, {number(true, digits)}" if np.isfinite(believed) else number(true, digits)
 
 
 def league_findings(experiment: Experiment, found: Sequence[Standing]) -> list[Finding]:
@@ -136,13 +149,14 @@ def league_findings(experiment: Experiment, found: Sequence[Standing]) -> list[F
 def flagged(standing: Standing) -> str:
     """What an agent promises and what it gets, if that is off by more than a little."""
     believed, true = standing.believed, standing.true
-    if not np.isfinite(believed):
-        return ""
-    if not np.isfinite(true):
-        return f"promises {believed:.1f} steps, may never arrive"
-    if abs(believed - true) <= OFF * abs(true):
-        return ""
-    return f"promises {believed:.1f} steps, takes {true:.1f}"
+    words = []
+    if np.isfinite(believed) and not np.isfinite(true):
+        words.append(f"promises {believed:.1f} steps, may never arrive")
+    elif abs(believed - true) > OFF * abs(true):
+        words.append(f"promises {believed:.1f} steps, takes {true:.1f}")
+    if abs(standing.believed_arrival - standing.arrival) > OFF:
+        words.append(f"promises to arrive with {standing.believed_arrival:.0%}, does with {standing.arrival:.0%}")
+    return " and ".join(words)
 
 
 def write_league(
@@ -167,6 +181,8 @@ def write_league(
         tables.append(standings_table(experiment, found, evidence.seeds(experiment)))
         findings += league_findings(experiment, found)
         pictures += [draw(evidence, figures) for draw in (draw_results(experiment), draw_curves(experiment))]
+        if any(np.isfinite(s.believed) for s in found):
+            pictures.append(draw_belief(experiment)(evidence, figures))
     with replaced(folder / "league.html") as draft:
         page = html_page(findings, tables, pictures, "A league of goal-conditioned learners", INTRODUCTION)
         draft.write_text(page, encoding="utf-8")

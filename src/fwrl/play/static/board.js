@@ -25,6 +25,7 @@ export class Board {
     this.actions = world.actions;
     this.inspected = null;
     this.setRows(world.rows);
+    this.drawMap();
   }
 
   setRows(rows) {
@@ -98,16 +99,24 @@ export class Board {
   paintWind(context, x, y, [dx, dy]) {
     const size = this.side;
     const [cx, cy] = [(x + 0.5) * size, (y + 0.5) * size];
-    context.strokeStyle = "rgb(86 180 233 / .95)";
-    context.lineWidth = Math.max(1, size / 14);
-    context.lineCap = "round";
-    for (const shift of [-0.3, 0.3]) {
-      context.beginPath();
+    context.lineCap = context.lineJoin = "round";
+    const at = (along, across) => [cx + dx * along + dy * across, cy + dy * along + dx * across];
+    const [tip, barb] = [0.36 * size, 0.1 * size];
+    context.beginPath();
+    for (const side of [-1, 1]) {
+      const shift = side * 0.33 * size;
       for (let k = 0; k <= 8; k++) {
-        const along = (k / 8 - 0.5) * 0.7 * size;
-        const across = shift * size + Math.sin((k / 8) * Math.PI * 2) * size * 0.06;
-        context.lineTo(cx + dx * along + dy * across, cy + dy * along + dx * across);
+        const point = at((k / 8 - 0.5) * 2 * tip, shift + Math.sin((k / 8) * Math.PI * 2) * size * 0.05);
+        if (k) context.lineTo(...point);
+        else context.moveTo(...point);
       }
+      context.moveTo(...at(tip - barb, shift - barb));
+      context.lineTo(...at(tip, shift));
+      context.lineTo(...at(tip - barb, shift + barb));
+    }
+    for (const [colour, width] of [["rgb(10 30 60 / .55)", 9], ["#7fd0ff", 18]]) {
+      context.strokeStyle = colour;
+      context.lineWidth = Math.max(1, size / width);
       context.stroke();
     }
   }
@@ -130,6 +139,12 @@ export class Board {
     context.fillText(digit, ...at);
   }
 
+  // The world alone, until the agents are there.
+  drawMap() {
+    this.context.drawImage(this.floor, 0, 0);
+    this.context.drawImage(this.marks, 0, 0);
+  }
+
   draw(frame) {
     const view = frame.sides[this.number];
     const { context } = this;
@@ -144,8 +159,8 @@ export class Board {
     if (this.inspected) this.drawPieces(this.inspected);
     else if (view.arrives) this.drawRoute(view.route);
     this.drawStart(frame.start);
-    this.drawGoal(frame.goal);
     this.drawAgent(view.state);
+    this.drawGoal(frame.goal);
     if (this.cursor !== null && document.activeElement === this.canvas) this.drawCursor(this.cursor);
   }
 

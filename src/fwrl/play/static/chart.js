@@ -55,7 +55,7 @@ export class Chart {
     context.font = "13px system-ui, sans-serif";
     context.textAlign = "center";
     context.fillStyle = this.colours.soft;
-    context.fillText("shown from the first finished episode on", MARGIN.left + this.box.w / 2, MARGIN.top + this.box.h / 2);
+    context.fillText("begins with the first finished episode", this.canvas.clientWidth / 2, MARGIN.top + this.box.h / 2, this.box.w);
   }
 
   highest() {
@@ -114,7 +114,7 @@ export class Chart {
       context.lineWidth = 2;
       context.strokeStyle = this.colours.oracle;
       const level = this.log ? 1 : part.oracle;
-      if (level !== null) {
+      if (level !== null && end > begin) {
         context.beginPath();
         context.moveTo(from, this.y(level));
         context.lineTo(k === parts.length - 1 ? MARGIN.left + this.box.w : to, this.y(level));
@@ -129,7 +129,9 @@ export class Chart {
         context.lineTo(Math.round(from) + 0.5, MARGIN.top + this.box.h);
         context.stroke();
         context.fillStyle = this.colours.soft;
-        context.fillText("⚑", from - 4, MARGIN.top + this.box.h + 14);
+        const flag = from > MARGIN.left + this.box.w - 80 ? "right" : "left";
+        context.textAlign = flag;
+        context.fillText(flag === "left" ? "⚑ goal moved" : "goal moved ⚑", from + (flag === "left" ? -4 : 4), MARGIN.top + this.box.h + 14);
       }
       begin = end;
     });

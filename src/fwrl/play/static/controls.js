@@ -31,9 +31,10 @@ export class Controls {
       sign.setAttribute("aria-hidden", "true");
       const wind = tool.label.startsWith("Wind");
       if (wind) button.setAttribute("aria-label", tool.label);
-      button.title = tool.label;
+      button.title = tool.hint ?? tool.label;
       button.append(sign, wind ? "" : tool.label);
       button.addEventListener("click", () => this.choose(tool.id));
+      if (tool.label === "Wind up") group.append(caption("Wind"));
       group.append(button);
     });
     group.addEventListener("keydown", (event) => {
@@ -49,7 +50,7 @@ export class Controls {
 
   choose(id) {
     this.editor.tool = id;
-    for (const button of find("tools").children) {
+    for (const button of find("tools").querySelectorAll("button")) {
       const chosen = button.dataset.tool === id;
       button.setAttribute("aria-checked", chosen);
       button.tabIndex = chosen ? 0 : -1;
@@ -110,8 +111,15 @@ export class Controls {
     });
   }
 
+  // Shown before the server has answered, so that a second click means the opposite of the first.
   togglePlay() {
     this.send(this.playing ? "pause" : "play");
+    this.showPlaying(!this.playing);
+  }
+
+  showPlaying(playing) {
+    this.playing = playing;
+    find("play").textContent = playing ? "Pause" : "Play";
   }
 
   reset() {
@@ -138,19 +146,22 @@ export class Controls {
     find("speed").setAttribute("aria-valuetext", said);
   }
 
-  greet({ agents, worlds, fastest }) {
+  greet({ agents, sides, worlds, fastest }) {
     this.fastest = fastest;
     this.descriptions = Object.fromEntries(agents.map(({ name, description }) => [name, description]));
     for (const select of this.agents) {
       select.replaceChildren(...agents.map(({ name }) => new Option(name.toUpperCase(), name)));
     }
+    this.showAgents(sides);
     find("world").replaceChildren(
       ...worlds.map((name) => new Option(name.replace(/-(\d+)$/, " $1").replaceAll("-", " "), name)),
       ...Object.keys(EMPTY).map((name) => new Option(name, name)),
     );
   }
 
-  world({ name }) {
+  world({ name, rows, windy }) {
+    find("key-wind").hidden = !windy;
+    find("key-cost").hidden = !rows.some((row) => /[1-9]/.test(row));
     const select = find("world");
     if (![...select.options].some((option) => option.value === name)) select.append(new Option(name, name, false, true));
     select.value = name;
@@ -158,19 +169,21 @@ export class Controls {
   }
 
   show({ playing, speed, agents, anywhere, seed, tour }) {
-    this.playing = playing;
-    find("play").textContent = playing ? "Pause" : "Play";
-    find("play").setAttribute("aria-pressed", playing);
+    this.showPlaying(playing);
     if (document.activeElement !== find("speed")) find("speed").value = Math.round(DECADE * Math.log10(speed));
     this.sayOf(speed);
     find("starts").value = anywhere ? "anywhere" : "start";
     find("seed").value = seed;
-    this.agents.forEach((select, k) => {
-      select.value = agents[k];
-      this.abouts[k].textContent = this.descriptions[agents[k]] ?? "";
-    });
+    this.showAgents(agents);
     document.body.classList.toggle("touring", tour !== null);
     for (const select of this.agents) select.disabled = tour !== null;
+  }
+
+  showAgents(names) {
+    this.agents.forEach((select, k) => {
+      select.value = names[k];
+      this.abouts[k].textContent = this.descriptions[names[k]] ?? "";
+    });
   }
 
   complain(message) {
@@ -187,4 +200,12 @@ export class Controls {
       ? `Closed: ${reason}.`
       : "The connection is gone. Is fwrl play still running?";
   }
+}
+
+function caption(text) {
+  const span = document.createElement("span");
+  span.className = "group";
+  span.textContent = text;
+  span.setAttribute("aria-hidden", "true");
+  return span;
 }

@@ -3,13 +3,13 @@
 export const TOOLS = [
   { id: "goal", sign: "⚑", label: "Goal" },
   { id: "start", sign: "□", label: "Start" },
-  { id: "look", sign: "?", label: "Look" },
+  { id: "look", sign: "?", label: "Look", hint: "Show what both agents know about a cell" },
   { id: "#", sign: "#", label: "Wall" },
   { id: "^", sign: "↑", label: "Wind up" },
   { id: "v", sign: "↓", label: "Wind down" },
   { id: "<", sign: "←", label: "Wind left" },
   { id: ">", sign: "→", label: "Wind right" },
-  { id: "cost", sign: "9", label: "Cost" },
+  { id: "cost", sign: "2", label: "Cost", hint: "Cost of leaving a cell: 2, 5, 9 and back, click by click" },
   { id: ".", sign: "⌫", label: "Eraser" },
 ];
 

@@ -54,7 +54,7 @@ export class Inspector {
     this.hint.hidden = true;
     this.table.hidden = false;
     this.fillTable(told, names);
-    this.routes.replaceChildren(...told.sides.flatMap((side, k) => this.routeOf(side, names[k])));
+    this.routes.replaceChildren(...told.sides.map((side, k) => this.routeOf(side, names[k])));
     if (this.aloud) this.announce(this.spoken(told, names));
     this.redraw();
   }
@@ -89,10 +89,12 @@ export class Inspector {
   }
 
   routeOf({ arrives, route, pieces }, name) {
+    const told = document.createElement("div");
     const head = document.createElement("h3");
+    told.append(head);
     if (!arrives) {
       head.textContent = `${name}: no route known`;
-      return [head];
+      return told;
     }
     const trips = new Set(pieces.map((piece) => piece.trip)).size;
     const stitches = pieces.length - 1;
@@ -102,15 +104,16 @@ export class Inspector {
     for (const piece of pieces.slice(0, MOST_PIECES)) {
       const item = document.createElement("li");
       const moves = plural(piece.states.length - 1, "move");
-      item.textContent = piece.trip ? `${moves} of trip ${piece.trip}, ${piece.from} to ${piece.to}` : `${moves} nobody made`;
+      item.textContent = piece.trip ? `${moves}: trip ${piece.trip}, ${piece.from} → ${piece.to}` : `${moves}: nobody's`;
       list.append(item);
     }
     if (pieces.length > MOST_PIECES) {
       const item = document.createElement("li");
-      item.textContent = `and ${pieces.length - MOST_PIECES} more pieces`;
+      item.textContent = `and ${plural(pieces.length - MOST_PIECES, "more piece")}`;
       list.append(item);
     }
-    return [head, list];
+    told.append(list);
+    return told;
   }
 
   spoken({ cell, sides }, names) {

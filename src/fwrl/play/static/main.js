@@ -23,7 +23,13 @@ let state = null;
 let frame = null;
 const drawn = [];
 
-const send = (type, fields) => wire.send(type, fields);
+const MAKES = ["world", "map", "agent", "reset", "tour"]; // what the server may take a moment for
+
+const send = (type, fields) => {
+  if (MAKES.includes(type)) busy(true);
+  wire.send(type, fields);
+};
+const busy = (is) => document.body.classList.toggle("busy", is);
 const announce = (text) => (find("live").textContent = text);
 const names = () => (state ? state.agents.map((name) => name.toUpperCase()) : ["", ""]);
 
@@ -57,12 +63,14 @@ const handlers = {
     const shape = world && world.rows.length === told.rows.length && world.rows[0].length === told.rows[0].length;
     world = told;
     frame = null;
+    busy(false);
     inspector.wanted = shape ? inspector.wanted : null;
     editor.accept(told);
     controls.world(told);
     for (const board of boards) board.setWorld(told);
   },
   state: (told) => {
+    find("working").hidden = true;
     state = told;
     controls.show(told);
     tour.show(told.tour);
@@ -74,7 +82,15 @@ const handlers = {
     inefficiencies.set(sides, names());
   },
   inspect: (told) => inspector.show(told, names()),
+  working: ({ compiling }) => {
+    find("working").textContent = compiling
+      ? "Compiling: this computer does that once for each agent, and it takes ten seconds or more…"
+      : "One moment…";
+    find("working").hidden = false;
+  },
   error: ({ message }) => {
+    busy(false);
+    find("working").hidden = true;
     inspector.answered();
     editor.revert();
     controls.complain(message);
@@ -94,8 +110,12 @@ function showFrame(received) {
   find("pace").textContent = playing
     ? `episode ${(frame.episode + 1).toLocaleString("en")}, ${drawn.length} frames/s`
     : `episode ${(frame.episode + 1).toLocaleString("en")}, ${frame.finished ? "finished" : "paused"}`;
-  find("pace").dataset.frames = drawn.length;
-  find("pace").dataset.steps = frame.steps;
+  Object.assign(find("pace").dataset, {
+    frames: drawn.length,
+    steps: frame.steps,
+    goal: world.cells[frame.goal],
+    start: world.cells[frame.start],
+  });
 }
 
 function showNumbers(panel, side) {
@@ -109,11 +129,13 @@ function showNumbers(panel, side) {
   const route = panel.querySelector(".route");
   const moves = side.route.length - 1;
   const words = moves === 1 ? "1 move" : `${moves} moves`;
-  const best = side.best ? "best" : side.arrives ? (world.windy ? "hoped" : "longer") : "none";
+  const lost = moves > 0 ? "circle" : "none";
+  const best = side.best ? "best" : side.arrives ? (world.windy ? "hoped" : "longer") : lost;
   const said = {
     best: `From the start: ${words}, the best there is`,
     longer: `From the start: ${words}; the shortest has ${state?.shortest ?? "fewer"}`,
     hoped: `From the start: ${words} if the wind is kind`,
+    circle: world.windy ? "From the start: goes round unless the wind helps" : "From the start: a route that does not arrive",
     none: "From the start: no route known",
   }[best];
   if (route.textContent !== said) route.textContent = said;
@@ -124,7 +146,10 @@ function showNumbers(panel, side) {
 const wire = new Wire({
   onMessage: (told) => handlers[told.type](told),
   onFrame: showFrame,
-  onClose: (reason) => controls.lost(reason),
+  onClose: (reason) => {
+    find("working").hidden = true;
+    controls.lost(reason);
+  },
 });
 
 find("reconnect").addEventListener("click", () => {
