@@ -63,13 +63,39 @@ def test_parts_are_chosen_by_name(small):
         list(run_suite(["growht"]))
 
 
+def test_a_wrong_name_is_refused_before_anything_is_measured(small):
+    with pytest.raises(UnknownNameError):
+        next(run_suite(["growth", "growht"]))
+
+
+def test_help_tells_of_every_part():
+    from fwrl.cli.bench import bench
+
+    told = [line.split()[0] for line in bench.__doc__.split("\b")[1].split("The last")[0].splitlines() if line.strip()]
+    assert told == list(SUITE)
+
+
+def test_what_was_measured_before_an_interruption_is_shown(monkeypatch, capsys):
+    from fwrl.cli.bench import bench
+
+    def interrupted():
+        yield Measurement("a thing", 2e6, 3e6, "how", unit="B")
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(SUITE, "step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        bench(only=["step"])
+    shown = capsys.readouterr().out.split()
+    assert shown[-6:-1] == ["2", "MB", "3", "MB", "1.5"]
+
+
 def test_the_command_prints_a_table_of_80_columns_or_json(small, monkeypatch, capsys):
     from fwrl.cli.bench import bench
 
     monkeypatch.setenv("COLUMNS", "80")
     bench(only=["step", "growth"])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["part", "ours", "/", "other,", "a", "step", "ours", "other", "times", "as", "fast"]
+    assert lines[0].split() == ["part", "ours", "/", "other", "ours", "other", "other", "/", "ours"]
     assert len(lines) == 1 + 2 * 4
     assert max(map(len, lines)) <= 80
     bench(only=["growth"], as_json=True)

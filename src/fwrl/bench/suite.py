@@ -117,10 +117,15 @@ SUITE: dict[str, Callable[[], Iterator[Measurement]]] = {
 }
 
 
-def run_suite(only: list[str] | None = None) -> Iterator[tuple[str, Measurement]]:
-    """Every measurement of the parts named in `only`, or of all, as soon as it is taken."""
-    for part in only or SUITE:
+def run_suite(
+    only: list[str] | None = None, begun: Callable[[str], None] = _discard
+) -> Iterator[tuple[str, Measurement]]:
+    """Every measurement of the parts named in `only`, or of all, as soon as it is taken; `begun` hears of each part."""
+    parts = list(only or SUITE)
+    for part in parts:
         if part not in SUITE:
             raise unknown_name("part of the bench", part, SUITE)
+    for number, part in enumerate(parts, 1):
+        begun(f"{part} ({number} of {len(parts)})")
         for measurement in SUITE[part]():
             yield part, measurement
