@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fwrl
-from fwrl.bench import SUITE, Measurement, literal, measure, run_suite, suite
+from fwrl.bench import SUITE, Measurement, columns, literal, logs, measure, run_suite, suite
 from fwrl.errors import UnknownNameError
 
 
@@ -27,12 +27,13 @@ def test_a_ratio_says_how_many_times_as_long_the_other_takes():
 
 
 def test_both_sides_are_timed_in_turn_and_the_first_turn_is_left_out(monkeypatch):
-    clock = iter([0, 100, 300, 303, 303, 308, 308, 310, 310, 317])
+    took = [3, 5, 2, 7, 9, 4]
+    clock = iter([0, 100, *(reading for duration in took for reading in (200, 200 + duration))])
     monkeypatch.setattr(measure.time, "perf_counter", lambda: next(clock))
     called = []
-    times = measure.alternate(lambda: called.append("ours"), lambda: called.append("other"), rounds=2)
-    assert called == ["ours", "other"] * 3
-    assert times == (2, 5)  # the least of 3 and 2, of 5 and 7
+    times = measure.alternate(lambda: called.append("ours"), lambda: called.append("other"), rounds=3)
+    assert called == ["ours", "other"] * 4
+    assert times == (3, 5)  # the medians of 3, 2, 9 and of 5, 7, 4
 
 
 @pytest.fixture
@@ -42,6 +43,12 @@ def small(monkeypatch):
     monkeypatch.setattr(suite, "FIRST_STEPS", 100)
     monkeypatch.setattr(suite, "LITERAL_STEPS", {8: 3, 10: 2})
     monkeypatch.setattr(suite, "GROWTH", (8, 10))
+    for name, value in {"LARGE": 12, "SMALL": 8, "PAIRS": 8, "STROLL": 300, "SEEK": 200, "SINGLE_STEPS": 200}.items():
+        monkeypatch.setattr(columns, name, value)
+    for name, value in {"ROWS": 2000, "SIDE": 5, "LARGE": 12, "SMALL": 8}.items():
+        monkeypatch.setattr(logs, name, value)
+    for module in (suite, columns, logs):
+        monkeypatch.setattr(module, "alternate", lambda ours, other, rounds: measure.alternate(ours, other, 1))
 
 
 def test_every_part_measures_something(small):
@@ -56,13 +63,39 @@ def test_parts_are_chosen_by_name(small):
         list(run_suite(["growht"]))
 
 
+def test_a_wrong_name_is_refused_before_anything_is_measured(small):
+    with pytest.raises(UnknownNameError):
+        next(run_suite(["growth", "growht"]))
+
+
+def test_help_tells_of_every_part():
+    from fwrl.cli.bench import bench
+
+    told = [line.split()[0] for line in bench.__doc__.split("\b")[1].split("The last")[0].splitlines() if line.strip()]
+    assert told == list(SUITE)
+
+
+def test_what_was_measured_before_an_interruption_is_shown(monkeypatch, capsys):
+    from fwrl.cli.bench import bench
+
+    def interrupted():
+        yield Measurement("a thing", 2e6, 3e6, "how", unit="B")
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(SUITE, "step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        bench(only=["step"])
+    shown = capsys.readouterr().out.split()
+    assert shown[-6:-1] == ["2", "MB", "3", "MB", "1.5"]
+
+
 def test_the_command_prints_a_table_of_80_columns_or_json(small, monkeypatch, capsys):
     from fwrl.cli.bench import bench
 
     monkeypatch.setenv("COLUMNS", "80")
     bench(only=["step", "growth"])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["part", "ours", "/", "other,", "a", "step", "ours", "other", "times", "as", "fast"]
+    assert lines[0].split() == ["part", "ours", "/", "other", "ours", "other", "other", "/", "ours"]
     assert len(lines) == 1 + 2 * 4
     assert max(map(len, lines)) <= 80
     bench(only=["growth"], as_json=True)

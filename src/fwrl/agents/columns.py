@@ -2,10 +2,15 @@
 
 The dense table of `fwrl` is S x S numbers. The greedy policy needs only the column of the goal in use: one
 backward search over the known edges makes it (see `kernels.search`), and improvements keep it current as new
-transitions arrive (see `kernels.upkeep`). What an improvement far from here leads to may wait a few steps; whatever
-is asked, by `act` too, is exact. Columns of other goals are kept while memory allows, and catch up when their goal
-comes back. With rewards <= 0 a column is the same to the last bit however it came about, so columns
-are neither saved nor part of what the agent knows.
+transitions arrive (see `kernels.upkeep`). What an improvement leads to waits until a question depends on it, and
+whatever is asked, by `act` too, is exact. One better reward next to the goal may change half the map, but a walker
+asks about states near those it asked about before, and most of what waits never matters to it. Where it jumps, all
+may matter at once; once that has taken long, the column is made anew instead (see `kernels.renewal`), so no
+question costs much more than a fresh column.
+
+Columns of other goals are kept while memory allows, and catch up when their goal comes back. With rewards <= 0 a
+column is the same to the last bit however it came about, so columns are neither saved nor part of what the agent
+knows.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import no_episode
 from fwrl.agents.verbs import LEARNED, PROFITABLE, declare
 from fwrl.errors import FileError
-from fwrl.kernels.agenda import Agenda, empty_agenda
+from fwrl.kernels.agenda import Agenda, clear, empty_agenda
 from fwrl.kernels.compiled import compiled
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
 from fwrl.kernels.links import (
@@ -34,7 +39,8 @@ from fwrl.kernels.links import (
     with_room,
 )
 from fwrl.kernels.potential import potential
-from fwrl.kernels.search import Search
+from fwrl.kernels.renewal import Room, reached, renew, room_for
+from fwrl.kernels.search import NARROWER, Search
 from fwrl.kernels.ties import largest, least_tie
 from fwrl.kernels.upkeep import fits_potential, offer_changes, path_rewards, raise_potential, settle, settle_once
 
@@ -43,8 +49,10 @@ Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
 
 MEGABYTE = 10**6
-TURNS = 2000  # of a step: well under a millisecond
-ALL = 1 << 62
+CHUNK = 1024  # turns between two looks at whether those who wait still matter
+SHORT = 4 * CHUNK  # turns that a question may take before any other way is thought of: half a millisecond or so
+DEARER = 8  # what a turn costs, in states of a fresh column
+NEVER = 1 << 62
 FREE = -1
 
 
@@ -65,35 +73,31 @@ class ColumnTables(NamedTuple):
     columns: Columns
     h: Floats  # (S,) a potential for the edges
     gains: Ints  # (1,) 1 once a reward was positive
+    cheapest: Floats  # (1,) no edge costs less
     clock: Ints
     agenda: Agenda  # who waits to improve a column
     waits: Ints  # (1,) which column
-    pace: Ints  # (1,) turns that a step gives them
+    room: Room
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,) 1 where every step is worth -1
 
 
 # Made from the edges when a file is loaded, or only room.
-SCRATCH = ("links.lately", "links.changes", "columns", "h", "gains", "agenda", "waits", "pace")
+SCRATCH = ("links.lately", "links.changes", "columns", "h", "gains", "cheapest", "agenda", "waits", "room")
 
 
 @compiled
 def act(agent: ColumnTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on F(s, ., g)."""
-    n, values = agent.columns.slot[agent.clock[GOAL]], agent.action_values
-    path_rewards(agent.columns.V[n], agent.links, s, values)
+    path_rewards(agent.columns.V[agent.columns.slot[agent.clock[GOAL]]], agent.links, s, agent.action_values)
     if agent.agenda.size[0] > 0:
-        # Those who wait below the best action cannot make another one as good.
-        work_off(agent, least_tie(largest(values)), ALL)
-        path_rewards(agent.columns.V[n], agent.links, s, values)
-    return epsilon_greedy(values, agent.clock, rng)
+        work_off(agent, s, True)
+    return epsilon_greedy(agent.action_values, agent.clock, rng)
 
 
 @compiled
 def observe(agent: ColumnTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
     """Keep the best reward of the edge; where it is new or better, the goal's column improves."""
-    if agent.agenda.size[0] > 0:
-        work_off(agent, -np.inf, agent.pace[0])
     if arrived:
         return LEARNED
     if agent.counts_steps[0] != 0:
@@ -103,27 +107,28 @@ def observe(agent: ColumnTables, s: int, a: int, r: float, next_s: int, arrived:
     e = find_link(links, pair, next_s)
     if e != NONE and r <= links.best[e]:
         return LEARNED
-    if not fits_potential(agent.h, s, r, next_s):
+    if (r > 0.0 or agent.gains[0] != 0) and not fits_potential(agent.h, s, r, next_s):
         if agent.agenda.size[0] > 0:
-            work_off(agent, -np.inf, ALL)
+            work_off(agent, NONE, False)
         if not raise_potential(agent.h, links, agent.agenda, s, r, next_s):
             return PROFITABLE
     if e == NONE:
         e = add_link(links, pair, next_s)
     set_best(links, e, r)
+    agent.cheapest[0] = min(agent.cheapest[0], -r)
     if r > 0.0:
         agent.gains[0] = 1
     g = agent.clock[GOAL]
     if g >= 0:
         catch_up(agent, agent.columns.slot[g])
-        if agent.agenda.size[0] > 0:
-            work_off(agent, -np.inf, agent.pace[0])
+        if agent.gains[0] != 0:
+            work_off(agent, NONE, False)
     return LEARNED
 
 
 @compiled
 def action_values(agent: ColumnTables, s: int, g: int, values: Floats) -> None:
-    """F(s, ., g), for a goal whose column is current."""
+    """F(s, ., g), for a goal whose column is current at `s`."""
     path_rewards(agent.columns.V[agent.columns.slot[g]], agent.links, s, values)
 
 
@@ -138,14 +143,47 @@ def catch_up(agent: ColumnTables, n: int) -> None:
 
 
 @compiled
-def work_off(agent: ColumnTables, least: float, turns: int) -> None:
-    """Let the states that wait have `turns` turns, those with V of at least `least`; all, where rewards gain."""
+def work_off(agent: ColumnTables, s: int, best_only: bool) -> None:
+    """Let those who wait have their turns, until they no longer matter to F(s, ., g), or to the best of it.
+
+    Everywhere, for s = NONE. `action_values` holds F(s, ., g) then.
+    """
     columns, n = agent.columns, agent.waits[0]
     V, g = columns.V[n], columns.goal[n]
     if agent.gains[0] != 0:
         settle_once(V, agent.h, agent.links, agent.agenda, g)
-    else:
-        settle(V, agent.h, agent.links, agent.agenda, g, least, turns)
+    turns, limit = 0, SHORT
+    matters = least_that_matters(agent, V, s, best_only)
+    while agent.agenda.size[0] > 0 and agent.agenda.key[0] >= matters:
+        if turns >= limit:
+            if limit == SHORT:
+                limit = max(SHORT + 1, reached(V) // DEARER)
+            elif renew(V, agent.links, agent.room, g):
+                clear(agent.agenda)
+            else:
+                limit = NEVER
+        turns += settle(V, agent.h, agent.links, agent.agenda, g, matters, CHUNK)
+        matters = least_that_matters(agent, V, s, best_only)
+
+
+@compiled
+def least_that_matters(agent: ColumnTables, V: Floats, s: int, best_only: bool) -> float:
+    """The V from which on a state that waits may still change F(s, ., g), or the best of it.
+
+    Its turn raises another state, over an edge at least, and that one an action tried at `s`, over another edge.
+    """
+    if s == NONE:
+        return -np.inf
+    values = agent.action_values
+    A = len(values)
+    path_rewards(V, agent.links, s, values)
+    least = np.inf
+    for a in range(A):
+        if agent.links.leaving[s * A + a] != NONE:
+            least = min(least, values[a])
+    if best_only and least < np.inf:
+        least = least_tie(largest(values))
+    return float(least + 2.0 * NARROWER * max(0.0, agent.cheapest[0]))
 
 
 COLUMNS = declare(ColumnTables, act, observe, action_values)
@@ -167,10 +205,11 @@ def no_columns(n_states: int, n_actions: int, memory: int, counts_steps: bool) -
         columns,
         np.zeros(n_states),
         np.zeros(1, np.int64),
+        np.full(1, np.inf),
         no_episode(),
         empty_agenda(n_states),
         np.zeros(1, np.int64),
-        np.array([TURNS]),
+        room_for(links),
         np.zeros(n_actions),
         np.array([int(counts_steps)]),
     )
@@ -178,23 +217,38 @@ def no_columns(n_states: int, n_actions: int, memory: int, counts_steps: bool) -
 
 def column(tables: ColumnTables, goal: int) -> Floats:
     """(S,) V(., goal), current: kept, caught up, or made now, in place of the one longest unused."""
+    n = _slot(tables, goal)
+    work_off(tables, NONE, False)
+    kept: Floats = tables.columns.V[n]
+    return kept
+
+
+def make_current_at(tables: ColumnTables, state: int, goal: int) -> None:
+    """See to it that F(state, ., goal) can be read. What waits after that, waits for the goal in use."""
+    _slot(tables, goal)
+    work_off(tables, state if goal == tables.clock[GOAL] else NONE, False)
+
+
+def _slot(tables: ColumnTables, goal: int) -> int:
+    """The place of the column of `goal`; if anybody waits now, it is to improve that one."""
     columns, changes = tables.columns, int(tables.links.changes[0])
-    work_off(tables, -np.inf, ALL)
     n = int(columns.slot[goal])
+    if n == FREE or n != tables.waits[0]:
+        work_off(tables, NONE, False)
     if n == FREE:
         n = _vacate(tables)
         columns.goal[n], columns.slot[goal] = goal, n
         columns.change[n] = -1
     columns.use[n] = columns.use.max() + 1
     since = int(columns.change[n])
+    tables.waits[0] = n
     if since < 0 or changes - since > len(tables.links.lately):
-        Search(incoming(tables.links), tables.h).column(goal, out=columns.V[n])
+        if tables.gains[0] != 0 or not renew(columns.V[n], tables.links, tables.room, goal):
+            Search(incoming(tables.links), tables.h).column(goal, out=columns.V[n])
         columns.change[n] = changes
     elif since < changes:
         catch_up(tables, n)
-        work_off(tables, -np.inf, ALL)
-    kept: Floats = columns.V[n]
-    return kept
+    return n
 
 
 def _vacate(tables: ColumnTables) -> int:
@@ -207,6 +261,12 @@ def _vacate(tables: ColumnTables) -> int:
     if columns.goal[n] != FREE:
         columns.slot[columns.goal[n]] = FREE
     return n
+
+
+def reserve(tables: ColumnTables, more: int) -> ColumnTables:
+    """The same with room for `more` new edges."""
+    links = with_room(tables.links, more)
+    return tables if links is tables.links else tables._replace(links=links, room=room_for(links))
 
 
 def trimmed(tables: ColumnTables) -> ColumnTables:
@@ -224,8 +284,8 @@ def completed(tables: ColumnTables, n_states: int, n_actions: int) -> ColumnTabl
     if len(cycle):
         raise FileError("expected no cycle that gains reward; the file is damaged")
     tables.gains[0] = int((links.best > 0.0).any())
-    room = n_states * n_actions + SPARE - len(links.best)
-    tables = tables._replace(links=with_room(links, room), h=h)
+    tables.cheapest[0] = -links.best.max(initial=-np.inf)
+    tables = reserve(tables._replace(h=h), n_states * n_actions + SPARE - len(links.best))
     if tables.clock[GOAL] >= 0:
         column(tables, int(tables.clock[GOAL]))
     return tables

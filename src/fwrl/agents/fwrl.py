@@ -45,7 +45,6 @@ from fwrl.kernels.edges import (
 )
 from fwrl.kernels.exploration import GOAL, epsilon_greedy, epsilon_greedy_from
 from fwrl.kernels.greedy import Greedy, nothing_remembered, remember
-from fwrl.kernels.links import with_room
 from fwrl.kernels.relaxation import relax_through
 from fwrl.kernels.ties import PROFIT, improves, largest
 
@@ -277,9 +276,7 @@ class Fwrl(Agent):
     def reserve(self, observations: int) -> None:
         """Make room for this many more observations."""
         if isinstance(self.tables, ColumnTables):
-            links = with_room(self.tables.links, observations)
-            if links is not self.tables.links:
-                self.tables = self.tables._replace(links=links)
+            self.tables = columns.reserve(self.tables, observations)
         else:
             super().reserve(observations)
 
@@ -314,12 +311,14 @@ class Fwrl(Agent):
 
     def action_values(self, state: int, goal: int) -> Floats:
         """(A,) F(s, ., g): the best known path reward of each action, -inf where it leads to no known path."""
-        self._make_column(goal)
+        if isinstance(self.tables, ColumnTables):
+            columns.make_current_at(self.tables, self._state(state), self._state(goal, "goal"))
         return super().action_values(state, goal)
 
     def action_table(self, goal: int) -> Floats:
         """(S, A) the same for every state."""
-        self._make_column(goal)
+        if isinstance(self.tables, ColumnTables):
+            columns.column(self.tables, self._state(goal, "goal"))
         return super().action_table(goal)
 
     def value(self, state: int, goal: int) -> float:
@@ -345,8 +344,3 @@ class Fwrl(Agent):
     def arrivals(self, goal: int) -> Floats:
         """(S,) the same for every state."""
         return (self.values(goal) > -np.inf).astype(np.float64)
-
-    def _make_column(self, goal: int) -> None:
-        """See to it that compiled code finds the column of `goal`, where there are columns."""
-        if isinstance(self.tables, ColumnTables):
-            columns.column(self.tables, self._state(goal, "goal"))

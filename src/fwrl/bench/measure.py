@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from statistics import median
+from typing import Literal, NamedTuple
 
 
 class Measurement(NamedTuple):
-    """Seconds per step of ours and of what it is held against; `note` says how it was measured."""
+    """What ours takes and what it is held against takes, seconds or bytes; `note` says how it was measured."""
 
     name: str
     ours: float
     other: float
     note: str
+    unit: Literal["s", "B"] = "s"
 
     @property
     def ratio(self) -> float:
-        """How many times as long the other takes."""
+        """How many times as much the other takes."""
         return self.other / self.ours
 
 
 def alternate(ours: Callable[[], None], other: Callable[[], None], rounds: int) -> tuple[float, float]:
-    """Least seconds of each, taken in turn so that both see the same weather; the first turn is not counted.
-
-    Whatever else the machine does can only add to a time, so the least is the nearest to the truth.
-    """
+    """Median seconds of each, taken in turn so that both see the same weather; the first turn is not counted."""
     times: tuple[list[float], list[float]] = ([], [])
     for turn in range(rounds + 1):
         for function, taken in zip((ours, other), times, strict=True):
@@ -33,7 +32,7 @@ def alternate(ours: Callable[[], None], other: Callable[[], None], rounds: int) 
             function()
             if turn > 0:
                 taken.append(time.perf_counter() - begin)
-    return min(times[0]), min(times[1])
+    return median(times[0]), median(times[1])
 
 
 def seconds(function: Callable[[], None], rounds: int = 1) -> float:

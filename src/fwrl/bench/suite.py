@@ -1,4 +1,4 @@
-"""The suite: the compiled step against the literal one, against a random walker's, and as maps grow."""
+"""The suite, and its part on small maps: the compiled step against the literal one and a random walker's."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from fwrl.agents import make_agent
 from fwrl.agents.agent import Agent
+from fwrl.bench.columns import goals, memory, online
 from fwrl.bench.literal import LiteralFwrl
 from fwrl.bench.logs import ingestion, routes
 from fwrl.bench.measure import Measurement, alternate, seconds
@@ -22,7 +23,7 @@ GROWTH = (8, 16, 32, 48, 64)  # N of N x N maps
 
 
 def _agent(world: World, name: str = "fwrl") -> Agent:
-    """FWRL keeps the dense table here, whatever the size: `columns` measures the other storage."""
+    """FWRL keeps the dense table here, whatever the size: `bench.columns` measures the other storage."""
     options = {"storage": "dense"} if name == "fwrl" else {}
     return make_agent(name, world.n_states, world.n_actions, seed=0, **options)
 
@@ -108,15 +109,23 @@ SUITE: dict[str, Callable[[], Iterator[Measurement]]] = {
     "step": step,
     "scale": scale,
     "growth": growth,
+    "goals": goals,
+    "online": online,
+    "memory": memory,
     "fit": ingestion,
     "plan": routes,
 }
 
 
-def run_suite(only: list[str] | None = None) -> Iterator[tuple[str, Measurement]]:
-    """Every measurement of the parts named in `only`, or of all, as soon as it is taken."""
-    for part in only or SUITE:
+def run_suite(
+    only: list[str] | None = None, begun: Callable[[str], None] = _discard
+) -> Iterator[tuple[str, Measurement]]:
+    """Every measurement of the parts named in `only`, or of all, as soon as it is taken; `begun` hears of each part."""
+    parts = list(only or SUITE)
+    for part in parts:
         if part not in SUITE:
             raise unknown_name("part of the bench", part, SUITE)
+    for number, part in enumerate(parts, 1):
+        begun(f"{part} ({number} of {len(parts)})")
         for measurement in SUITE[part]():
             yield part, measurement

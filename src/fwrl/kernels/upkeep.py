@@ -3,8 +3,7 @@
 When the edge u -> v comes to pay r, V(u) may rise to r + V(v), and then only states with an edge to one that rose
 can rise in turn. They wait in the order of V, highest first (Ramalingam and Reps 1996): with rewards <= 0 a turn
 raises nothing above the state whose turn it is. So once all those above some value had their turn, every V above
-it is exact, and a question about a state need not wait for states farther from the goal. One lucky reward next to
-the goal may raise half the map; the work is spread over the steps that follow, and whoever asks gets it done.
+it is exact, and a question about a state need not wait for states farther from the goal.
 
 Where some rewards are positive, the order is that of V - h, with the potential of Johnson's reweighting (see
 `potential`): the same search on reduced rewards r(x, y) + h(y) - h(x) <= 0. h is kept current likewise: an edge
@@ -43,11 +42,13 @@ def offer_changes(V: Floats, h: Floats, links: Links, agenda: Agenda, g: int, si
 
 
 @compiled
-def settle(V: Floats, h: Floats, links: Links, agenda: Agenda, g: int, least: float, turns: int) -> None:
-    """Give `turns` turns, or as many as there are down to the key `least`; rewards are <= 0."""
-    while turns > 0 and agenda.size[0] > 0 and agenda.key[0] >= least:
+def settle(V: Floats, h: Floats, links: Links, agenda: Agenda, g: int, least: float, turns: int) -> int:
+    """Give `turns` turns, or as many as there are down to the key `least`; how many. Rewards are <= 0."""
+    given = 0
+    while given < turns and agenda.size[0] > 0 and agenda.key[0] >= least:
         _turn(V, h, links, agenda, g, next_in_turn(agenda), False)
-        turns -= 1
+        given += 1
+    return given
 
 
 @compiled
@@ -77,7 +78,7 @@ def _offer(V: Floats, h: Floats, agenda: Agenda, g: int, x: int, through: float,
     """Let V(x) rise to `through` if that is better, and x wait its turn."""
     if through > V[x] and x != g and agenda.place[x] != DONE and (not gains or improves(through, V[x])):
         V[x] = through
-        wait(agenda, x, through - h[x])
+        wait(agenda, x, through - h[x] if gains else through)
 
 
 @compiled

@@ -1,0 +1,57 @@
+"""What a process that measures its own memory runs: every move of a map, learned from files, and some goals in use."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+CHUNK = 1 << 16  # moves learned at a time
+
+
+def ours(folder: str, goals: int) -> None:
+    """An agent that goes for one goal after the other, and keeps the columns of all."""
+    from fwrl.agents import make_agent
+
+    source, action, target = _moves(folder)
+    S, A = int(source[-1]) + 1, int(action.max()) + 1
+    agent = make_agent("fwrl", S, A, seed=0, storage="columns")
+    rng = np.random.default_rng(0)
+    for begin in range(0, len(source), CHUNK):
+        s, a, n = (column[begin : begin + CHUNK] for column in (source, action, target))
+        agent.observe_many(s, a, -1 - rng.random(len(s)) / 2, n)
+    for goal in np.linspace(0, S - 1, goals).astype(int).tolist():
+        agent.begin_episode(goal)
+        agent.act(S // 2)
+
+
+def scipy(folder: str, goals: int) -> None:
+    """SciPy's dijkstra for each goal, on a matrix made of the same moves."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    source, _, target = _moves(folder)
+    S = int(source[-1]) + 1
+    cost = 1 + np.random.default_rng(0).random(len(source)) / 2
+    graph: Any = csr_array((cost, (target, source)), shape=(S, S))
+    kept = [dijkstra(graph, indices=goal) for goal in np.linspace(0, S - 1, goals).astype(int).tolist()]
+    assert len(kept) == goals
+
+
+def peak() -> int:
+    """Bytes that this process took at most.
+
+    Linux tells that in /proc; what it tells of resources used includes the parent before the program started.
+    """
+    status = Path("/proc/self/status")
+    if not status.is_file():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    kilobytes = next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    return 1024 * int(kilobytes)
+
+
+def _moves(folder: str) -> list[Any]:
+    return [np.load(Path(folder) / f"{name}.npy", mmap_mode="r") for name in ("source", "action", "target")]
