@@ -16,15 +16,17 @@ from fwrl.task import Task, Trajectory, run
 from fwrl.worlds import World, four_rooms, load_world
 
 PAPER_RUN = (50, 400)  # episodes, steps
+LEAGUE_RUN = (50, 1000)
 LOOP_STEPS = 400_000
 FIRST_STEPS = 30_000
 LITERAL_STEPS = {32: 20, 64: 3}  # literal steps timed on N x N maps; each costs the same
 GROWTH = (8, 16, 32, 48, 64)  # N of N x N maps
 
 
-def _agent(world: World, name: str = "fwrl") -> Agent:
+def _agent(world: World, name: str = "fwrl", **options: str) -> Agent:
     """FWRL keeps the dense table here, whatever the size: `bench.columns` measures the other storage."""
-    options = {"storage": "dense"} if name == "fwrl" else {}
+    if name == "fwrl" and not options:
+        options = {"storage": "dense"}
     return make_agent(name, world.n_states, world.n_actions, seed=0, **options)
 
 
@@ -72,6 +74,25 @@ def step() -> Iterator[Measurement]:
     yield Measurement("act, learn on four rooms / random agent", ours / steps, other / steps, note)
 
 
+def beyond() -> Iterator[Measurement]:
+    """A step of FWRL with the expected backup and the optimistic explorer against one without."""
+    episodes, steps = LEAGUE_RUN
+    for name in ("four-rooms", "windy-four-rooms"):
+        task = Task(load_world(name))
+
+        def live(task: Task, **options: str) -> None:
+            run(task, _agent(task.world, **options), episodes=episodes, steps=steps, seed=0)
+
+        ours, other = alternate(
+            lambda t=task: live(t, backup="expected", explorer="optimistic"),  # type: ignore[misc]
+            lambda t=task: live(t),  # type: ignore[misc]
+            rounds=5,
+        )
+        note = f"{episodes} x {steps} steps; costs {ours / other:.1f} plain ones"
+        taken = episodes * steps
+        yield Measurement(f"expected, optimistic on {name} / plain", ours / taken, other / taken, note)
+
+
 def scale() -> Iterator[Measurement]:
     """The first steps of a run on larger four-room maps against literal NumPy, timed in part."""
     for size, timed in LITERAL_STEPS.items():
@@ -107,6 +128,7 @@ def _discard(_: object) -> None:
 
 SUITE: dict[str, Callable[[], Iterator[Measurement]]] = {
     "step": step,
+    "beyond": beyond,
     "scale": scale,
     "growth": growth,
     "goals": goals,

@@ -24,6 +24,7 @@ def bench(
 
     \b
     step    one step on four rooms / literal NumPy, a random walker
+    beyond  one step of the expected, optimistic FWRL / the paper's
     scale   first steps on larger maps / literal NumPy
     growth  cost a step as maps grow / a random walker
     goals   values for a new goal at a million states, all pairs of 2,000 / SciPy
