@@ -75,11 +75,13 @@ def goals() -> Iterator[Measurement]:
 def online() -> Iterator[Measurement]:
     """A step of learning, on a large map against a small one; the longest step against a fresh column."""
     large, small = four_rooms(LARGE), four_rooms(SMALL)
+    share = small.n_states / large.n_states
     for strolls, noise in ((True, 0.0), (True, NOISE), (False, 0.0), (False, NOISE)):
         steps = STROLL if strolls or noise == 0 else SEEK
-        ours, other = (_cost(world, noise, steps, strolls) for world in (large, small))
-        note = f"{_words(strolls, noise)}; costs {ours / other:.2f} times as much"
-        yield Measurement(f"{large.n_states:,} / {small.n_states:,} states", ours, other, note)
+        for words, fewer in (("as many steps", 1.0), ("as many a state", share)):
+            ours, other = _costs((large, small), (steps, int(steps * fewer) + 1), noise, strolls)
+            note = f"{_words(strolls, noise)}, {words}; costs {ours / other:.2f} times as much"
+            yield Measurement(f"{large.n_states:,} / {small.n_states:,} states", ours, other, note)
     for strolls, noise in ((True, 0.0), (True, NOISE), (False, 0.0), (False, NOISE)):
         steps = SINGLE_STEPS if strolls or noise == 0 else SEEK
         least, fresh = _single_steps(large, noise, steps, strolls)
@@ -113,17 +115,16 @@ def _peak(side: str, folder: str) -> float:
     return float(run.stdout)
 
 
-def _cost(world: World, noise: float, steps: int, strolls: bool) -> float:
-    """Seconds a step."""
-    goal = _goal(world)
-    loop, taken = None, []
-    for turn in range(REPEATS + 1):
-        agent, life = acquainted(world, goal, noise, steps), new_life(world, goal, noise, steps)
-        loop = live.of(agent.verbs)
-        took = seconds(lambda: loop(agent.tables, agent.rng, life, goal, strolls))  # noqa: B023
-        if turn > 0:
-            taken.append(took)
-    return float(np.median(taken)) / steps
+def _costs(worlds: tuple[World, World], steps: tuple[int, int], noise: float, strolls: bool) -> list[float]:
+    """Median seconds a step in each world, taken in turn; the first turn is not counted."""
+    taken: list[list[float]] = [[], []]
+    for _ in range(REPEATS + 1):
+        for world, n, took in zip(worlds, steps, taken, strict=True):
+            goal = _goal(world)
+            agent, life = acquainted(world, goal, noise, n), new_life(world, goal, noise, n)
+            loop = live.of(agent.verbs)
+            took.append(seconds(lambda: loop(agent.tables, agent.rng, life, goal, strolls)) / n)  # noqa: B023
+    return [float(np.median(took[1:])) for took in taken]
 
 
 def _single_steps(world: World, noise: float, steps: int, strolls: bool) -> tuple[Floats, float]:

@@ -35,7 +35,7 @@ class Life(NamedTuple):
     """Where a walker is, and what will happen to it."""
 
     state: Ints  # (1,)
-    target: Ints  # (S * A,)
+    target: NDArray[np.int32]  # (S * A,)
     action: Ints  # (T,) what a stroller does
     reward: Floats  # (T,)
     start: Ints  # (T,) where a seeker goes on from the goal
@@ -68,7 +68,7 @@ def new_life(world: World, start: int, noise: float, steps: int) -> Life:
     """The same for every agent."""
     rng = np.random.default_rng(1)
     action, begin = rng.integers(0, world.n_actions, steps), rng.integers(0, world.n_states, steps)
-    return Life(np.array([start]), moves_of(world).target, action, rewards(steps, noise, rng), begin)
+    return Life(np.array([start]), moves_of(world).target.astype(np.int32), action, rewards(steps, noise, rng), begin)
 
 
 def _live(agent: Any, rng: np.random.Generator, life: Life, goal: int, strolls: bool) -> None:
