@@ -2,14 +2,16 @@
 
 import json
 import sqlite3
+from importlib.resources import files
 
 import numpy as np
 import pytest
 
 from fwrl.agents import agent_class, make_agent
 from fwrl.errors import OptionError, TaskError, UnknownNameError
-from fwrl.experiment.contenders import BEYOND, contender, default_contenders, tuned
+from fwrl.experiment.contenders import BEYOND, RECORD, contender, default_contenders, tuned
 from fwrl.experiment.league import AUDITED_SEEDS, league
+from fwrl.experiment.spec import fingerprint
 from fwrl.experiment.tuning import FIRST_SEED, GRIDS, Candidate, combinations, record, tune
 from fwrl.report.estimate import Estimate
 from fwrl.report.standings import Standing, first_or_tied, flagged
@@ -32,7 +34,12 @@ def test_tuned_settings_come_from_the_grid_and_from_other_seeds():
     for name, found in tuned().items():
         assert found["options"] in list(combinations(GRIDS[name]))
         assert found["tried"] == len(list(combinations(GRIDS[name])))
-    assert FIRST_SEED > 10_000
+    first, last = recorded()["seeds"]
+    assert first == FIRST_SEED <= last
+
+
+def recorded():
+    return json.loads(files("fwrl.experiment").joinpath(RECORD).read_text(encoding="utf-8"))
 
 
 def test_bad_contenders_are_refused_in_words():
@@ -53,8 +60,12 @@ def test_a_world_without_a_trip_is_refused_before_anything_runs(tmp_path):
 
 
 def standing(believed, true, believed_arrival=np.nan, arrival=1.0, *, label="x", share=(0.0, 0.0, 0.0), cost=1.0):
-    share, nothing = Estimate(*share), Estimate(0.0, 0.0, 0.0)
-    return Standing(label, share, nothing, 0.0, 0.0, 0, 0.0, cost, believed, true, believed_arrival, arrival, 0.0)
+    share, cost, *told = (
+        Estimate(*share),
+        *(Estimate(x, x, x) for x in (cost, believed, true, believed_arrival, arrival)),
+    )
+    nothing = Estimate(0.0, 0.0, 0.0)
+    return Standing(label, share, nothing, nothing, nothing, 0, nothing, cost, *told, 0.0)
 
 
 def test_beliefs_that_are_off_are_said_in_words():
@@ -75,21 +86,30 @@ def test_whoever_beats_fwrl_is_named_with_the_reason():
     lost = first_or_tied([wasteful, tied, ours])
     assert lost.verdict == "does not hold"
     assert lost.reason.startswith("dg pays 3.26 times the optimal path cost and arrives more often")
-    assert "cheaper paths" in first_or_tied([wasteful._replace(cost=0.9), ours]).reason
+    cheap = Estimate(0.9, 0.9, 0.9)
+    assert "cheaper paths" in first_or_tied([wasteful._replace(cost=cheap), ours]).reason
     assert first_or_tied([tied]) is first_or_tied([ours]) is None
+
+
+def test_a_rival_that_is_surely_better_is_not_hidden_by_one_that_may_be():
+    ours = standing(1.0, 1.0, label="fwrl", share=(0.90, 0.89, 0.91))
+    noisy = standing(1.0, 1.0, label="her", share=(0.99, 0.80, 1.00))
+    steady = standing(1.0, 1.0, label="dg", share=(0.98, 0.975, 0.985))
+    assert first_or_tied([noisy, ours]).verdict == "holds"
+    assert first_or_tied([noisy, steady, ours]).verdict == "does not hold"
 
 
 def test_compare_prints_what_the_rows_say(call, tmp_path):
     words = ["compare", "h-maze", "--agents", "fwrl ql", "--seeds", "2", "--episodes", "6", "--steps", "60"]
     answer = call(*words, "--workers", "1", "--out", tmp_path / "league", "--json")
     assert answer.code == 0, answer.err
-    found = {row["label"]: row for row in json.loads(answer.out)["h-maze"]}
+    found = {row["label"]: row for row in json.loads(answer.out, parse_constant=pytest.fail)["h-maze"]}
     db = sqlite3.connect(tmp_path / "league" / "results.sqlite")
     sums = dict(db.execute("SELECT agent, SUM(reward) FROM episodes GROUP BY agent"))
     audited = dict(db.execute("SELECT agent, COUNT(DISTINCT seed) FROM audits GROUP BY agent"))
     db.close()
     for label in ("fwrl", "ql"):
-        assert found[label]["share"][0] == pytest.approx(sums[label] / sums["oracle"])
+        assert found[label]["share"]["value"] == pytest.approx(sums[label] / sums["oracle"])
         assert audited[label] == min(2, AUDITED_SEEDS)
     text = call(*words, "--workers", "1", "--out", tmp_path / "league").out
     assert "h-maze" in text
@@ -127,3 +147,41 @@ def test_promises_are_path_rewards_or_nothing():
     assert steps.promised(2, -0.5).tolist() == [-1.0, -0.5, 0.0]
     assert np.isnan(steps.promised(2, None)).all()
     assert np.isnan(make_agent("ql", 3, 1).promised(2, -0.5)).all()
+
+
+def test_runs_of_another_map_or_other_settings_are_refused(call, tmp_path):
+    words = ["compare", tmp_path / "m.txt", "--agents", "ql", "--seeds", "1", "--episodes", "5", "--steps", "20"]
+    words += ["--workers", "1", "--out", tmp_path / "league"]
+    (tmp_path / "m.txt").write_text("....\n....\n")
+    assert call(*words).code == 0
+    (tmp_path / "m.txt").write_text("....\n.##.\n....\n")
+    fingerprint.cache_clear()
+    refused = call(*words)
+    assert refused.code == 2
+    assert "another map or other settings" in refused.err
+
+
+def test_agents_are_compared_on_the_seeds_they_share(call, tmp_path):
+    words = ["compare", "h-maze", "--episodes", "5", "--steps", "20", "--workers", "1", "--out", tmp_path / "league"]
+    assert call(*words, "--agents", "ql", "--seeds", "3").code == 0
+    answer = call(*words, "--agents", "ql random", "--seeds", "2", "--json")
+    assert answer.code == 0, answer.err
+    assert {row["label"] for row in json.loads(answer.out)["h-maze"]} == {"ql", "random"}
+
+
+@pytest.mark.parametrize("agents", [" ", "oracle"])
+def test_a_league_of_nobody_is_refused_before_anything_runs(call, tmp_path, agents):
+    answer = call("compare", "h-maze", "--agents", agents, "--seeds", "1", "--out", tmp_path / "league")
+    assert answer.code == 2
+    assert "at least one agent" in answer.err
+    assert not (tmp_path / "league").exists()
+
+
+@pytest.mark.parametrize("words", [("compare", "h-maze", "--seeds", "1", "--out"), ("tune", "mbrl", "--out")])
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(call, tmp_path, words):
+    (tmp_path / "file").write_text("mine")
+    place = tmp_path / "file" if words[0] == "compare" else tmp_path / "nowhere" / "x.json"
+    answer = call(*words, place)
+    assert answer.code == 2
+    assert "Traceback" not in answer.err
+    assert (tmp_path / "file").read_text() == "mine"

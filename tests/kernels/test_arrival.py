@@ -1,10 +1,13 @@
 """The incremental plan equals an independent solution of the counted model, after every step."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwrl.agents import make_agent
+from fwrl.kernels.arrival import no_plan, plan_for, settled
+from fwrl.kernels.edges import count_edge, no_edges, with_room
 from fwrl.oracle import optimum
 from fwrl.worlds import from_outcomes
 
@@ -82,3 +85,21 @@ def test_a_slippery_step_is_worth_its_number_of_tries():
     for next_state in [0, 0, 0, 1]:  # one try in four gets across: four tries on average
         agent.observe(0, 0, -1.0, next_state)
     assert np.isclose(agent.value(0, 1), -4.0)
+
+
+@pytest.mark.parametrize("gains", [False, True])
+def test_a_loop_hardly_ever_left_is_left_unsettled_and_is_no_profitable_cycle(gains):
+    """0 and 1 lead to each other, and once in 2^31 to the goal 2."""
+    edges = with_room(no_edges(3, 1), 4)
+    for s, reward, n in ((0, -1.0, 1), (1, 2.0 if gains else -1.0, 0), (1, -1.0, 2)):
+        count_edge(edges, s, n, reward)
+    plan = no_plan(3)
+    assert plan_for(edges, plan, 2)
+    assert settled(plan)
+    edges.times[1] = 2**31
+    edges.total[1] *= 2.0**31
+    assert plan_for(edges, plan, 2) is not gains
+    assert not settled(plan)
+    assert not plan.size[1:3].any()
+    assert not plan.queued.any()
+    assert not plan.is_touched.any()

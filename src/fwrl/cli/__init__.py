@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -84,6 +85,12 @@ def main() -> None:
         code = _refuse(f"{message[:1].lower()}{message[1:].rstrip('.')}; see {where} --help")
     except (KeyboardInterrupt, typer.Abort):
         code = STOPPED
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; the interpreter must not try to write the rest.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except OSError as error:
+        code = _refuse(f"cannot use {str(error.filename)!r}: {error.strerror}" if error.filename else str(error))
     if code == STOPPED:
         typer.echo("fwrl: stopped", err=True)
     sys.exit(code)

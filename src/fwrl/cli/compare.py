@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fwrl.cli.place import make_folder
 from fwrl.cli.progress import run_with_progress
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ def compare(
         typer.Option(help="Names separated by blanks, options as NAME:OPTION=VALUE,...; all contenders if left out."),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds for every agent.")] = 50,
-    episodes: Annotated[int, typer.Option(min=1, help="Episodes in each run.")] = 50,
+    episodes: Annotated[int, typer.Option(min=5, help="Episodes in each run.")] = 50,
     steps: Annotated[int, typer.Option(min=1, help="Steps in each episode.")] = 1000,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; one for each core if left out.")] = None,
     out: Annotated[Path, typer.Option(help="The folder for results, figures and page.")] = Path("league"),
@@ -48,16 +50,16 @@ def compare(
     from fwrl.report.standings import write_league
 
     experiments = league(worlds or LEAGUE, agents.split() if agents else default_contenders(), episodes, steps)
-    out.mkdir(parents=True, exist_ok=True)
     errors = Console(stderr=True)
-    with Store(out / "results.sqlite") as store:
+    with Store(make_folder(out) / "results.sqlite") as store:
         run_with_progress(store, experiments, seeds, workers or os.cpu_count() or 1)
         with errors.status("judging") as status:
             results = write_league(
                 store, experiments, out, seconds_per_step, lambda world: status.update(f"judging {world}")
             )
     if as_json:
-        typer.echo(json.dumps({w: [s._asdict() for s in found] for w, found in results.items()}, indent=2))
+        told = {world: [_plain(standing) for standing in found] for world, found in results.items()}
+        typer.echo(json.dumps(told, indent=2, allow_nan=False))
         return
     console = Console(highlight=False)
     for world, found in results.items():
@@ -65,29 +67,41 @@ def compare(
     console.print(f"Page: {out / 'league.html'}", markup=False, soft_wrap=True)
 
 
+def _plain(standing: Standing) -> dict[str, Any]:
+    """For programs: what has no value, and what never happens, is null."""
+
+    def known(value: Any) -> Any:
+        if hasattr(value, "_asdict"):
+            return {name: known(part) for name, part in value._asdict().items()}
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    plain: dict[str, Any] = known(standing)
+    return plain
+
+
 def _print(console: Console, world: str, found: Sequence[Standing]) -> None:
-    from fwrl.report.estimate import number
     from fwrl.report.standings import first_or_tied, flagged
 
     console.rule(world, align="left", style="")
-    earned = _table("share of oracle", "reward", "first episode", "to 90 %", "inefficiency")
+    earned = _table("share of oracle", "reward", "first episode", "to 90 %", "never", "inefficiency")
     known = _table("cost / optimum", "believed cost", "true", "believed arrival", "true", "a step")
     for s in found:
         earned.add_row(
             s.label,
-            s.share.text(3),
-            number(s.reward.value, 0),
-            number(s.first, 0),
-            number(s.efficiency, 0),
-            number(s.inefficiency, 2),
+            s.share.brief(3),
+            s.reward.brief(0),
+            s.first.brief(0),
+            s.efficiency.brief(0),
+            str(s.censored),
+            s.inefficiency.brief(2),
         )
         known.add_row(
             s.label,
-            number(s.cost, 2),
-            number(s.believed, 1),
-            number(s.kept, 1),
-            number(s.believed_arrival, 2),
-            number(s.arrival, 2),
+            s.cost.brief(2),
+            s.believed.brief(1),
+            s.kept.brief(1),
+            s.believed_arrival.brief(2),
+            s.arrival.brief(2),
             f"{s.seconds * 1e6:.2f} µs",
         )
     console.print(earned)
@@ -105,8 +119,8 @@ def _print(console: Console, world: str, found: Sequence[Standing]) -> None:
 def _table(*columns: str) -> Table:
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("agent", style="bold", no_wrap=True)
     for name in columns:
-        table.add_column(name, justify="right", no_wrap=name == "share of oracle")
+        table.add_column(name, justify="right")
     return table

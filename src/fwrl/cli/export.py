@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from fwrl.cli.place import make_folder
 from fwrl.errors import FileError
 
 
@@ -24,7 +25,7 @@ def export(
     if not (results / STORE).is_file():
         raise FileError(f"expected {STORE} in {str(results)!r}; make it with: fwrl reproduce --out {results}")
     with Store(results / STORE) as store:
-        written = export_results(store, out or results / "export")
+        written = export_results(store, make_folder(out or results / "export"))
     if as_json:
         typer.echo(json.dumps([str(path) for path in written]))
         return

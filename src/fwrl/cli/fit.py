@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fwrl.cli.place import check_place
 from fwrl.errors import OptionError
 
 if TYPE_CHECKING:
@@ -38,8 +39,6 @@ def fit(
     Optional columns are action (the next state if left out), reward (-1 if left out), trip and time. What is saved
     answers fwrl plan and fwrl explain.
     """
-    from fwrl.cli.train import check_place
-
     check_place(out)
     from fwrl.planner import Planner
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fwrl.cli.place import make_folder
 from fwrl.cli.progress import run_with_progress
-from fwrl.errors import FileError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,12 +42,8 @@ def reproduce(
     from fwrl.experiment import Store, chosen
 
     experiments = chosen(only)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"cannot make the folder {str(out)!r}: {error.strerror}") from error
     console = Console(highlight=False)
-    with Store(out / STORE) as store:
+    with Store(make_folder(out) / STORE) as store:
         run_with_progress(store, experiments, seeds, workers or os.cpu_count() or 1)
         found = _report(store, out)
     print_findings(console, found)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fwrl.errors import FileError, OptionError
+from fwrl.cli.place import check_place
 
 if TYPE_CHECKING:
     from fwrl.agents.agent import Agent
@@ -35,11 +35,12 @@ def train(
     if out is not None:
         check_place(out)
     from fwrl.agents import make_agent
+    from fwrl.experiment.contenders import option_of
     from fwrl.task import Task
     from fwrl.worlds import load_world
 
     task = Task(load_world(world))
-    options = dict(_option(text) for text in option or [])
+    options = dict(option_of(text) for text in option or [])
     learner = make_agent(agent, task.world.n_states, task.world.n_actions, seed, **options)
     result = _watch(task, learner, episodes, steps, seed)
     if out is not None:
@@ -49,24 +50,6 @@ def train(
         typer.echo(json.dumps(summary | {"reward": result.reward.tolist()}, indent=2))
         return
     _print(summary, out)
-
-
-def check_place(out: Path) -> None:
-    """Say before the training, not after it, that its result cannot be saved."""
-    if not out.resolve().parent.is_dir():
-        raise FileError(f"expected an existing folder for {str(out)!r}; make it first")
-    if out.is_dir():
-        raise FileError(f"expected a file to write, {str(out)!r} is a folder")
-
-
-def _option(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise OptionError(f"expected an option as NAME=VALUE, got {text!r}")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
 
 
 def _watch(task: Task, learner: Agent, episodes: int, steps: int, seed: int) -> Result:

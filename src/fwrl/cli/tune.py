@@ -5,9 +5,16 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from fwrl.cli.place import check_place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fwrl.experiment.tuning import Candidate
 
 
 def tune(
@@ -18,9 +25,10 @@ def tune(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Try every combination of each rival's grid on seeds that no league uses, and show the best."""
+    if out is not None:
+        check_place(out)
     from rich.console import Console
     from rich.progress import Progress
-    from rich.table import Table
 
     from fwrl.experiment.tuning import GRIDS, record
     from fwrl.experiment.tuning import tune as search
@@ -33,11 +41,18 @@ def tune(
             workers or os.cpu_count() or 1,
             lambda done, total: bar.update(line, completed=done, total=total),
         )
-    if out is not None:
-        record(found, out, seeds)
     if as_json:
         typer.echo(json.dumps([candidate._asdict() for candidate in found], indent=2))
-        return
+    else:
+        _print(found)
+    if out is not None:
+        record(found, out, seeds)
+
+
+def _print(found: Sequence[Candidate]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(title="Best settings first", title_justify="left", box=None, pad_edge=False)
     table.add_column("agent", style="bold")
     table.add_column("share of oracle", justify="right")

@@ -45,7 +45,7 @@ def contender(text: str) -> AgentSpec:
         return AgentSpec(PAPER, "fwrl", {"relaxation": "paper"})
     config = agent_class(name).Config
     if colon:
-        options = dict(_option(part) for part in listed.split(","))
+        options = dict(option_of(part) for part in listed.split(","))
     else:
         options = BEYOND if name == "fwrl" else tuned().get(name, {}).get("options", {})
     config.of(options)
@@ -58,10 +58,15 @@ def default_contenders() -> list[str]:
     return ["fwrl", PAPER, *rivals]
 
 
-def _option(text: str) -> tuple[str, Any]:
+def option_of(text: str) -> tuple[str, Any]:
+    """The name and the value of an option given as text.
+
+    >>> option_of("learning_rate=0.5"), option_of("backup=expected")
+    (('learning_rate', 0.5), ('backup', 'expected'))
+    """
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise OptionError(f"expected options as NAME=VALUE, separated by commas, got {text!r}")
+        raise OptionError(f"expected an option as NAME=VALUE, got {text!r}")
     try:
         return name, json.loads(value)
     except ValueError:

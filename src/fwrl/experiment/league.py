@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from fwrl.errors import OptionError
 from fwrl.experiment.contenders import contender
 from fwrl.experiment.spec import ORACLE, AgentSpec, Experiment
 from fwrl.experiment.trial import seeded_agent
@@ -21,14 +22,15 @@ LEAGUE = (
     "gymnasium:CliffWalking-v1",
     "gymnasium:FrozenLake-v1",
 )
-AUDITED_SEEDS = 5
-TIMED_STEPS = 20_000
+AUDITED_SEEDS = 10
 
 
 def league(worlds: Sequence[str], agents: Sequence[str], episodes: int, steps: int) -> tuple[Experiment, ...]:
     """An experiment for each world, every contender in each, the omniscient player beside them."""
     specs: dict[str, AgentSpec] = {text: contender(text) for text in [*agents, ORACLE]}
     labels = tuple(spec.label for spec in specs.values() if spec.name != ORACLE)
+    if not labels:
+        raise OptionError("expected at least one agent beside the oracle")
     for world in worlds:
         Task(load_world(world))  # refuse what cannot be played before anything runs
     return tuple(
@@ -47,12 +49,15 @@ def league(worlds: Sequence[str], agents: Sequence[str], episodes: int, steps: i
 
 
 def seconds_per_step(experiment: Experiment, label: str) -> float:
-    """What a step of this agent costs here and now: a measurement, so it is not kept with the results."""
+    """What a step of this agent costs here and now, goals taken up included.
+
+    A measurement, so it is not kept with the results.
+    """
     task = Task(load_world(experiment.world))
     best = float("inf")
     for _ in range(2):
         agent = seeded_agent(experiment, experiment.agent(label), 0)
         begin = time.perf_counter()
-        run(task, agent, episodes=1, steps=TIMED_STEPS, seed=0)
+        run(task, agent, episodes=experiment.episodes, steps=experiment.steps, seed=0)
         best = min(best, time.perf_counter() - begin)
-    return best / TIMED_STEPS
+    return best / (experiment.episodes * experiment.steps)

@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from multiprocessing import get_context, parent_process
 from typing import NamedTuple
 
-from fwrl.errors import OptionError
+from fwrl.errors import FileError, OptionError
 from fwrl.experiment.spec import Experiment
 from fwrl.experiment.store import Store
 from fwrl.experiment.trial import Trial, run_trial
@@ -50,6 +50,8 @@ def run_experiments(
     """Run what the store does not have yet: every agent of every experiment with seeds 0 .. seeds - 1."""
     if seeds < 1 or workers < 1:
         raise OptionError(f"expected at least one seed and one worker, got {seeds} and {workers}")
+    for experiment in experiments:
+        refuse_others(store, experiment)
     by_id = {experiment.id: experiment for experiment in experiments}
     total = seeds * sum(len(experiment.agents) for experiment in experiments)
     todo = list(missing(store, experiments, seeds))
@@ -59,6 +61,16 @@ def run_experiments(
         store.write(trials, by_id)
         done += len(trials)
         watch(Progress(done, total, f"{batch.experiment.title}: {batch.agent}"))
+
+
+def refuse_others(store: Store, experiment: Experiment) -> None:
+    """Runs of another map, protocol or option under the same name cannot stand beside new ones."""
+    for agent in experiment.agents:
+        if store.provenances(experiment.id, agent.label) - {experiment.provenance(agent.label)}:
+            raise FileError(
+                f"expected runs of {agent.label!r} in {experiment.title!r} as they would be made now, "
+                f"{str(store.path)!r} has some from another map or other settings; use another folder, or remove it"
+            )
 
 
 def missing(store: Store, experiments: Iterable[Experiment], seeds: int) -> Iterator[Batch]:

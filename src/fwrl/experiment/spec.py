@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
+
+import numpy as np
+
+from fwrl.worlds import load_world
 
 ORACLE = "oracle"  # the agent name that stands for the omniscient player
 
@@ -59,7 +65,18 @@ class Experiment:
         return next(agent for agent in self.agents if agent.label == label)
 
     def provenance(self, label: str) -> str:
-        """Everything that determines a run but its seed, as JSON."""
+        """Everything that determines a run but its seed and the code, as JSON."""
         spec = asdict(self)
         spec["agents"] = [asdict(self.agent(label))]
+        spec["audit"] = label in self.audit
+        spec["map"] = fingerprint(self.world)
         return json.dumps(spec, sort_keys=True)
+
+
+@functools.cache
+def fingerprint(world: str) -> str:
+    """A checksum of a world's states and outcomes: a map file may change under its name."""
+    state = hashlib.sha256()
+    for array in load_world(world).tables:
+        state.update(np.ascontiguousarray(array).tobytes())
+    return state.hexdigest()[:16]

@@ -23,6 +23,7 @@ from fwrl import __version__
 from fwrl.errors import FileError
 from fwrl.experiment.spec import Experiment
 from fwrl.experiment.trial import Trial
+from fwrl.kernels.compiled import digest
 
 Floats = NDArray[np.float64]
 
@@ -58,6 +59,7 @@ def versions() -> str:
         "numpy": np.__version__,
         "numba": numba.__version__,
         "scipy": scipy.__version__,
+        "sources": digest(),
     }
     return json.dumps(found, sort_keys=True)
 
@@ -98,6 +100,11 @@ class Store:
     def finished(self) -> set[tuple[str, str, int]]:
         """(experiment, agent, seed) of every run that is there."""
         return set(self._db.execute("SELECT experiment, agent, seed FROM runs"))
+
+    def provenances(self, experiment: str, agent: str) -> set[str]:
+        """What the runs that are there were made from."""
+        sql = "SELECT DISTINCT spec FROM runs WHERE experiment = ? AND agent = ?"
+        return {spec for (spec,) in self._db.execute(sql, [experiment, agent])}
 
     def write(self, trials: Iterable[Trial], experiments: dict[str, Experiment]) -> None:
         """Add finished runs, all or none of them."""

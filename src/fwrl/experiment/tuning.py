@@ -26,13 +26,14 @@ FIRST_SEED = 1_000_000  # leagues count seeds from 0
 WORLDS = ("four-rooms", "windy-four-rooms", "muddy-rooms")
 EPISODES, STEPS = 50, 1000  # as long as a league's: what is best early need not be best late
 
+RATES = (0.25, 0.5, 1.0)
 GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {
-    "ql": {"learning_rate": (0.1, 0.25, 0.5, 1.0), "initial_value": (0.0, 1.0, 10.0)},
-    "qlcat": {"learning_rate": (0.1, 0.25, 0.5, 1.0), "initial_value": (0.0, 1.0, 10.0)},
+    "ql": {"learning_rate": RATES, "initial_value": (-1.0, 0.0, 1.0, 10.0)},
+    "qlcat": {"learning_rate": RATES, "initial_value": (-1.0, 0.0, 1.0, 10.0)},
     "mbrl": {"explorer": ("epsilon-greedy", "optimistic")},
-    "dg": {"learning_rate": (0.5, 1.0), "relaxation": (True, False), "initial_steps": (0.0, 30.0, 1000.0)},
-    "agql": {"learning_rate": (0.25, 0.5, 1.0), "initial_value": (0.0, -0.01), "replays": (10, 30, 100)},
-    "her": {"learning_rate": (0.5, 1.0), "initial_value": (0.0, 1.0), "k": (4, 8), "replays": (10, 30, 100)},
+    "dg": {"learning_rate": RATES, "relaxation": (True, False), "initial_steps": (0.0, 30.0, 100.0, 1000.0)},
+    "agql": {"learning_rate": RATES, "initial_value": (0.0, -0.01), "replays": (30, 100, 300)},
+    "her": {"learning_rate": RATES, "initial_value": (-1.0, 0.0, 1.0), "k": (4, 8, 16), "replays": (3, 10, 30)},
     "sweeping": {"explorer": ("epsilon-greedy", "optimistic"), "backups": (5, 20, 50, 200)},
 }
 

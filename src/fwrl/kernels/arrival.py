@@ -12,7 +12,8 @@ defined: it starts from the actions by which a backward search from g first foun
 take an outcome away (where hope held an action up and ends, the plan is made anew), and a switch has to improve
 strictly, so neither a wall bump nor a loop without cost can hold itself up. For a fixed `pi` the equations are linear;
 states are re-evaluated from a queue until they stand still, an outcome that stays put solved for exactly. Only a
-profitable cycle makes that go astray, or on for ever; a loop that is hardly ever left makes it long.
+profitable cycle makes that go astray, or on for ever. A loop that is hardly ever left makes it too long to wait for:
+the plan is then left as it is, unsettled.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 STANDSTILL = 1e-11  # relative change below which a value counts as settled
-ENDLESS = 20_000_000  # evaluations after which a cycle must be profitable, if any step gains
+ENDLESS = 20_000_000  # evaluations after which a cycle must be profitable, if any step gains, or is not waited for
 
 STILL, MOVED, ASTRAY = 0, 1, 2  # what an evaluation finds
 
@@ -48,7 +49,7 @@ class Plan(NamedTuple):
     queued: Ints  # (S,) 1 while in the queue
     touched: Ints  # (2 S,) states whose value changed since the last improvement
     is_touched: Ints  # (S,)
-    size: Ints  # (3,) head and length of the queue, number of touched
+    size: Ints  # (4,) head and length of the queue, number of touched, 1 where the plan was left unsettled
     hope: Hope
 
 
@@ -56,7 +57,7 @@ def no_plan(n_states: int, prior: float = 0.0) -> Plan:
     """Nothing arrives anywhere; `prior` is the hope there would be if there were any."""
     p, v = np.zeros(n_states), np.full(n_states, -np.inf)
     queue, queued, is_touched = (np.zeros(n_states, np.int64) for _ in range(3))
-    touched, size = np.zeros(2 * n_states, np.int64), np.zeros(3, np.int64)
+    touched, size = np.zeros(2 * n_states, np.int64), np.zeros(4, np.int64)
     pi = np.full(n_states, NONE)
     return Plan(p, v, pi, queue, queued, touched, is_touched, size, no_hope(prior))
 
@@ -69,7 +70,7 @@ def check_plan(edges: Edges, plan: Plan, fresh: Plan) -> None:
     S = len(fresh.p)
     check_hope(plan.hope)
     sound = [len(array) for array in plan[:-1]] == [len(array) for array in fresh[:-1]]
-    sound = sound and 0 <= plan.size[0] < S and not plan.size[1:].any()
+    sound = sound and 0 <= plan.size[0] < S and not plan.size[1:3].any()
     sound = sound and not (plan.queued.any() or plan.is_touched.any())
     sound = sound and np.array_equal(plan.p > 0, fresh.p > 0) and np.array_equal(plan.pi < 0, fresh.pi < 0)
     sound = sound and bool(np.isfinite(plan.p).all() and np.isfinite(plan.v[fresh.p > 0]).all())
@@ -163,13 +164,33 @@ def settle(edges: Edges, plan: Plan, g: int) -> bool:
             work += 1
             s = _dequeue(plan)
             change = _evaluate(edges, plan, s)
-            if change == ASTRAY or (work > ENDLESS and _gains(edges)):
+            if change == ASTRAY:
                 return False
+            if work > ENDLESS:
+                _leave(plan)
+                return not _gains(edges)
             if change == MOVED:
                 _touch(plan, s)
                 _enqueue_followers(edges, plan, s, g)
         _improve(edges, plan, g)
     return True
+
+
+@compiled
+def settled(plan: Plan) -> bool:
+    """Whether the plan's values are those of its policy."""
+    return bool(plan.size[3] == 0)
+
+
+@compiled
+def _leave(plan: Plan) -> None:
+    """Put the plan to rest as it is."""
+    while plan.size[1] > 0:
+        _dequeue(plan)
+    for n in range(plan.size[2]):
+        plan.is_touched[plan.touched[n]] = 0
+    plan.size[2] = 0
+    plan.size[3] = 1
 
 
 @compiled

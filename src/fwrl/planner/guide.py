@@ -82,7 +82,7 @@ class Guides:
         return self._searches[backup]
 
     def _uncertain(self, goal: int, avoided: list[int]) -> Guide:
-        from fwrl.kernels.arrival import no_plan, plan_for  # slow to import, and few logs need it
+        from fwrl.kernels.arrival import no_plan, plan_for, settled  # slow to import, and few logs need it
 
         found = self._experience
         if self._model is None:
@@ -92,7 +92,7 @@ class Guides:
             edges = model_of(found, ~np.isin(found.source, avoided))
         S = len(found.states)
         plan = no_plan(S)
-        if not plan_for(edges, plan, goal):
+        if not (plan_for(edges, plan, goal) and settled(plan)):
             raise self._unsettled(goal)
         chosen = _chosen_edges(found, plan.pi)
         return Guide(goal, plan.v, plan.p, _likeliest(found, chosen, goal))

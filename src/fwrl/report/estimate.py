@@ -21,6 +21,19 @@ class Estimate(NamedTuple):
         """
         return f"{number(self.value, digits)} [{number(self.low, digits)}, {number(self.high, digits)}]"
 
+    def brief(self, digits: int = 2) -> str:
+        """The number and half the length of its interval.
+
+        >>> Estimate(0.9937, 0.9934, 0.994).brief(4), Estimate(math.inf, 3.0, math.inf).brief(0)
+        ('0.9937 ±0.0003', 'never')
+        """
+        half = (self.high - self.low) / 2
+        return (
+            f"{number(self.value, digits)} ±{number(half, digits)}"
+            if math.isfinite(half)
+            else number(self.value, digits)
+        )
+
 
 def number(value: float, digits: int = 2) -> str:
     """A number for people: "never" for what is infinite, "-" for what has no value.

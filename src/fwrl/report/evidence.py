@@ -68,23 +68,35 @@ class Evidence:
 
     def seeds(self, experiment: Experiment) -> int:
         """The number of seeds that every agent has."""
-        return min(len(self.store.seeds(experiment.id, agent.label)) for agent in experiment.agents)
+        return len(self._shared(experiment))
 
     @functools.cache  # noqa: B019 (one Evidence per report)
+    def _shared(self, experiment: Experiment) -> frozenset[int]:
+        """The seeds that every agent has: only those are compared."""
+        return frozenset.intersection(
+            *(frozenset(self.store.seeds(experiment.id, agent.label)) for agent in experiment.agents)
+        )
+
+    def _episodes(self, experiment: Experiment, label: str, column: str) -> Floats:
+        shared = self._shared(experiment)
+        chosen = [seed in shared for seed in self.store.seeds(experiment.id, label)]
+        return self.store.episodes(experiment.id, label, column)[chosen]
+
+    @functools.cache  # noqa: B019
     def reward(self, experiment: Experiment, label: str) -> Floats:
         """(runs, episodes)."""
-        return self.store.episodes(experiment.id, label, "reward")
+        return self._episodes(experiment, label, "reward")
 
     @functools.cache  # noqa: B019
     def inefficiency(self, experiment: Experiment, label: str) -> Floats:
         """(runs, episodes) by the paper's formula; NaN where no visit was completed."""
-        distance, shortest = (self.store.episodes(experiment.id, label, c) for c in ("distance", "shortest"))
+        distance, shortest = (self._episodes(experiment, label, c) for c in ("distance", "shortest"))
         return distance_inefficiency(distance, shortest)
 
     @functools.cache  # noqa: B019
     def expected(self, experiment: Experiment) -> Floats:
         """(runs, episodes) the oracle's expected reward for each episode's goal: the same for every agent."""
-        goals = self.store.episodes(experiment.id, experiment.agents[0].label, "goal").astype(np.int64)
+        goals = self._episodes(experiment, experiment.agents[0].label, "goal").astype(np.int64)
         task = Task(load_world(experiment.world))
         rewards = np.zeros(task.world.n_states)
         for goal in np.unique(goals).tolist():

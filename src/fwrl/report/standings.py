@@ -9,13 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from fwrl.experiment.catalogue import PLAYER
+from fwrl.experiment.league import AUDITED_SEEDS
 from fwrl.experiment.spec import Experiment
 from fwrl.experiment.store import Store
 from fwrl.files import replaced
 from fwrl.metrics import bootstrap_runs, censored, median, nanmedian, share_interval, share_of_oracle
 from fwrl.report.claims import Finding
-from fwrl.report.estimate import Estimate, number
-from fwrl.report.evidence import Evidence, best_path
+from fwrl.report.estimate import Estimate
+from fwrl.report.evidence import Evidence, best_path, estimated
 from fwrl.report.html import html_page
 from fwrl.report.pictures import Picture, draw_belief, draw_curves, draw_results
 from fwrl.report.tables import Table
@@ -30,8 +31,10 @@ COLUMNS = (
     "never",
     "inefficiency",
     "path cost over optimum",
-    "cost, believed and true",
-    "arrival, believed and true",
+    "believed cost",
+    "true",
+    "believed arrival",
+    "true",
     "a step",
 )
 INTRODUCTION = (
@@ -39,7 +42,8 @@ INTRODUCTION = (
     "fixed beforehand, rivals in the settings that fwrl tune found best on other seeds. Intervals are 95 % bootstrap "
     "intervals over seeds. Costs are path costs in steps' worth; true costs and arrival are those of the greedy policy "
     "after the last episode, exact, over all pairs of states that reach each other; agents whose values promise "
-    "nothing have no belief. True and believed costs are over the pairs for which the agent knows a way."
+    "nothing have no belief. True and believed costs are over the pairs for which the agent knows a way. The last "
+    f"five columns before the cost of a step, and the path cost, are from the first {AUDITED_SEEDS} seeds."
 )
 
 
@@ -48,17 +52,17 @@ class Standing(NamedTuple):
 
     label: str
     share: Estimate
-    reward: Estimate
-    first: float
-    efficiency: float
+    reward: Estimate  # median over episodes
+    first: Estimate  # mean reward of the first episode
+    efficiency: Estimate  # episodes, median
     censored: int
-    inefficiency: float
-    cost: float  # path cost of the greedy policy over the optimum's
-    believed: float  # steps' worth, over the pairs it knows a way for; NaN where it promises nothing
-    kept: float  # what that truly costs
-    believed_arrival: float
-    arrival: float
-    seconds: float
+    inefficiency: Estimate  # median
+    cost: Estimate  # path cost of the greedy policy over the optimum's
+    believed: Estimate  # steps' worth, over the pairs it knows a way for; NaN where it promises nothing
+    kept: Estimate  # what that truly costs
+    believed_arrival: Estimate
+    arrival: Estimate
+    seconds: float  # a step
 
 
 def standings(
@@ -73,8 +77,9 @@ def standings(
             continue
         reward = evidence.reward(experiment, agent.label)
         efficiency = evidence.efficiency(experiment, agent.label)
+        detours = evidence.inefficiency(experiment, agent.label)
         believed, kept, true, believed_arrival, arrival = (
-            float(np.median(evidence.audited(experiment, agent.label, column)))
+            evidence.audited(experiment, agent.label, column)
             for column in ("believed", "kept", "value", "believed_arrival", "arrival")
         )
         found.append(
@@ -82,15 +87,15 @@ def standings(
                 agent.label,
                 Estimate(share_of_oracle(reward, oracle), *share_interval(reward, oracle)),
                 Estimate(median(reward), *bootstrap_runs(reward, median)),
-                float(reward[:, 0].mean()),
-                median(efficiency),
+                estimated(reward[:, 0]),
+                Estimate(median(efficiency), *bootstrap_runs(efficiency, median)),
                 censored(efficiency),
-                nanmedian(evidence.inefficiency(experiment, agent.label)),
-                true / optimum if optimum else float("nan"),
-                believed,
-                kept,
-                believed_arrival,
-                arrival,
+                Estimate(nanmedian(detours), *bootstrap_runs(detours, nanmedian)),
+                estimated(true / optimum if optimum else np.full(len(true), np.nan), np.median),
+                estimated(believed, np.median),
+                estimated(kept, np.median),
+                estimated(believed_arrival, np.median),
+                estimated(arrival, np.median),
                 seconds(experiment, agent.label),
             )
         )
@@ -104,23 +109,20 @@ def standings_table(experiment: Experiment, found: Sequence[Standing], runs: int
             s.label,
             s.share.text(3),
             s.reward.text(0),
-            number(s.first, 0),
-            number(s.efficiency, 0),
+            s.first.text(0),
+            s.efficiency.text(0),
             f"{s.censored}/{runs}",
-            number(s.inefficiency, 2),
-            number(s.cost, 3),
-            pair(s.believed, s.kept, 2),
-            pair(s.believed_arrival, s.arrival, 3),
+            s.inefficiency.text(2),
+            s.cost.text(3),
+            s.believed.text(2),
+            s.kept.text(2),
+            s.believed_arrival.text(3),
+            s.arrival.text(3),
             f"{s.seconds * 1e6:.2f} µs",
         )
         for s in found
     )
     return Table(f"{experiment.title}, {experiment.episodes} x {experiment.steps}, {runs} seeds", COLUMNS, rows)
-
-
-def pair(believed: float, true: float, digits: int) -> str:
-    """A belief and the truth of it."""
-    return f"{number(believed, digits)}, {number(true, digits)}"
 
 
 def league_findings(title: str, found: Sequence[Standing]) -> list[Finding]:
@@ -135,12 +137,12 @@ def league_findings(title: str, found: Sequence[Standing]) -> list[Finding]:
 
 
 def first_or_tied(found: Sequence[Standing]) -> Finding | None:
-    """Whether no rival earns more than FWRL by more than the intervals allow; None where there is nobody to compare."""
+    """Whether no rival's interval lies above FWRL's; None where there is nobody to compare."""
     ours = next((s for s in found if s.label == "fwrl"), None)
-    rivals = [s for s in found if s.label not in ("fwrl", "fwrl-paper")]
+    rivals = [s for s in found if not s.label.startswith("fwrl")]
     if ours is None or not rivals:
         return None
-    best = max(rivals, key=lambda s: s.share.value)
+    best = max(rivals, key=lambda s: s.share.low)
     holds = ours.share.high >= best.share.low
     return Finding(
         "FWRL is first or tied within intervals",
@@ -152,26 +154,28 @@ def first_or_tied(found: Sequence[Standing]) -> Finding | None:
 
 def why_not(ours: Standing, best: Standing) -> str:
     """What tells the better one apart."""
-    if best.cost > ours.cost:
+    theirs, own = best.cost.value, ours.cost.value
+    if theirs > own:
         return (
-            f"{best.label} pays {best.cost:.2f} times the optimal path cost and arrives more often: an episode's goal "
+            f"{best.label} pays {theirs:.2f} times the optimal path cost and arrives more often: an episode's goal "
             "rewards outweigh its steps, and F, like the oracle here, maximises the reward of the path"
         )
-    if best.cost < ours.cost:
-        return f"{best.label} has found cheaper paths: {best.cost:.3f} of the optimal cost against {ours.cost:.3f}"
+    if theirs < own:
+        return f"{best.label} has found cheaper paths: {theirs:.3f} of the optimal cost against {own:.3f}"
     return f"paths are equally good in the end; {best.label} lost less while learning"
 
 
 def flagged(standing: Standing) -> str:
     """What an agent promises and what it gets, if that is off by more than a little."""
-    believed, kept = standing.believed, standing.kept
+    believed, kept = standing.believed.value, standing.kept.value
     words = []
     if np.isfinite(believed) and not np.isfinite(kept):
         words.append(f"promises {believed:.1f} steps, may never arrive")
-    elif abs(believed - kept) > OFF * abs(kept) and not np.isnan(standing.cost):
+    elif abs(believed - kept) > OFF * abs(kept) and not np.isnan(standing.cost.value):
         words.append(f"promises {believed:.1f} steps, takes {kept:.1f}")
-    if abs(standing.believed_arrival - standing.arrival) > OFF:
-        words.append(f"promises to arrive with {standing.believed_arrival:.0%}, does with {standing.arrival:.0%}")
+    hoped, arrival = standing.believed_arrival.value, standing.arrival.value
+    if abs(hoped - arrival) > OFF:
+        words.append(f"promises to arrive with {hoped:.0%}, does with {arrival:.0%}")
     return " and ".join(words)
 
 
@@ -197,7 +201,7 @@ def write_league(
         tables.append(standings_table(experiment, found, evidence.seeds(experiment)))
         findings += league_findings(experiment.title, found)
         pictures += [draw(evidence, figures) for draw in (draw_results(experiment), draw_curves(experiment))]
-        if any(np.isfinite(s.believed) and not np.isnan(s.cost) for s in found):
+        if any(np.isfinite(s.believed.value) and not np.isnan(s.cost.value) for s in found):
             pictures.append(draw_belief(experiment)(evidence, figures))
     with replaced(folder / "league.html") as draft:
         page = html_page(findings, tables, pictures, "A league of goal-conditioned learners", INTRODUCTION)
