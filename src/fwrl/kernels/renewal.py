@@ -34,8 +34,8 @@ class Room(NamedTuple):
 def room_for(links: Links) -> Room:
     """Room for as many edges as these links have room for."""
     S, E = len(links.entering), len(links.best)
-    edges = Incoming(np.empty(S + 1, np.int32), np.empty(E, np.int32), np.empty(E))
-    return Room(edges, Buckets(np.empty((RING, S), np.int32), np.zeros(RING, np.int64)), np.zeros(2))
+    edges = Incoming(np.zeros(S + 1, np.int32), np.zeros(E, np.int32), np.zeros(E))
+    return Room(edges, Buckets(np.zeros((RING, S), np.int32), np.zeros(RING, np.int64)), np.zeros(2))
 
 
 @compiled
