@@ -17,9 +17,13 @@ from scipy.sparse.csgraph import dijkstra, floyd_warshall
 from fwrl.agents import make_agent
 from fwrl.bench.measure import Measurement, alternate, seconds
 from fwrl.bench.walker import (
+    EXPLORER,
     NOISE,
+    SEEKER,
+    STROLLER,
     Moves,
-    acquainted,
+    Walker,
+    agent_of,
     live,
     live_step_by_step,
     moves_of,
@@ -35,7 +39,7 @@ Floats = NDArray[np.float64]
 LARGE, SMALL, PAIRS = 1000, 100, 46  # sides of four-room maps
 STROLL = 2_000_000  # steps
 SEEK = 20_000
-SINGLE_STEPS = 200_000
+SINGLE_STEPS = 500_000
 REPEATS = 3
 LONG = 5e-3  # seconds that no step should take
 GOALS = 10  # in use at once
@@ -76,21 +80,22 @@ def online() -> Iterator[Measurement]:
     """A step of learning, on a large map against a small one; the longest step against a fresh column."""
     large, small = four_rooms(LARGE), four_rooms(SMALL)
     share = small.n_states / large.n_states
-    for strolls, noise in ((True, 0.0), (True, NOISE), (False, 0.0), (False, NOISE)):
-        steps = STROLL if strolls or noise == 0 else SEEK
+    lives = [(walker, noise) for walker in (STROLLER, EXPLORER, SEEKER) for noise in (0.0, NOISE)]
+    for walker, noise in lives:
+        steps = SEEK if (walker, noise) == (SEEKER, NOISE) else STROLL
         for words, fewer in (("as many steps", 1.0), ("as many a state", share)):
-            ours, other = _costs((large, small), (steps, int(steps * fewer) + 1), noise, strolls)
-            note = f"{_words(strolls, noise)}, {words}; costs {ours / other:.2f} times as much"
+            ours, other = _costs((large, small), (steps, int(steps * fewer) + 1), noise, walker)
+            note = f"{walker.words}, {_words(noise)}, {words}; costs {ours / other:.2f} times as much"
             yield Measurement(f"{large.n_states:,} / {small.n_states:,} states", ours, other, note)
-    for strolls, noise in ((True, 0.0), (True, NOISE), (False, 0.0), (False, NOISE)):
-        steps = SINGLE_STEPS if strolls or noise == 0 else SEEK
-        least, fresh = _single_steps(large, noise, steps, strolls)
+    for walker, noise in lives:
+        steps = SEEK if (walker, noise) == (SEEKER, NOISE) else SINGLE_STEPS
+        least, fresh = _single_steps(large, noise, steps, walker)
         over = int((least > LONG).sum())
-        note = f"{_words(strolls, noise)}; {over} of {steps:,} steps over {1000 * LONG:.0f} ms"
+        note = f"{walker.words}, {_words(noise)}; {over} of {steps:,} steps over {1000 * LONG:.0f} ms"
         yield Measurement("longest step / fresh column", float(least.max()), fresh, note)
     for noise in (0.0, NOISE):
         ours, other = _first_connection(large, noise)
-        note = f"{_words(None, noise)}; takes {ours / other:.2f} times as long"
+        note = f"{_words(noise)}; takes {ours / other:.2f} times as long"
         yield Measurement("a goal's first connection / fresh column", ours, other, note)
 
 
@@ -115,24 +120,24 @@ def _peak(side: str, folder: str) -> float:
     return float(run.stdout)
 
 
-def _costs(worlds: tuple[World, World], steps: tuple[int, int], noise: float, strolls: bool) -> list[float]:
-    """Median seconds a step in each world, taken in turn; the first turn is not counted."""
+def _costs(worlds: tuple[World, World], steps: tuple[int, int], noise: float, walker: Walker) -> list[float]:
+    """Median seconds a step in each world, over several lives, taken in turn; the first turn is not counted."""
     taken: list[list[float]] = [[], []]
-    for _ in range(REPEATS + 1):
+    for turn in range(REPEATS + 1):
         for world, n, took in zip(worlds, steps, taken, strict=True):
             goal = _goal(world)
-            agent, life = acquainted(world, goal, noise, n), new_life(world, goal, noise, n)
+            agent, life = agent_of(walker, world, goal, noise, n), new_life(world, goal, noise, n, seed=turn)
             loop = live.of(agent.verbs)
-            took.append(seconds(lambda: loop(agent.tables, agent.rng, life, goal, strolls)) / n)  # noqa: B023
+            took.append(seconds(lambda: loop(agent.tables, agent.rng, life, goal, walker.strolls)) / n)  # noqa: B023
     return [float(np.median(took[1:])) for took in taken]
 
 
-def _single_steps(world: World, noise: float, steps: int, strolls: bool) -> tuple[Floats, float]:
+def _single_steps(world: World, noise: float, steps: int, walker: Walker) -> tuple[Floats, float]:
     """(T,) the least seconds that each step took in several runs alike, and the seconds of a fresh column."""
     goal, taken, fresh = _goal(world), [], []
     for _ in range(REPEATS):
-        agent, life = acquainted(world, goal, noise, steps), new_life(world, goal, noise, steps)
-        taken.append(live_step_by_step(agent, life, goal, strolls))
+        agent, life = agent_of(walker, world, goal, noise, steps), new_life(world, goal, noise, steps, seed=2)
+        taken.append(live_step_by_step(agent, life, goal, walker.strolls))
         fresh.append(seconds(lambda: agent.begin_episode(goal + 1)))  # noqa: B023
     least: Floats = np.min(taken, axis=0)
     return least, float(np.median(fresh))
@@ -178,9 +183,8 @@ def _without_bumps(moves: Moves) -> Moves:
     return Moves(moves.source[moved], moves.action[moved], moves.target[moved])
 
 
-def _words(strolls: bool | None, noise: float) -> str:
-    who = {True: "a stroller, ", False: "a seeker, ", None: ""}[strolls]
-    return who + ("noisy rewards" if noise else "fixed rewards")
+def _words(noise: float) -> str:
+    return "noisy rewards" if noise else "fixed rewards"
 
 
 def _discard(_: object) -> None:

@@ -1,7 +1,8 @@
-"""Lives on a map of which every move was made once: what online learning is measured on.
+"""Lives on a map: what online learning is measured on.
 
-A stroller moves at random, never rests, and walks over the goal as over any other state. A seeker does what the agent
-says, and from the goal is put somewhere else. Rewards are -1, or noisy: -1 less up to a half.
+A stroller moves at random on a map of which every move was made once, and walks over the goal as over any other state;
+an explorer does so on a map of which nothing is known. A seeker, who knows every move, does what the agent says, and
+from the goal is put somewhere else. Rewards are -1, or noisy: -1 less up to a half.
 """
 
 from __future__ import annotations
@@ -21,6 +22,21 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NOISE = 0.5
+
+
+class Walker(NamedTuple):
+    """Who walks."""
+
+    words: str
+    knows: bool  # every move, before the first step
+    strolls: bool
+
+
+STROLLER, EXPLORER, SEEKER = (
+    Walker("a stroller", True, True),
+    Walker("an explorer", False, True),
+    Walker("a seeker", True, False),
+)
 
 
 class Moves(NamedTuple):
@@ -54,19 +70,20 @@ def rewards(n: int, noise: float, rng: np.random.Generator) -> Floats:
     return paid
 
 
-def acquainted(world: World, goal: int, noise: float, steps: int) -> Agent:
-    """An agent that made every move once, and goes for `goal`."""
-    moves = moves_of(world)
+def agent_of(walker: Walker, world: World, goal: int, noise: float, steps: int) -> Agent:
+    """An agent that knows what this walker does, and goes for `goal`."""
     agent = make_agent("fwrl", world.n_states, world.n_actions, seed=0, storage="columns")
-    paid = rewards(len(moves.source), noise, np.random.default_rng(0))
-    agent.observe_many(moves.source, moves.action, paid, moves.target)
+    if walker.knows:
+        moves = moves_of(world)
+        paid = rewards(len(moves.source), noise, np.random.default_rng(0))
+        agent.observe_many(moves.source, moves.action, paid, moves.target)
     agent.begin_episode(goal, steps=steps)
     return agent
 
 
-def new_life(world: World, start: int, noise: float, steps: int) -> Life:
+def new_life(world: World, start: int, noise: float, steps: int, seed: int) -> Life:
     """The same for every agent."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(seed)
     action, begin = rng.integers(0, world.n_actions, steps), rng.integers(0, world.n_states, steps)
     return Life(np.array([start]), moves_of(world).target.astype(np.int32), action, rewards(steps, noise, rng), begin)
 

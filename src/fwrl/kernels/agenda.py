@@ -97,12 +97,14 @@ def _sink(agenda: Agenda, size: int) -> None:
         if child >= size:
             break
         best = child
+        highest = agenda.key[child]
         for other in range(child + 1, min(child + 4, size)):
-            if agenda.key[other] > agenda.key[best]:
+            if agenda.key[other] > highest:
                 best = other
-        if agenda.key[best] <= key:
+                highest = agenda.key[other]
+        if highest <= key:
             break
-        _put(agenda, hole, agenda.state[best], agenda.key[best])
+        _put(agenda, hole, agenda.state[best], highest)
         hole = best
     _put(agenda, hole, x, key)
 
