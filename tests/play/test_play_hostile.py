@@ -33,7 +33,7 @@ HOSTILE = [
     '{"type": "map", "text": "."}',
     '{"type": "map", "text": "..\\n."}',
     '{"type": "map", "text": "\\u0000\\ud800"}',
-    '{"type": "map", "text": "' + "." * 30_000 + '"}',
+    '{"type": "map", "text": "' + "." * 33_000 + '"}',
     '{"type": "agent", "side": 0, "name": "__class__"}',
     '{"type": "agent", "side": -1, "name": "ql"}',
     '{"type": "tour", "step": 5}',
