@@ -18,13 +18,15 @@ def use(server, seconds, number, failures):
             page.hear("state")
             page.say("speed", value=1e6)
             page.say("play")
+            while not page.hear("state")["playing"]:
+                pass
             until = time.monotonic() + seconds
-            k = number
-            while time.monotonic() < until or k < number + 7:
+            k = 0
+            while time.monotonic() < until or k < 7:
                 page.frame()
                 k += 1
                 if k % 5 == 0:
-                    page.say("goal", cell=(12, 20, 100, 108)[k // 5 % 4])
+                    page.say("goal", cell=(12, 20, 100, 108)[(number + k // 5) % 4])
                     assert page.hear("state")["playing"]
                 if k % 7 == 0:
                     page.say("inspect", cell=13)
