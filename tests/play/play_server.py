@@ -22,6 +22,10 @@ LIMITED = """
 from fwrl.play import Limits, serve
 serve(port=0, browser=False, limits=Limits(**{limits}), say=lambda text: print(text, flush=True))
 """
+COMMAND = """
+from fwrl.cli import main
+main()
+"""
 
 
 class Running(NamedTuple):
@@ -79,11 +83,13 @@ class Talk:
 
 
 @contextlib.contextmanager
-def running(*arguments: str, environment: dict[str, str] | None = None, **limits: Any) -> Iterator[Running]:
-    """The command with these arguments, or with limits the server behind it."""
-    command = ["-c", LIMITED.format(limits=limits)] if limits else ["-m", "fwrl", "play", "--no-browser", *arguments]
+def running(
+    *arguments: str, before: str = "", environment: dict[str, str] | None = None, **limits: Any
+) -> Iterator[Running]:
+    """The command with these arguments, or with limits the server behind it; `before` is Python to run first."""
+    program = before + (LIMITED.format(limits=limits) if limits else COMMAND)
     process = subprocess.Popen(
-        [sys.executable, *command],
+        [sys.executable, "-c", program, "play", "--no-browser", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

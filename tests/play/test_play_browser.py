@@ -1,13 +1,11 @@
 """The page in a real browser: everything a visitor does, done; no console error, no request to another host."""
 
-import os
 import re
 import shutil
-import time
-from pathlib import Path
 
 import pytest
-from play_server import PATIENCE, running
+from play_server import running
+from play_visitor import choose_speed, click, drag, holds, marker, picture, place, play_until, route, rows_of, settled
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright installed")
@@ -20,7 +18,6 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PICTURES = os.environ.get("FWRL_PLAY_PICTURES")  # a folder to leave screenshots in
 
 
 @pytest.fixture(scope="module")
@@ -59,77 +56,6 @@ def opened(browser, server):
     for context in contexts:
         context.close()
     assert wrong == []
-
-
-def place(page, x, y, side=0):
-    """The middle of a cell, on the screen."""
-    canvas = page.locator(".stage canvas").nth(side)
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
-    rows = rows_of(page)
-    return box["x"] + (x + 0.5) * box["width"] / len(rows[0]), box["y"] + (y + 0.5) * box["height"] / len(rows)
-
-
-def click(page, x, y, side=0):
-    page.mouse.click(*place(page, x, y, side))
-
-
-def drag(page, begin, end):
-    begin, end = place(page, *begin), place(page, *end)
-    page.mouse.move(*begin)
-    page.mouse.down()
-    page.mouse.move(*end, steps=8)
-    page.mouse.up()
-
-
-def rows_of(page):
-    page.click("#text")
-    text = page.input_value("#map-text")
-    page.get_by_role("button", name="Close").click()
-    return text.split("\n")
-
-
-def choose_speed(page, position):
-    page.locator("#speed").evaluate(
-        "(slider, v) => { slider.value = v; slider.dispatchEvent(new Event('input')); }", str(position)
-    )
-
-
-def play_until(page, steps):
-    choose_speed(page, 120)
-    page.click("#play")
-    holds(page, f"Number(document.getElementById('pace').dataset.steps) > {steps}")
-    page.click("#play")
-    holds(page, "document.getElementById('pace').textContent.includes('paused')")
-
-
-def route(page, side):
-    return page.locator(".route").nth(side)
-
-
-def marker(page, name):
-    """Where the start or the goal is drawn."""
-    width = len(rows_of(page)[0])
-    cell = int(page.get_attribute("#pace", f"data-{name}"))
-    return cell % width, cell // width
-
-
-def settled(page, question, wanted):
-    """Ask until the answer is the one wanted."""
-    until = time.monotonic() + PATIENCE
-    while (answer := question()) != wanted and time.monotonic() < until:
-        page.wait_for_timeout(50)
-    assert answer == wanted
-
-
-def holds(page, condition):
-    """Wait until a condition holds; Playwright's own wait would need the page to allow `eval`, and it does not."""
-    settled(page, lambda: page.evaluate(condition), True)
-
-
-def picture(page, name):
-    if PICTURES:
-        page.screenshot(path=Path(PICTURES) / f"{name}.png", full_page=True)
 
 
 def test_a_goal_never_used_is_answered_at_once_by_fwrl_and_not_by_qlcat(opened):
@@ -223,9 +149,9 @@ def test_a_map_is_imported_and_a_bad_one_refused_in_words(opened):
     assert "unknown character 'x'" in page.inner_text("#notice")
     assert len(rows_of(page)) == 11
     page.click("#text")
-    page.fill("#map-text", "\n".join(["." * 100] * 100))
+    page.fill("#map-text", "\n".join(["." * 200] * 170))
     page.click("#map-use")
-    holds(page, "document.getElementById('notice').textContent.includes('smaller world')")
+    holds(page, "document.getElementById('notice').textContent.includes('at most 32,767 cells')")
     page.click("#text")
     page.fill("#map-text", "v..\n.#9\n...")
     page.click("#map-use")
@@ -299,8 +225,9 @@ def test_dark_is_dark_and_screens_with_small_pixels_are_crisp(opened):
     play_until(page, 20_000)
     click(page, 7, 2)
     choose_speed(page, 60)
+    steps = int(page.get_attribute("#pace", "data-steps"))
     page.click("#play")
-    page.wait_for_timeout(1000)
+    holds(page, f"Number(document.getElementById('pace').dataset.steps) > {steps + 30}")
     picture(page, "dark")
 
 

@@ -196,7 +196,8 @@ def test_every_agent_there_is_can_be_chosen():
 @pytest.mark.parametrize("name", offered_worlds())
 def test_every_world_on_offer_can_be_played(name):
     world = chosen_world(name)
-    assert bytes_needed(world, AGENTS) <= Limits().page_bytes
+    room = Limits().page_bytes
+    assert bytes_needed(world, AGENTS, room) <= room
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "maze-9999x9999-1", "nowhere.txt", "four-rooms-2000"])
@@ -208,9 +209,11 @@ def test_a_page_cannot_ask_for_files_or_giants(name):
 def test_worlds_beyond_the_budget_are_refused_with_a_sentence():
     limits = Limits()
     memory = Memory(limits)
-    memory.claim("a", bytes_needed(drawn_world("\n".join(["." * 60] * 60)), AGENTS))
-    with pytest.raises(LimitError, match=r"fits into the page's 512 MiB, this one needs 5\d\d MiB"):
-        memory.claim("b", bytes_needed(drawn_world("\n".join(["." * 90] * 90)), AGENTS))
+    world = drawn_world("\n".join(["." * 70] * 70))
+    memory.claim("a", bytes_needed(world, AGENTS, limits.page_bytes))
+    # DG(s, a, g) alone is 4,900 x 4 x 4,900 numbers of 8 bytes, and 10 MiB are set aside for goals: 743 MiB.
+    with pytest.raises(LimitError, match=r"fits into the page's 512 MiB, this one needs 74\d MiB"):
+        memory.claim("b", bytes_needed(world, ["dg"], limits.page_bytes))
     for page in range(3):
         memory.claim(page, limits.page_bytes)
     with pytest.raises(LimitError, match="close another page"):

@@ -1,16 +1,19 @@
 """Cast: who may take a side, and how much room they need.
 
-Everybody is every agent there is, and FWRL with its options beyond the paper. An agent's tables are at most
-quadratic in the number of states; their size in a large world is foretold from three small ones.
+Everybody is every agent there is, and FWRL with its options beyond the paper. How large an agent's tables are in a
+world is found by making them, and where that might take more than there is room for, by making smaller ones first.
+Tables grow at most with the square of the number of states, so those for n states, of b bytes, say up to how many
+states they are sure to fit into M bytes: n sqrt(M / b). Tables for so many are made next, and so on, until those of
+the world itself were made or it shows that they do not fit. No law of growth is assumed beyond that: an agent may
+keep its tables in another way in large worlds, as FWRL does, and its size is still exact wherever it fits.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from fwrl.agents import agent_class, agent_names, make_agent
 from fwrl.agents.agent import Agent
@@ -19,7 +22,7 @@ from fwrl.experiment.contenders import BEYOND
 from fwrl.worlds import World
 
 GOALS_FORESEEN = 64  # goals a page may well click, each of which some agents keep a table for
-SAMPLED = (16, 64, 256)  # states of the small worlds
+SMALL = 256  # states, tables for which fit anywhere
 
 
 class Variant(NamedTuple):
@@ -56,16 +59,16 @@ def cast_agent(name: str, n_states: int, n_actions: int, seed: int) -> Agent:
     return make_agent(name, n_states, n_actions, seed)
 
 
-def bytes_needed(world: World, names: Iterable[str]) -> int:
-    """What the tables of these agents may come to in `world`.
+def bytes_needed(world: World, names: Iterable[str], room: int) -> int:
+    """What the tables of these agents may come to in `world`; where one agent's exceed `room` bytes, about that.
 
     >>> from fwrl.worlds import load_world
-    >>> bytes_needed(load_world("four-rooms"), ["fwrl", "qlcat"]) < 2**20
+    >>> bytes_needed(load_world("four-rooms"), ["fwrl", "qlcat"], room=2**20) < 2**20
     True
     """
     S, A = world.n_states, world.n_actions
     by_goal = GOALS_FORESEEN * S * A * 8
-    return sum(int(np.polyval(_growth(name, A), S)) + by_goal for name in names)
+    return sum(_made_bytes(name, S, A, room) + by_goal for name in names)
 
 
 def table_bytes(agent: Agent) -> int:
@@ -78,6 +81,10 @@ def _size(tables: Any) -> int:
 
 
 @functools.lru_cache(256)
-def _growth(name: str, n_actions: int) -> tuple[float, ...]:
-    sizes = [table_bytes(cast_agent(name, S, n_actions, 0)) for S in SAMPLED]
-    return tuple(np.polyfit(SAMPLED, sizes, 2))
+def _made_bytes(name: str, n_states: int, n_actions: int, room: int) -> int:
+    made, fitting = 0, min(n_states, SMALL)
+    while fitting > made:
+        made = fitting
+        size = table_bytes(cast_agent(name, made, n_actions, 0))
+        fitting = min(n_states, int(made * math.sqrt(room / size)))
+    return size if made == n_states else max(room + 1, int(size * (n_states / made) ** 2))

@@ -31,9 +31,8 @@ class Hall:
         self.pages.add(page)
 
     def dismiss(self, page: object) -> None:
-        """A page is closed: what it held is free again."""
+        """A page is closed: another may come in."""
         self.pages.discard(page)
-        self.memory.release(page)
 
     def close(self) -> None:
         """Start nothing more."""

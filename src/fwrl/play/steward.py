@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from time import perf_counter
 from typing import Any, ParamSpec, TypeVar
 
@@ -48,7 +48,7 @@ class Steward:
         world = await self._build(chosen_world, FIRST)
         await self._line.tell(told_world(world, 0))
         self.session = Session(await self._arena(world, list(AGENTS)))
-        self._held = bytes_needed(world, AGENTS)
+        self._held = await self._needed(world, AGENTS)
         await self._tell_all()
 
     def close(self) -> None:
@@ -130,9 +130,11 @@ class Steward:
 
     async def _arena(self, world: World, names: list[str], seed: int = 0, **options: Any) -> Arena:
         # Until another world is taken the one in use is still held, also if nothing comes of the other.
-        needed = await self._build(bytes_needed, world, names)
-        self._hall.memory.claim(self, max(self._held, needed))
+        self._hall.memory.claim(self, max(self._held, await self._needed(world, names)))
         return await self._build(Arena, world, names, seed, limits=self._hall.limits, **options)
+
+    async def _needed(self, world: World, names: Iterable[str]) -> int:
+        return await self._build(bytes_needed, world, names, self._hall.limits.page_bytes)
 
     async def _build(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Have something made, and say so if it takes more than a moment."""
@@ -149,11 +151,11 @@ class Steward:
         return made.result()
 
     async def _take(self, arena: Arena, tour: int | None = None) -> None:
+        self._held = await self._needed(arena.world, arena.names)
         async with self.turn:
             if tour is None and self.session.tour is not None:
                 self.session.play(False)
             self.session.take(arena, tour)
-        self._held = bytes_needed(arena.world, arena.names)
         self._hall.memory.claim(self, self._held)
         await self._tell_all()
 

@@ -2,8 +2,8 @@
 
 import { JUMPED } from "./frame.js";
 import { LIGHT_FROM, scale, stepOf, theme } from "./palette.js";
+import { Terrain } from "./terrain.js";
 
-const WIND = { "^": [0, -1], v: [0, 1], "<": [-1, 0], ">": [1, 0] };
 const SMALLEST_WITH_ARROWS = 7; // device pixels of a cell
 const TALLEST = 0.54; // of the window's height
 const LARGEST_MARK = 80; // CSS pixels: on larger cells agents, arrows and flags grow no more
@@ -13,8 +13,7 @@ export class Board {
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
     this.number = number;
-    this.floor = document.createElement("canvas");
-    this.marks = document.createElement("canvas");
+    this.terrain = new Terrain();
     this.heat = document.createElement("canvas");
     this.cursor = null;
     this.inspected = null;
@@ -44,105 +43,21 @@ export class Board {
     this.side = Math.max(2, side);
     this.ratio = ratio;
     this.mark = Math.min(this.side, LARGEST_MARK * ratio);
-    for (const layer of [this.canvas, this.floor, this.marks]) {
-      layer.width = this.side * this.width;
-      layer.height = this.side * this.height;
-    }
+    this.canvas.width = this.side * this.width;
+    this.canvas.height = this.side * this.height;
     this.heat.width = this.width;
     this.heat.height = this.height;
     this.pixels = this.heat.getContext("2d").createImageData(this.width, this.height);
     this.canvas.style.width = `${this.canvas.width / ratio}px`;
     this.canvas.style.height = `${this.canvas.height / ratio}px`;
     this.colours = theme();
-    this.paintFloor();
-    this.paintMarks();
-  }
-
-  paintFloor() {
-    const context = this.floor.getContext("2d");
-    const gap = Math.max(5, Math.round(this.mark / 5));
-    context.fillStyle = this.colours.floor;
-    context.fillRect(0, 0, this.floor.width, this.floor.height);
-    context.strokeStyle = this.colours.hatch;
-    context.lineWidth = Math.max(1, this.ratio);
-    context.beginPath();
-    for (let x = -this.floor.height; x < this.floor.width; x += gap) {
-      context.moveTo(x, this.floor.height);
-      context.lineTo(x + this.floor.height, 0);
-    }
-    context.stroke();
-  }
-
-  paintMarks() {
-    const context = this.marks.getContext("2d");
-    const size = this.side;
-    context.clearRect(0, 0, this.marks.width, this.marks.height);
-    if (size >= 6) {
-      context.fillStyle = "rgb(0 0 0 / .16)";
-      for (let x = 1; x < this.width; x++) context.fillRect(x * size, 0, 1, this.marks.height);
-      for (let y = 1; y < this.height; y++) context.fillRect(0, y * size, this.marks.width, 1);
-    }
-    context.fillStyle = this.colours.wall;
-    this.eachCell((x, y, character) => {
-      if (character === "#") context.fillRect(x * size, y * size, size, size);
-    });
-    this.eachCell((x, y, character) => {
-      if (character in WIND) this.paintWind(context, x, y, WIND[character]);
-      else if (character >= "1" && character <= "9") this.paintCost(context, x, y, character);
-    });
-  }
-
-  eachCell(visit) {
-    for (let y = 0; y < this.height; y++) for (let x = 0; x < this.width; x++) visit(x, y, this.rows[y][x]);
-  }
-
-  paintWind(context, x, y, [dx, dy]) {
-    const size = this.side;
-    const [cx, cy] = [(x + 0.5) * size, (y + 0.5) * size];
-    context.lineCap = context.lineJoin = "round";
-    const at = (along, across) => [cx + dx * along + dy * across, cy + dy * along + dx * across];
-    const [tip, barb] = [0.36 * size, 0.1 * size];
-    context.beginPath();
-    for (const side of [-1, 1]) {
-      const shift = side * 0.33 * size;
-      for (let k = 0; k <= 8; k++) {
-        const point = at((k / 8 - 0.5) * 2 * tip, shift + Math.sin((k / 8) * Math.PI * 2) * size * 0.05);
-        if (k) context.lineTo(...point);
-        else context.moveTo(...point);
-      }
-      context.moveTo(...at(tip - barb, shift - barb));
-      context.lineTo(...at(tip, shift));
-      context.lineTo(...at(tip - barb, shift + barb));
-    }
-    for (const [colour, width] of [["rgb(10 30 60 / .55)", 9], ["#7fd0ff", 18]]) {
-      context.strokeStyle = colour;
-      context.lineWidth = Math.max(1, size / width);
-      context.stroke();
-    }
-  }
-
-  paintCost(context, x, y, digit) {
-    const size = this.side;
-    if (size < 10) {
-      context.fillStyle = "rgb(120 66 18 / .55)";
-      context.fillRect(x * size, y * size, size, Math.max(1, (size * digit) / 18));
-      return;
-    }
-    context.font = `600 ${Math.round(size * 0.3)}px system-ui, sans-serif`;
-    context.textAlign = "right";
-    context.textBaseline = "top";
-    const at = [(x + 0.94) * size, (y + 0.07) * size];
-    context.lineWidth = Math.max(2, size / 14);
-    context.strokeStyle = "rgb(255 255 255 / .85)";
-    context.strokeText(digit, ...at);
-    context.fillStyle = "#6b3a10";
-    context.fillText(digit, ...at);
+    this.terrain.paint(this);
   }
 
   // The world alone, until the agents are there.
   drawMap() {
-    this.context.drawImage(this.floor, 0, 0);
-    this.context.drawImage(this.marks, 0, 0);
+    this.context.drawImage(this.terrain.floor, 0, 0);
+    this.context.drawImage(this.terrain.marks, 0, 0);
   }
 
   draw(frame) {
@@ -151,9 +66,9 @@ export class Board {
     this.frame = frame;
     this.fillHeat(view, frame.lowest);
     context.imageSmoothingEnabled = false;
-    context.drawImage(this.floor, 0, 0);
+    context.drawImage(this.terrain.floor, 0, 0);
     context.drawImage(this.heat, 0, 0, this.canvas.width, this.canvas.height);
-    context.drawImage(this.marks, 0, 0);
+    context.drawImage(this.terrain.marks, 0, 0);
     if (this.side >= SMALLEST_WITH_ARROWS) this.drawArrows(view);
     this.drawTrail(view);
     if (this.inspected) this.drawPieces(this.inspected);
