@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import tempfile
 from collections import Counter, defaultdict
 
 import networkx as nx
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 import fwrl
 from fwrl.errors import FileError, FwrlError, OptionError
-from fwrl.planner import connections
+from fwrl.planner import connections, read_positions
 from fwrl.planner.experience import KEPT
 
 COLUMNS = ("state", "action", "reward", "next_state", "trip", "time")
@@ -345,6 +346,31 @@ def test_the_file_of_a_bad_row_is_named_among_many(tmp_path):
     write(tmp_path / "b.csv", [("a", "b"), ("", "b")], ("state", "next_state"))
     with pytest.raises(FwrlError, match=r"b\.csv, row 2: expected a value as state"):
         fwrl.fit([tmp_path / "a.csv", tmp_path / "b.csv"])
+
+
+def test_a_bad_visit_is_named_also_where_its_trip_goes_on_in_the_next_file(tmp_path):
+    names = ("trip", "time", "state", "reward")
+    write(tmp_path / "a.csv", [(1, 1, "a", -1), (1, 2, "b", "")], names)
+    write(tmp_path / "b.csv", [(1, 3, "c", ""), (2, 1, "a", -1)], names)
+    with pytest.raises(FwrlError, match=r"a\.csv, row 2: expected a number up to .* as reward, got nothing"):
+        fwrl.fit([tmp_path / "a.csv", tmp_path / "b.csv"])
+
+
+@pytest.mark.parametrize("skip_bad", [False, True])
+def test_names_with_line_breaks_are_read(tmp_path, skip_bad):
+    path = tmp_path / "log.csv"
+    path.write_text('state,next_state\n"a\nb",c\nc,d\n')
+    planner = fwrl.fit(path, skip_bad=skip_bad)
+    assert planner.plan("a\nb", "d").states == ("a\nb", "c", "d")
+    assert planner.summary.skipped == 0
+    (tmp_path / "places.csv").write_text('state,x,y\n"a\nb",1,2\nd,3,4\n')
+    assert read_positions(tmp_path / "places.csv", planner.experience.states)[0].tolist() == [1.0, 2.0]
+
+
+def test_a_folder_for_temporary_files_may_have_a_quote_in_its_name(tmp_path, monkeypatch):
+    (tmp_path / "it's").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "it's"))
+    assert fwrl.fit(LOG).summary.edges == 2
 
 
 def test_the_last_visit_of_a_trip_needs_no_reward(tmp_path):

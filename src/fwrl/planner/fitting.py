@@ -16,7 +16,7 @@ from fwrl.planner.numbering import Numbered
 from fwrl.planner.parts import parts_of
 from fwrl.planner.planner import Planner
 from fwrl.planner.profit import refuse_profit
-from fwrl.planner.reader import Progress, reading
+from fwrl.planner.reader import BrokenLinesError, Progress, reading
 
 MEMORY = "1GB"
 
@@ -43,16 +43,23 @@ def fit(
     ('gate', 'aisle', 'shelf')
     """
     old = into.experience if into is not None else None
-    with reading(memory, progress) as reader:
-        log = log_of(reader.con, parts_of(reader.con, source, skip_bad), columns or {})
-        counts = group(reader, log, skip_bad)
-        experience = Numbered(reader, log, old).experience()
-        experience = replace(experience, summary=_summary(experience, counts, old))
-        refuse_profit(experience)
-        if connections and (old is None or old.sample is not None):
-            sample, joined = joined_by_trips(reader, experience, old)
-            experience = count(replace(experience, sample=sample, joined=joined))
-    return Planner(experience)
+
+    def learned(serial: bool) -> Experience:
+        with reading(memory, progress, more="; allow more with --memory") as reader:
+            log = log_of(reader.con, parts_of(reader.con, source, skip_bad, serial), columns or {})
+            counts = group(reader, log, skip_bad)
+            experience = Numbered(reader, log, old).experience()
+            experience = replace(experience, summary=_summary(experience, counts, old))
+            refuse_profit(experience)
+            if connections and (old is None or old.sample is not None):
+                sample, joined = joined_by_trips(reader, experience, old)
+                experience = count(replace(experience, sample=sample, joined=joined))
+        return experience
+
+    try:
+        return Planner(learned(serial=False))
+    except BrokenLinesError:
+        return Planner(learned(serial=True))
 
 
 def _summary(found: Experience, counts: Counts, old: Experience | None) -> Summary:

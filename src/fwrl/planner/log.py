@@ -2,7 +2,7 @@
 
 Two shapes are read. Rows of *transitions* have `state` and `next_state`. Rows of *visits* have `trip`, `time` and
 `state`: in each trip, ordered by time, every visit but the last is a transition to the next one; of visits at one time
-the lower state comes first, so that the order of rows never matters.
+the lower state, action, reward comes first, so that the order of rows never matters.
 
 Labels are grouped as they are and numbered after, when few are left. A value that cannot be read is NULL here; rows
 that lack one are bad.
@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING, Literal
 
 from fwrl.errors import FwrlError, OptionError, unknown_name
 from fwrl.planner.experience import LARGEST, TimeKind
-from fwrl.planner.parts import INTEGERS, Part, named, quoted
+from fwrl.planner.parts import INTEGERS, Part, named
+from fwrl.planner.reader import quoted
+from fwrl.planner.rows import COLUMNS, LABELS
+from fwrl.planner.times import LARGEST as LATEST
 from fwrl.planner.times import mixed_times, span_of, time_kind, time_value
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-COLUMNS = ("state", "next_state", "action", "reward", "trip", "time")
-LABELS = ("state", "next_state", "action", "trip")
 TEXTS = ("VARCHAR", "UUID", "DATE", "JSON")
 
 Kind = Literal["integer", "text", "unsure"]  # of labels; unsure: text that may turn out to be integers
@@ -69,8 +70,13 @@ class Log:
         kinds = {**self.kinds, "next_state": self.kinds["state"]}
         lost, gap = (" OR ".join(_missing(n, kinds) for n in names) for names in (("trip", "time"), LABELS[:2]))
         placed = f"SELECT * FROM ({self.rows}) WHERE NOT ({lost})"
-        following = "lead(state) OVER (PARTITION BY trip ORDER BY time, state)"
-        return f"SELECT * FROM (SELECT {kept}, {following} AS next_state FROM ({placed})) WHERE NOT ({gap})"
+        return f"SELECT * FROM (SELECT {kept}, {self.following} AS next_state FROM ({placed})) WHERE NOT ({gap})"
+
+    @property
+    def following(self) -> str:
+        """A term for the state of the next visit."""
+        order = ", ".join(name for name in ("time", "state", "action", "reward") if name in self.has)
+        return f"lead(state) OVER (PARTITION BY trip ORDER BY {order})"
 
     @property
     def bad_row(self) -> str:
@@ -190,23 +196,36 @@ def _select(
 
 def first_bad(con: DuckDBPyConnection, log: Log) -> str | None:
     """The first bad row, in words; None if there is none."""
-    problem = _problem(log)
+    con.execute("SET preserve_insertion_order=true")  # or rows would not be counted in order
+    files: list[str | None] = []
     for select, part in zip(log.selects, log.parts, strict=True):
         for file in part.files or (None,):
             rows = select.replace("{scan}", part.scan if file is None else part.scan_of([file]))
-            numbered = f"SELECT *, row_number() OVER () AS row_ FROM ({rows})"
-            if log.shape == "visits":
-                # The last visit of a trip needs no action and no reward.
-                numbered = (
-                    f"SELECT *, lead(state) OVER (PARTITION BY trip ORDER BY time, state) AS next_ FROM ({numbered})"
-                )
-            found = con.execute(
-                f"SELECT row_, {problem} AS problem FROM ({numbered}) WHERE problem IS NOT NULL ORDER BY row_ LIMIT 1"
-            ).fetchone()
-            if found is not None:
-                place = f"row {found[0]:,}" if file is None else f"{file}, row {found[0]:,}"
-                return f"{place}: {found[1]}"
-    return None
+            numbered = f"SELECT *, {len(files)} AS file_, row_number() OVER () AS row_ FROM ({rows})"
+            files.append(file)
+            if log.shape == "transitions":
+                found = _first_problem(con, log, numbered, files)
+                if found is not None:
+                    return found
+            else:
+                begin = "CREATE TEMP TABLE numbered AS" if len(files) == 1 else "INSERT INTO numbered"
+                con.execute(f"{begin} {numbered}")
+    if log.shape == "transitions":
+        return None
+    # The last visit of a trip, which may go on in another file, needs no action and no reward.
+    return _first_problem(con, log, f"SELECT *, {log.following} AS next_ FROM numbered", files)
+
+
+def _first_problem(con: DuckDBPyConnection, log: Log, numbered: str, files: list[str | None]) -> str | None:
+    found = con.execute(
+        f"SELECT file_, row_, {_problem(log)} AS problem FROM ({numbered}) WHERE problem IS NOT NULL "
+        "ORDER BY file_, row_ LIMIT 1"
+    ).fetchall()
+    if not found:
+        return None
+    number, row, problem = found[0]
+    file = "" if files[number] is None else f"{files[number]}, "
+    return f"{file}row {row:,}: {problem}"
 
 
 def _problem(log: Log) -> str:
@@ -219,5 +238,7 @@ def _problem(log: Log) -> str:
             wrong = f"next_ IS NOT NULL AND {wrong}"
         shown = f"coalesce({name}::VARCHAR, 'nothing')" if name == "reward" else "'nothing'"
         wanted = f"a number up to {LARGEST:g} in size" if name == "reward" else "a value"
+        if name == "time" and log.time == "number":
+            wanted = f"a number up to {LATEST:,} in size"
         cases.append(f"WHEN {wrong} THEN {quoted(f'expected {wanted} as {name}, got ')} || {shown}")
     return f"CASE {' '.join(cases)} END"

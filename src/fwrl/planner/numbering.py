@@ -18,6 +18,7 @@ from fwrl.planner.labels import Labels
 from fwrl.planner.latest import latest_trips
 from fwrl.planner.log import Log
 from fwrl.planner.reader import Reader
+from fwrl.planner.times import LARGEST
 
 
 class Numbered:
@@ -69,6 +70,8 @@ class Numbered:
         if {old.time, log.time} >= {"timestamp", None} or (old.time == "timestamp") != (log.time == "timestamp"):
             raise FwrlError(f"expected new logs with times as in the old ones ({old.time}), got {log.time}")
         scale_old, scale_new, self.time = _common_time(old.time, log.time)
+        if self.time != log.time or self.time != old.time:
+            self._refuse_overflow(old if scale_old > 1 else None)
         text = {name: not self._is_integer(name, log, old) for name in ("state", "action", "trip")}
         columns: dict[str, Any] = {
             "state": _names(old.states, old.source, text["state"]),
@@ -97,6 +100,20 @@ class Numbered:
         if self._has_trip:
             self._fold_trips(old, columns, text, labels, scale_old, scale_new, keys, cast["trip"])
         self._con.execute("DROP TABLE grouped; ALTER TABLE united RENAME TO grouped")
+
+    def _refuse_overflow(self, old: Experience | None) -> None:
+        """Refuse whole numbers too large for millionths: those of `old`, or else the new ones."""
+        if old is None:
+            tables = ["SELECT last AS time FROM grouped", *["SELECT time FROM kept"] * self._has_trip]
+            low, high = self._reader.one(f"SELECT min(time), max(time) FROM ({' UNION ALL '.join(tables)})")
+        else:
+            times = [some for some in (old.last, old.trip_time) if some is not None]
+            low, high = min(int(some.min()) for some in times), max(int(some.max()) for some in times)
+        if max(-low, high) > LARGEST:
+            raise FwrlError(
+                f"expected times up to {LARGEST:,} in size where some are whole numbers and some are not, got "
+                f"{high if high > LARGEST else low:,}; write them all alike"
+            )
 
     def _fold_trips(
         self,

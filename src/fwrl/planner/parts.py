@@ -22,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from fwrl.errors import FileError, FwrlError
+from fwrl.planner.reader import quoted
 from fwrl.planner.rows import collected
 
 if TYPE_CHECKING:
@@ -64,22 +65,17 @@ class Part:
         return repr(self.files[0]) if self.files else "the table"
 
 
-def quoted(text: str) -> str:
-    """A string in SQL."""
-    return "'" + text.replace("'", "''") + "'"
-
-
 def named(column: str) -> str:
     """A column in SQL."""
     return '"' + column.replace('"', '""') + '"'
 
 
-def parts_of(con: DuckDBPyConnection, source: Any, skip_bad: bool) -> list[Part]:
-    """The parts of whatever was given as a log."""
+def parts_of(con: DuckDBPyConnection, source: Any, skip_bad: bool, serial: bool = False) -> list[Part]:
+    """The parts of whatever was given as a log; CSV read by one thread if `serial` (see `BrokenLinesError`)."""
     if isinstance(source, str | Path):
-        return _of_files(con, [str(source)], skip_bad)
+        return _of_files(con, [str(source)], skip_bad, serial)
     if isinstance(source, list | tuple) and source and all(isinstance(item, str | Path) for item in source):
-        return _of_files(con, [str(item) for item in source], skip_bad)
+        return _of_files(con, [str(item) for item in source], skip_bad, serial)
     table = source
     if isinstance(source, np.ndarray):
         if source.dtype.names is None or source.ndim != 1:
@@ -102,8 +98,22 @@ def _described(con: DuckDBPyConnection, scan: str) -> dict[str, str]:
     return {str(row[0]): str(row[1]) for row in con.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()}
 
 
-def _of_files(con: DuckDBPyConnection, patterns: list[str], skip_bad: bool) -> list[Part]:
+def _of_files(con: DuckDBPyConnection, patterns: list[str], skip_bad: bool, serial: bool) -> list[Part]:
     by_format: dict[str, list[str]] = {}
+    for path in files_of(patterns):
+        by_format.setdefault(_format(path), []).append(path)
+    parts = []
+    for format_, paths in by_format.items():
+        if format_ == "csv":
+            parts += _csv(paths, skip_bad, serial)
+        else:
+            parts += _json(con, paths, skip_bad) if format_ == "json" else _parquet(con, paths)
+    return parts
+
+
+def files_of(patterns: Iterable[str]) -> list[str]:
+    """The files that are named or match a pattern."""
+    files = []
     for pattern in patterns:
         found = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
         if not found:
@@ -111,11 +121,8 @@ def _of_files(con: DuckDBPyConnection, patterns: list[str], skip_bad: bool) -> l
         for path in found:
             if Path(path).is_dir():
                 raise FileError(f"expected a file as log, {path!r} is a folder; name its files: {path}/*.parquet")
-            by_format.setdefault(_format(path), []).append(path)
-    parts = []
-    for format_, paths in by_format.items():
-        parts += {"csv": _csv, "parquet": _parquet, "json": _json}[format_](con, paths, skip_bad)
-    return parts
+        files += found
+    return files
 
 
 def _format(path: str) -> str:
@@ -127,7 +134,7 @@ def _format(path: str) -> str:
     raise FileError(f"expected a log that ends in one of {known} (or the same with .gz), got {path!r}")
 
 
-def _parquet(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[Part]:
+def _parquet(con: DuckDBPyConnection, paths: list[str]) -> list[Part]:
     pattern = "read_parquet({files}, union_by_name=true)"
     part = Part(pattern, {}, tuple(paths))
     return [Part(pattern, _described(con, part.scan), tuple(paths))]
@@ -175,7 +182,7 @@ def _opened(path: str) -> IO[bytes]:
     return gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")  # type: ignore[return-value]
 
 
-def _csv(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[Part]:
+def _csv(paths: list[str], skip_bad: bool, serial: bool) -> list[Part]:
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for path in paths:
         alike.setdefault(_csv_header(path), []).append(path)
@@ -184,7 +191,8 @@ def _csv(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[Part
         columns = "{" + ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in header) + "}"
         pattern = (
             f"read_csv({{files}}, columns={columns}, delim={quoted(delimiter)}, quote='\"', escape='\"', header=true, "
-            f"auto_detect=false, null_padding=true, store_rejects={str(skip_bad).lower()})"
+            f"auto_detect=false, null_padding=true, store_rejects={str(skip_bad).lower()}, "
+            f"parallel={str(not serial).lower()})"
         )
         parts.append(Part(pattern, dict.fromkeys(header, "VARCHAR"), tuple(files), is_text=True))
     return parts

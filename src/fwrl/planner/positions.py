@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.planner.labels import Labels
 from fwrl.planner.parts import named, parts_of
-from fwrl.planner.reader import reading
+from fwrl.planner.reader import BrokenLinesError, reading
 
 Floats = NDArray[np.float64]
 NEEDED = ("state", "x", "y")
@@ -18,9 +18,16 @@ NEEDED = ("state", "x", "y")
 
 def read_positions(path: str | Path, states: Labels) -> Floats:
     """(S, 2) the position of each state, NaN where the file gives none; CSV, Parquet or JSON-lines."""
-    with reading("256MB", None) as reader:
+    try:
+        return _read(path, states, serial=False)
+    except BrokenLinesError:
+        return _read(path, states, serial=True)
+
+
+def _read(path: str | Path, states: Labels, serial: bool) -> Floats:
+    with reading("256MB", None, "positions") as reader:
         where = np.full((len(states), 2), np.nan)
-        for part in parts_of(reader.con, path, skip_bad=False):
+        for part in parts_of(reader.con, path, skip_bad=False, serial=serial):
             folded = {column.casefold(): column for column in part.types}
             for name in NEEDED:
                 if name not in folded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -16,6 +17,16 @@ if TYPE_CHECKING:
 Progress = Callable[[str, float], None]
 
 POLL = 0.1  # seconds between two looks at how far DuckDB is
+KIND = re.compile(r"^[A-Z][\w ]* Error: ")  # what DuckDB's messages begin with
+
+
+class BrokenLinesError(FwrlError):
+    """A CSV file has line breaks inside quotes, which only one thread can read."""
+
+
+def quoted(text: str) -> str:
+    """A string in SQL."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 class Reader:
@@ -57,27 +68,29 @@ class Reader:
 
 
 @contextlib.contextmanager
-def reading(memory: str, progress: Progress | None) -> Iterator[Reader]:
-    """A reader for one log; what DuckDB says against the log becomes one of our errors."""
+def reading(memory: str, progress: Progress | None, what: str = "log", more: str = "") -> Iterator[Reader]:
+    """A reader; what DuckDB says against `what` it reads becomes one of our errors, with how to allow `more` memory."""
     import duckdb
 
     with tempfile.TemporaryDirectory(prefix="fwrl-") as folder, duckdb.connect() as con:
         try:
-            con.execute(f"SET memory_limit='{memory}'; SET temp_directory='{folder}'; SET enable_progress_bar=false")
+            con.execute(f"SET memory_limit={quoted(memory)}; SET temp_directory={quoted(folder)}")
+            con.execute("SET enable_progress_bar=false")
             con.execute("SET preserve_insertion_order=false; SET TimeZone='UTC'")
             yield Reader(con, progress)
         except duckdb.OutOfMemoryException as error:
-            raise FwrlError(
-                f"the log needs more memory than {memory}; allow more with --memory: {_first(error)}"
-            ) from error
+            raise FwrlError(f"the {what} needs more memory than {memory}{more}: {_first(error)}") from error
         except duckdb.Error as error:
-            raise FwrlError(f"cannot read the log: {_first(error)}") from error
+            kind = BrokenLinesError if "quoted new lines" in str(error) else FwrlError
+            raise kind(f"cannot read the {what}: {_first(error)}") from error
 
 
 def _first(error: Exception) -> str:
     """The sentence of DuckDB's message that matters, and the file it names."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = lines[0].partition(": ")[2] or lines[0]
-    more = next((line for line in lines[1:] if line.startswith("Expected")), "") if said.startswith("CSV Error") else ""
+    said = KIND.sub("", lines[0])
+    more = ""
+    if said.startswith("CSV Error"):
+        more = next((line for line in lines[1:] if not line.startswith("Original Line")), "")
     file = next((line.removeprefix("file = ") for line in lines if line.startswith("file = ")), "")
     return " ".join(part for part in (f"{file}:" if file else "", said, more) if part).replace("\0", "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -70,10 +69,6 @@ class Route:
             "arrival": self.arrival,
             "steps": [step._asdict() for step in self.steps],
         }
-
-    def to_json(self) -> str:
-        """The same as text."""
-        return json.dumps(self.to_dict())
 
 
 def joined(legs: list[Route]) -> Route:

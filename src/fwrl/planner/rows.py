@@ -22,9 +22,9 @@ TUPLES = {
     5: ("state", "action", "reward", "next_state", "trip"),
     6: ("state", "action", "reward", "next_state", "trip", "time"),
 }
+COLUMNS = ("state", "next_state", "action", "reward", "trip", "time")
 LABELS = ("state", "next_state", "action", "trip")
 EPISODE = "episode"  # what a step of `fwrl.walk` calls a trip
-OURS = ("state", "next_state", "action", "reward", "trip", "time")
 
 
 def collected(source: Any) -> Table:
@@ -79,7 +79,7 @@ def _row(item: Any, number: int) -> list[dict[str, Any]]:
     if isinstance(item, Mapping):
         if item.get("arrived") is True:
             return []
-        row = {name: item[name] for name in OURS if name in item}
+        row = {name: item[name] for name in COLUMNS if name in item}
         if EPISODE in item and "trip" not in item:
             row["trip"] = item[EPISODE]
         row |= {name: value for name, value in item.items() if name not in row}

@@ -12,7 +12,7 @@ from fwrl.planner.parts import INTEGERS, Part, named
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-LOOKED_AT = 1000  # values of a text column that tell what its times are
+LARGEST = (2**63 - 1) // MILLION  # time in size that can be kept in millionths
 
 
 def time_kind(con: DuckDBPyConnection, part: Part, choice: Mapping[str, str]) -> TimeKind | None:
@@ -28,14 +28,16 @@ def time_kind(con: DuckDBPyConnection, part: Part, choice: Mapping[str, str]) ->
     if type_.startswith("TIMESTAMP") or type_ == "DATE":
         return "timestamp"
     if type_ == "VARCHAR":
-        some = f"(SELECT nullif({named(column)}, '') AS t FROM {part.scan} LIMIT {LOOKED_AT})"
-        reads = "avg((try_cast(t AS {}) IS NOT NULL)::INT) FILTER (t IS NOT NULL)"
-        whole, number, stamp = con.execute(
-            f"SELECT {reads.format('BIGINT')}, {reads.format('DOUBLE')}, {reads.format('TIMESTAMP')} FROM {some}"
-        ).fetchone() or (None, None, None)
-        best = max(whole or 0.0, number or 0.0, stamp or 0.0)
-        if best > 0.5:  # the others are bad rows
-            return "integer" if whole == best and whole == number else "number" if number == best else "timestamp"
+        # All of them: one time that is no whole number, however late, makes the others numbers as well. What reads
+        # back as itself is whole; DuckDB would round what is not.
+        some = f"(SELECT nullif({named(column)}, '') AS t FROM {part.scan})"
+        whole, number, stamp, n = con.execute(
+            "SELECT count(*) FILTER (try_cast(t AS BIGINT)::VARCHAR = t), "
+            "count(*) FILTER (isfinite(try_cast(t AS DOUBLE))), "
+            f"count(*) FILTER (isfinite(try_cast(t AS TIMESTAMPTZ))), count(t) FROM {some}"
+        ).fetchall()[0]
+        if 2 * max(number, stamp) > n:  # the others are bad rows
+            return "timestamp" if stamp > number else "integer" if whole == number else "number"
     raise FwrlError(f"expected numbers or dates as time, column {column!r} of {part.name} is neither ({type_})")
 
 
@@ -51,10 +53,12 @@ def time_value(part: Part, column: str, own: TimeKind | None, time: TimeKind | N
     type_, value = part.types[column], named(column)
     if part.is_text:
         value = f"nullif({value}, '')"  # not the bare column: DuckDB would cast while it reads, and fail there
-    if own == "timestamp":
-        return f"epoch_us(try_cast({value} AS TIMESTAMP))" if type_ in ("VARCHAR", "DATE") else f"epoch_us({value})"
+    if own == "timestamp":  # with an offset, or else in UTC
+        return f"epoch_us(try_cast({value} AS TIMESTAMPTZ))" if type_ in ("VARCHAR", "DATE") else f"epoch_us({value})"
     if time == "integer":
         return value if type_ == "BIGINT" else f"try_cast({value} AS BIGINT)"
+    if own == "integer":
+        return f"try_cast(try_cast({value} AS HUGEINT) * {MILLION} AS BIGINT)"
     return f"try_cast(round(try_cast({value} AS DOUBLE) * {MILLION}) AS BIGINT)"
 
 

@@ -1,0 +1,73 @@
+"""Times order visits as they were written down: fractions, offsets and ties included."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+
+import fwrl
+from fwrl.errors import FwrlError
+
+
+def moves(planner):
+    return {(edge["state"], edge["next_state"]) for edge in planner.edges().to_pylist()}
+
+
+def write(path, times, states):
+    rows = [{"trip": "t", "time": time, "state": state} for time, state in zip(times, states, strict=True)]
+    if path.suffix == ".jsonl":
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    else:
+        path.write_text("trip,time,state\n" + "".join(f"{','.join(row.values())}\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.jsonl"])
+@pytest.mark.parametrize(
+    "times",
+    [
+        ("0.1", "0.2", "0.3", "0.4"),
+        ("-1.5", "-1.25", "7", "7.25"),
+        ("2024-05-01 02:30+02:00", "2024-05-01 02:10+01:00", "2024-05-01 01:20", "2024-05-01T00:30:00-01:00"),
+    ],
+)
+def test_visits_are_ordered_by_times_written_as_text(tmp_path, name, times):
+    assert moves(fwrl.fit(write(tmp_path / name, times, "cbaz"))) == {("c", "b"), ("b", "a"), ("a", "z")}
+
+
+def test_fractions_late_in_a_column_count_as_well(tmp_path):
+    times = [str(k) for k in range(1200)] + ["1200.1", "1200.2"]
+    states = [f"s{k}" for k in range(1200)] + ["y", "x"]
+    assert ("y", "x") in moves(fwrl.fit(write(tmp_path / "log.csv", times, states)))
+
+
+def test_visits_at_one_time_are_ordered_by_all_that_is_known_of_them():
+    visits = [
+        {"trip": 1, "time": 0, "state": "a", "action": action, "reward": reward}
+        for action, reward in (("l", -1.0), ("l", -2.0), ("r", -3.0), ("r", -3.0))
+    ]
+    visits.append({"trip": 1, "time": 1, "state": "b", "action": "", "reward": -9.0})
+    orders = itertools.islice(itertools.permutations(visits), 0, None, 17)
+    found = [fwrl.fit(list(rows)).edges().to_pylist() for rows in orders]
+    assert all(edges == found[0] for edges in found)
+
+
+def test_whole_times_too_large_to_be_kept_beside_fractions_are_refused():
+    def log(time):
+        return [("a", "l", -1.0, "b", "t", time)]
+
+    large = 2**63 // 1_000_000 + 1
+    for first, second in ((large, 0.5), (0.5, large), (-large, 0.5), (0.5, -large)):
+        with pytest.raises(FwrlError, match=rf"times up to .* got {first if first != 0.5 else second:,}"):
+            fwrl.fit(log(second), into=fwrl.fit(log(first)))
+    folded = fwrl.fit(log(0.5), into=fwrl.fit(log(large - 2)))
+    assert folded.edges()["last"].to_pylist() == [float(large - 2)]
+
+
+def test_whole_times_too_large_to_be_kept_beside_fractions_are_named_in_files(tmp_path):
+    one = write(tmp_path / "one.csv", ["1", str(2**62)], "ab")
+    other = write(tmp_path / "other.jsonl", ["0.5", "1.5"], "bc")
+    with pytest.raises(FwrlError, match=r"one\.csv, row 2: expected a number up to 9,223,372,036,854 in size as time"):
+        fwrl.fit([one, other])
