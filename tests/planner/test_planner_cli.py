@@ -49,6 +49,14 @@ def test_a_log_that_cannot_be_added_leaves_the_old_file(call, fitted, tmp_path):
     assert fitted.read_bytes() == before
 
 
+def test_fit_says_that_connections_are_not_counted_for_good(call, fitted, tmp_path):
+    (tmp_path / "more.csv").write_text("trip,time,state,reward\n3,8,y,-1\n3,9,a,-1\n")
+    out = call("fit", "more.csv", "-o", "t.fwrl", "--add", "--no-connections").out
+    assert "not counted  nor can they be when logs are added to this file" in out
+    (tmp_path / "again.csv").write_text("trip,time,state,reward\n4,8,y,-1\n4,9,a,-1\n")
+    assert "not counted  the file was begun without" in call("fit", "again.csv", "-o", "t.fwrl", "--add").out
+
+
 def test_plan_prints_the_steps(call, fitted):
     code, out, err = call("plan", "t.fwrl", "a", "y")
     assert (code, err) == (0, "")
@@ -110,12 +118,15 @@ def test_the_nearest_pair_is_named_where_there_is_no_way(call, fitted):
 BAD = [
     ("fit trips.csv", "missing option '--out'"),
     ("fit trips.csv -o nowhere/t.fwrl", "expected an existing folder"),
+    ("fit trips.csv -o trips.csv", "was not saved by fwrl; choose another name"),
+    ("fit trips.csv -o places.csv", "'places.csv' is there already"),
     ("fit nothing.csv -o n.fwrl", "expected a log at 'nothing.csv', there is no such file"),
     ("fit trips.csv -o n.fwrl --columns state", "expected columns as OURS=THEIRS"),
     ("fit trips.csv -o n.fwrl --columns state=place", "expected a column 'place' for state"),
     ("fit trips.csv -o n.fwrl --add", "cannot read 'n.fwrl'"),
     ("fit trips.csv -o n.fwrl --memory lots", "cannot read the log"),
     ("plan t.fwrl a q", "unknown state 'q' among 5"),
+    ("plan t.fwrl \udcff y", "unknown state '\\udcff' among 5"),
     ("plan t.fwrl a y --backup worst", "expected backup to be one of expected, best"),
     ("plan t.fwrl a y --avoid y", "'y' is both"),
     ("plan t.fwrl a y --via b --backup best --alternatives 2", "either --via or --alternatives"),

@@ -49,7 +49,7 @@ def fit(
     if as_json:
         typer.echo(json.dumps(asdict(planner.summary) | {"file": str(out)}, indent=2))
         return
-    _print(planner.summary, out)
+    _print(planner.summary, out, connections)
 
 
 def _columns(text: str | None) -> dict[str, str]:
@@ -84,7 +84,7 @@ def _watched(
         )
 
 
-def _print(summary: Summary, out: Path) -> None:
+def _print(summary: Summary, out: Path, connections: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -105,6 +105,9 @@ def _print(summary: Summary, out: Path) -> None:
         note = "" if summary.sampled is None else f"(estimated from the pairs that begin in {summary.sampled} states)"
         table.add_row("pairs connected", f"{about}{summary.connected:,}", note)
         table.add_row("no single trip did", f"{about}{summary.stitched:,}", note and "(likewise)")
+    else:
+        why = "the file was begun without" if connections else "nor can they be when logs are added to this file"
+        table.add_row("pairs connected", "not counted", why)
     console = Console(highlight=False)
     console.print(table)
     console.print(f"saved to {out}", markup=False, soft_wrap=True)

@@ -52,11 +52,15 @@ def train(
 
 
 def check_place(out: Path) -> None:
-    """Say before the training, not after it, that its result cannot be saved."""
+    """Say before the work, not after it, that its result cannot be saved: nothing but what fwrl saved is replaced."""
+    from fwrl.files import is_archive
+
     if not out.resolve().parent.is_dir():
         raise FileError(f"expected an existing folder for {str(out)!r}; make it first")
     if out.is_dir():
         raise FileError(f"expected a file to write, {str(out)!r} is a folder")
+    if out.is_file() and out.stat().st_size > 0 and not is_archive(out):
+        raise FileError(f"{str(out)!r} is there already and was not saved by fwrl; choose another name, or remove it")
 
 
 def _option(text: str) -> tuple[str, Any]:

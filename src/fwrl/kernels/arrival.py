@@ -12,7 +12,7 @@ defined: it starts from the actions by which a backward search from g first foun
 take an outcome away (where hope held an action up and ends, the plan is made anew), and a switch has to improve
 strictly, so neither a wall bump nor a loop without cost can hold itself up. For a fixed `pi` the equations are linear;
 states are re-evaluated from a queue until they stand still, an outcome that stays put solved for exactly. Only a
-profitable cycle makes that go astray, or on for ever; a loop that is hardly ever left makes it long.
+profitable cycle makes that go astray, or on for ever; a loop that is hardly ever left makes it long, too long at last.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ Ints = NDArray[np.int64]
 
 STANDSTILL = 1e-11  # relative change below which a value counts as settled
 ENDLESS = 20_000_000  # evaluations after which a cycle must be profitable, if any step gains
+TOO_LONG = 3 * ENDLESS  # evaluations after which a loop is left too rarely to wait for it
 
 STILL, MOVED, ASTRAY = 0, 1, 2  # what an evaluation finds
 
@@ -84,7 +85,7 @@ def check_plan(edges: Edges, plan: Plan, fresh: Plan) -> None:
 
 @compiled
 def plan_for(edges: Edges, plan: Plan, g: int) -> bool:
-    """Plan anew for the goal `g`; False where a cycle is profitable."""
+    """Plan anew for the goal `g`; False where a cycle is profitable, or a loop left too rarely."""
     plan.p[:] = 0.0
     plan.v[:] = -np.inf
     plan.pi[:] = NONE
@@ -158,13 +159,18 @@ def _attract_to(edges: Edges, plan: Plan, y: int, g: int) -> None:
 def settle(edges: Edges, plan: Plan, g: int) -> bool:
     """Evaluate what is queued, improve where that helps, until nothing changes; False if it never would."""
     work = 0
+    patience = ENDLESS
     while plan.size[1] > 0 or plan.size[2] > 0:
         while plan.size[1] > 0:
             work += 1
             s = _dequeue(plan)
             change = _evaluate(edges, plan, s)
-            if change == ASTRAY or (work > ENDLESS and _gains(edges)):
+            if change == ASTRAY:
                 return False
+            if work > patience:
+                if patience == TOO_LONG or _gains(edges):
+                    return False
+                patience = TOO_LONG
             if change == MOVED:
                 _touch(plan, s)
                 _enqueue_followers(edges, plan, s, g)
