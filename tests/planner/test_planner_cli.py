@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -64,6 +66,18 @@ def test_plan_prints_the_steps(call, fitted):
     code, out, _ = call("plan", "t.fwrl", "a", "y", "--json")
     assert json.loads(out)["reward"] == -4.0
     assert [step["next_state"] for step in json.loads(out)["steps"]] == ["b", "y"]
+
+
+def test_a_route_takes_nothing_of_what_reads_logs(fitted):
+    script = (
+        "import sys\nfrom fwrl.cli import main\n"
+        f"sys.argv = ['fwrl', 'plan', {str(fitted)!r}, 'a', 'y']\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print(sorted({'duckdb', 'fwrl.planner.fitting', 'matplotlib', 'gymnasium', 'rich'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0] == "a to y: 2 steps, reward -4"
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_plan_shows_as_many_alternatives_as_there_are(call, tmp_path):
