@@ -26,7 +26,7 @@ lint: $(VENV)/.develop
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.use
+bench: $(VENV)/.bench
 	$(BIN)/fwrl bench
 
 stress: $(VENV)/.develop
@@ -40,10 +40,15 @@ $(VENV)/.use: $(VENV)/.made pyproject.toml constraints.txt
 	$(INSTALL) --editable .
 	@touch $@
 
+$(VENV)/.bench: $(VENV)/.made pyproject.toml constraints.txt
+	@echo "installing fwrl with what it is held against"
+	$(INSTALL) --editable ".[bench]"
+	@touch $@ $(VENV)/.use
+
 $(VENV)/.develop: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "installing fwrl with its test and lint tools"
 	$(INSTALL) --editable ".[test,lint]"
-	@touch $@ $(VENV)/.use
+	@touch $@ $(VENV)/.use $(VENV)/.bench
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

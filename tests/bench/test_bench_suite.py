@@ -9,7 +9,8 @@ import pytest
 
 import fwrl
 from fwrl.bench import SUITE, Measurement, columns, literal, logs, measure, run_suite, suite
-from fwrl.errors import UnknownNameError
+from fwrl.errors import FwrlError, UnknownNameError
+from fwrl.planner import Planner
 
 
 def test_the_literal_algorithm_does_what_the_compiled_one_does():
@@ -47,6 +48,7 @@ def small(monkeypatch):
         monkeypatch.setattr(columns, name, value)
     for name, value in {"ROWS": 2000, "SIDE": 5, "LARGE": 12, "SMALL": 8}.items():
         monkeypatch.setattr(logs, name, value)
+    monkeypatch.setattr(logs, "peak_of", lambda call: 2.0**30)
     for module in (suite, columns, logs):
         monkeypatch.setattr(module, "alternate", lambda ours, other, rounds: measure.alternate(ours, other, 1))
 
@@ -66,6 +68,32 @@ def test_parts_are_chosen_by_name(small):
 def test_a_wrong_name_is_refused_before_anything_is_measured(small):
     with pytest.raises(UnknownNameError):
         next(run_suite(["growth", "growht"]))
+
+
+def test_a_missing_rival_is_said_before_anything_is_measured(monkeypatch):
+    monkeypatch.setattr(suite, "find_spec", lambda name: None)
+    begun = []
+    with pytest.raises(FwrlError, match=r"needs networkx; install it with: pip install 'fwrl\[bench\]'"):
+        next(run_suite(["step", "plan"], begun.append))
+    assert begun == []
+
+
+def test_new_goals_are_as_far_for_us_as_for_the_others(small, monkeypatch):
+    asked = []
+    plan = Planner.plan
+    monkeypatch.setattr(Planner, "plan", lambda planner, *ends: asked.append((planner, *ends)) or plan(planner, *ends))
+    list(logs.routes())
+    assert len({goal for _, _, goal in asked}) > 2
+    assert all(goal >= len(planner.states) - 3 for planner, _, goal in asked)
+
+
+def test_the_memory_of_fitting_is_that_of_a_process_of_its_own(small, monkeypatch, tmp_path):
+    monkeypatch.setattr(logs, "peak_of", lambda call: 3 * 2**30 if call.startswith("fitted(") else 0)
+    assert all("peak 3.00 GB" in measured.note for measured in logs.ingestion())
+    (tmp_path / "log.csv").write_text("state,next_state\na,b\n")
+    ballast = np.ones(2**26)
+    assert measure.peak_of(f"fitted({str(tmp_path / 'log.csv')!r}, {str(tmp_path / 'l')!r}, '1GB', True)") > 2**24
+    assert measure.peak_of("peak()") < ballast.nbytes
 
 
 def test_help_tells_of_every_part():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -49,6 +51,14 @@ def test_a_log_that_cannot_be_added_leaves_the_old_file(call, fitted, tmp_path):
     assert fitted.read_bytes() == before
 
 
+def test_fit_says_that_connections_are_not_counted_for_good(call, fitted, tmp_path):
+    (tmp_path / "more.csv").write_text("trip,time,state,reward\n3,8,y,-1\n3,9,a,-1\n")
+    out = call("fit", "more.csv", "-o", "t.fwrl", "--add", "--no-connections").out
+    assert "not counted  nor can they be when logs are added to this file" in out
+    (tmp_path / "again.csv").write_text("trip,time,state,reward\n4,8,y,-1\n4,9,a,-1\n")
+    assert "not counted  the file was begun without" in call("fit", "again.csv", "-o", "t.fwrl", "--add").out
+
+
 def test_plan_prints_the_steps(call, fitted):
     code, out, err = call("plan", "t.fwrl", "a", "y")
     assert (code, err) == (0, "")
@@ -56,6 +66,18 @@ def test_plan_prints_the_steps(call, fitted):
     code, out, _ = call("plan", "t.fwrl", "a", "y", "--json")
     assert json.loads(out)["reward"] == -4.0
     assert [step["next_state"] for step in json.loads(out)["steps"]] == ["b", "y"]
+
+
+def test_a_route_takes_nothing_of_what_reads_logs(fitted):
+    script = (
+        "import sys\nfrom fwrl.cli import main\n"
+        f"sys.argv = ['fwrl', 'plan', {str(fitted)!r}, 'a', 'y']\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print(sorted({'duckdb', 'fwrl.planner.fitting', 'matplotlib', 'gymnasium', 'rich'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0] == "a to y: 2 steps, reward -4"
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_plan_shows_as_many_alternatives_as_there_are(call, tmp_path):
@@ -110,12 +132,15 @@ def test_the_nearest_pair_is_named_where_there_is_no_way(call, fitted):
 BAD = [
     ("fit trips.csv", "missing option '--out'"),
     ("fit trips.csv -o nowhere/t.fwrl", "expected an existing folder"),
+    ("fit trips.csv -o trips.csv", "was not saved by fwrl; choose another name"),
+    ("fit trips.csv -o places.csv", "'places.csv' is there already"),
     ("fit nothing.csv -o n.fwrl", "expected a log at 'nothing.csv', there is no such file"),
     ("fit trips.csv -o n.fwrl --columns state", "expected columns as OURS=THEIRS"),
     ("fit trips.csv -o n.fwrl --columns state=place", "expected a column 'place' for state"),
     ("fit trips.csv -o n.fwrl --add", "cannot read 'n.fwrl'"),
     ("fit trips.csv -o n.fwrl --memory lots", "cannot read the log"),
     ("plan t.fwrl a q", "unknown state 'q' among 5"),
+    ("plan t.fwrl \udcff y", "unknown state '\\udcff' among 5"),
     ("plan t.fwrl a y --backup worst", "expected backup to be one of expected, best"),
     ("plan t.fwrl a y --avoid y", "'y' is both"),
     ("plan t.fwrl a y --via b --backup best --alternatives 2", "either --via or --alternatives"),

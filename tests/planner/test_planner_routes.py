@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import fwrl
 from fwrl.errors import FwrlError, OptionError, PositiveCycleError, UnknownNameError
 from fwrl.oracle import optimum
-from fwrl.planner import NoRouteError, Planner
+from fwrl.planner import NoRouteError, Planner, alternatives
 from fwrl.worlds import from_outcomes
 
 REWARDS = st.one_of(st.sampled_from([0.0, -1.0, -0.1, -0.2, -0.3, -1e3]), st.floats(-5, 0))
@@ -191,6 +191,32 @@ def test_unknown_names_get_close_matches():
         planner.plan("dock-1", "Shelf-17")
     with pytest.raises(UnknownNameError, match="nothing known is like it"):
         planner.plan("dock-1", "qqqqqqq")
+
+
+@pytest.mark.parametrize(
+    "name", ["\udcff", "1_0", " 10", "+10", "010", "None", 1.5, float("inf"), float("nan"), 10**30]
+)
+def test_what_no_state_is_called_is_unknown(name):
+    for planner in (fwrl.fit([(10, 2), (2, 3)]), fwrl.fit([("10", "b"), ("b", "c")])):
+        with pytest.raises(UnknownNameError, match="unknown state"):
+            planner.plan(name, planner.states[0])
+
+
+@pytest.mark.parametrize("name", [10, "10", 10.0, np.int64(10), np.float32(10), np.array(10)])
+def test_an_integer_is_found_however_it_is_written(name):
+    assert fwrl.fit([(10, 2), (2, 3)]).plan(name, 3).states == (10, 2, 3)
+
+
+def test_alternatives_are_looked_for_once_from_every_state_of_a_way(monkeypatch):
+    looked = []
+    shortest = alternatives.Ways.shortest
+    monkeypatch.setattr(alternatives.Ways, "shortest", lambda *given: looked.append(given[1]) or shortest(*given))
+    chain = [(k, "x", -1.0, k + 1) for k in range(30)]
+    detours = [(k, "y", k - 32.0, 100 + k) for k in range(30)] + [(100 + k, "y", -1.0, k + 1) for k in range(30)]
+    planner = fwrl.fit(chain + detours, connections=False)
+    assert [-route.reward for route in planner.alternatives(0, 30, 4)] == [30.0, 33.0, 34.0, 35.0]
+    # From the start, from the 30 states of the best way, then only from where further ways left it: after 29 and 28.
+    assert len(looked) == 1 + 30 + 2 + 3
 
 
 def test_a_profitable_cycle_is_named():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +13,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra, floyd_warshall
 
 from fwrl.agents import make_agent
-from fwrl.bench.measure import Measurement, alternate, seconds
+from fwrl.bench.measure import Measurement, alternate, discard, peak_of, seconds
 from fwrl.bench.walker import (
     EXPLORER,
     NOISE,
@@ -54,8 +52,8 @@ def goals() -> Iterator[Measurement]:
         goal = iter(np.random.default_rng(0).integers(0, S, 100).tolist())
         V = np.empty(S)
         ours, other = alternate(
-            lambda: _discard(search.column(next(goal), out=V)),  # noqa: B023
-            lambda: _discard(dijkstra(graph, indices=next(goal))),  # noqa: B023
+            lambda: discard(search.column(next(goal), out=V)),  # noqa: B023
+            lambda: discard(dijkstra(graph, indices=next(goal))),  # noqa: B023
             rounds=7,
         )
         note = f"{costs} costs; takes {ours / other:.2f} times as long"
@@ -71,7 +69,7 @@ def goals() -> Iterator[Measurement]:
             search.column(g, out=V[g])
 
     for name, rival in (("dijkstra from all", dijkstra), ("floyd_warshall", floyd_warshall)):
-        ours, other = alternate(all_goals, lambda: _discard(rival(graph)), rounds=3)  # noqa: B023
+        ours, other = alternate(all_goals, lambda: discard(rival(graph)), rounds=3)  # noqa: B023
         note = f"random costs; takes {ours / other:.3f} times as long"
         yield Measurement(f"all pairs of {S:,} / SciPy {name}", ours, other, note)
 
@@ -105,19 +103,11 @@ def memory() -> Iterator[Measurement]:
     with tempfile.TemporaryDirectory(prefix="fwrl-bench-") as folder:
         for name, column in moves._asdict().items():
             np.save(Path(folder) / name, column.astype(np.int32))
-        ours, other = (_peak(side, folder) for side in ("ours", "scipy"))
+        # The second process counts: the first one may have to compile.
+        ours, other = ([peak_of(f"{side}({folder!r}, {GOALS})") for _ in range(2)][1] for side in ("ours", "scipy"))
     S = int(moves.source.max()) + 1
     note = f"{S:,} states, {GOALS} goals; peak of a process"
     yield Measurement("columns in memory / SciPy dijkstra", ours, other, note, unit="B")
-
-
-def _peak(side: str, folder: str) -> float:
-    """Bytes that a Python process of its own takes at most: the second, as the first one may have to compile."""
-    script = f"from fwrl.bench.memory import peak, {side}; {side}({folder!r}, {GOALS}); print(peak())"
-    command = [sys.executable, "-c", script]
-    for _ in range(2):
-        run = subprocess.run(command, check=True, capture_output=True, text=True)
-    return float(run.stdout)
 
 
 def _costs(worlds: tuple[World, World], steps: tuple[int, int], noise: float, walker: Walker) -> list[float]:
@@ -185,7 +175,3 @@ def _without_bumps(moves: Moves) -> Moves:
 
 def _words(noise: float) -> str:
     return "noisy rewards" if noise else "fixed rewards"
-
-
-def _discard(_: object) -> None:
-    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import tempfile
@@ -14,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from fwrl.bench.measure import Measurement, alternate
+from fwrl.bench.measure import Measurement, alternate, discard, peak_of
 from fwrl.planner import Planner, fit
 from fwrl.worlds import World, four_rooms
 
@@ -30,16 +29,17 @@ Edges = tuple[np.ndarray[Any, Any], ...]
 def ingestion() -> Iterator[Measurement]:
     """Fit a log and save the planner, against grouping the same Parquet file and nothing more."""
     with tempfile.TemporaryDirectory(prefix="fwrl-bench-") as folder:
+        out = str(Path(folder) / "log.fwrl")
         for labels in ("integer", "string"):
             path = Path(folder) / f"{labels}.parquet"
             _write_log(path, labels == "string")
             for counts in (False, True):
 
                 def learn(path: Path = path, counts: bool = counts) -> None:
-                    fit(path, memory=MEMORY, connections=counts).save(Path(folder) / "log.fwrl")
+                    fit(path, memory=MEMORY, connections=counts).save(out)
 
                 ours, other = alternate(learn, lambda p=path: _bare(p), rounds=3)  # type: ignore[misc]
-                peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+                peak = peak_of(f"fitted({str(path)!r}, {out!r}, {MEMORY!r}, {counts})") / 2**30
                 also = "with" if counts else "without"
                 note = f"{ours / other:.2f} times as long; {also} counting connections; peak {peak:.2f} GB"
                 name = f"fit, {labels} labels / bare group-by"
@@ -82,17 +82,18 @@ def routes() -> Iterator[Measurement]:
     planner, (source, target, cost), ends = _known(four_rooms(LARGE))
     S = planner.summary.states
     graph: Any = csr_array((cost, (source, target)), shape=(S, S))
-    goals = iter(range(S))
+    ours_far, theirs_far = reversed(range(S)), reversed(range(S))  # goals that are new each time, all far away
 
-    def search() -> None:
-        before = dijkstra(graph, indices=[ends[0]], return_predecessors=True)[1][0]
-        here = ends[1]
+    def search(goal: int) -> None:
+        here, before = goal, dijkstra(graph, indices=[ends[0]], return_predecessors=True)[1][0]
         while here >= 0:
             here = int(before[here])
 
-    ours, other = alternate(lambda: _discard(planner.plan(ends[0], next(goals))), search, rounds=5)
+    ours, other = alternate(
+        lambda: discard(planner.plan(ends[0], next(ours_far))), lambda: search(next(theirs_far)), rounds=5
+    )
     yield Measurement(f"new goal, {S:,} states / SciPy dijkstra", ours, other, "one route each")
-    ours, other = alternate(lambda: _discard(planner.plan(*ends)), search, rounds=5)
+    ours, other = alternate(lambda: discard(planner.plan(*ends)), lambda: search(ends[1]), rounds=5)
     yield Measurement("next route to it / SciPy dijkstra", ours, other, f"{len(planner.plan(*ends).steps):,} steps")
     yield _from_the_shell(planner, graph, ends)
 
@@ -101,10 +102,10 @@ def routes() -> Iterator[Measurement]:
 
     known = networkx.DiGraph()
     known.add_weighted_edges_from(zip(source.tolist(), target.tolist(), cost.tolist(), strict=True))
-    goals = iter(range(planner.summary.states))
+    ours_far, theirs_far = reversed(range(len(planner.states))), reversed(range(len(planner.states)))
     ours, other = alternate(
-        lambda: _discard(planner.plan(ends[0], next(goals))),
-        lambda: _discard(networkx.dijkstra_path(known, *ends)),
+        lambda: discard(planner.plan(ends[0], next(ours_far))),
+        lambda: discard(networkx.dijkstra_path(known, ends[0], next(theirs_far))),
         rounds=5,
     )
     yield Measurement(f"new goal, {planner.summary.states:,} states / networkx", ours, other, "one route each")
@@ -146,7 +147,3 @@ def _known(world: World) -> tuple[Planner, Edges, tuple[int, int]]:
     for name, column in columns.items():
         log[name] = column
     return fit(log, connections=False), (source, target, cost), (0, world.n_states - 1)
-
-
-def _discard(_: object) -> None:
-    return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from statistics import median
@@ -43,3 +45,14 @@ def seconds(function: Callable[[], None], rounds: int = 1) -> float:
         function()
         taken.append(time.perf_counter() - begin)
     return min(taken)
+
+
+def peak_of(call: str) -> float:
+    """Bytes that a Python process of its own takes at most for one of the functions of `bench.memory`."""
+    script = f"from fwrl.bench import memory; memory.{call}; print(memory.peak())"
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    return float(done.stdout)
+
+
+def discard(_: object) -> None:
+    """Make nothing of a result."""

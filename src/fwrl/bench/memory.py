@@ -1,4 +1,4 @@
-"""What a process that measures its own memory runs: every move of a map, learned from files, and some goals in use."""
+"""What a process that measures its own memory runs: a map learned from files with some goals in use; a log fitted."""
 
 from __future__ import annotations
 
@@ -39,6 +39,13 @@ def scipy(folder: str, goals: int) -> None:
     graph: Any = csr_array((cost, (target, source)), shape=(S, S))
     kept = [dijkstra(graph, indices=goal) for goal in np.linspace(0, S - 1, goals).astype(int).tolist()]
     assert len(kept) == goals
+
+
+def fitted(log: str, out: str, memory: str, connections: bool) -> None:
+    """A planner fitted and saved, with a limit on DuckDB's memory."""
+    from fwrl.planner import fit
+
+    fit(log, memory=memory, connections=connections).save(out)
 
 
 def peak() -> int:

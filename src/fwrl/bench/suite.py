@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 from fwrl.agents import make_agent
@@ -10,8 +11,8 @@ from fwrl.agents.agent import Agent
 from fwrl.bench.columns import goals, memory, online
 from fwrl.bench.literal import LiteralFwrl
 from fwrl.bench.logs import ingestion, routes
-from fwrl.bench.measure import Measurement, alternate, seconds
-from fwrl.errors import unknown_name
+from fwrl.bench.measure import Measurement, alternate, discard, seconds
+from fwrl.errors import FwrlError, unknown_name
 from fwrl.task import Task, Trajectory, run
 from fwrl.worlds import World, four_rooms, load_world
 
@@ -67,7 +68,7 @@ def step() -> Iterator[Measurement]:
     steps = LOOP_STEPS
 
     def live(name: str) -> Callable[[], None]:
-        return lambda: _discard(run(task, _agent(world, name), episodes=1, steps=steps, seed=0))
+        return lambda: discard(run(task, _agent(world, name), episodes=1, steps=steps, seed=0))
 
     ours, other = alternate(live("fwrl"), live("random"), rounds=9)
     note = f"{steps:,} steps; costs {ours / other:.1f} random ones"
@@ -100,7 +101,7 @@ def scale() -> Iterator[Measurement]:
         trip = _trip(world, 1, FIRST_STEPS)
         agent = _agent(world)
         task = Task(world)
-        ours = seconds(lambda a=agent, t=task: _discard(run(t, a, episodes=1, steps=FIRST_STEPS, seed=0)))  # type: ignore[misc]
+        ours = seconds(lambda a=agent, t=task: discard(run(t, a, episodes=1, steps=FIRST_STEPS, seed=0)))  # type: ignore[misc]
         # Filling F is not part of a step: a run without any is taken off.
         other = seconds(_literal(world, trip, timed)) - seconds(_literal(world, trip, 0))
         note = f"first {FIRST_STEPS:,}; literal: {timed}, extrapolated"
@@ -122,10 +123,6 @@ def growth() -> Iterator[Measurement]:
         yield Measurement(name, ours / FIRST_STEPS, other / FIRST_STEPS, f"first {FIRST_STEPS:,} steps")
 
 
-def _discard(_: object) -> None:
-    return None
-
-
 SUITE: dict[str, Callable[[], Iterator[Measurement]]] = {
     "step": step,
     "beyond": beyond,
@@ -140,13 +137,15 @@ SUITE: dict[str, Callable[[], Iterator[Measurement]]] = {
 
 
 def run_suite(
-    only: list[str] | None = None, begun: Callable[[str], None] = _discard
+    only: list[str] | None = None, begun: Callable[[str], None] = discard
 ) -> Iterator[tuple[str, Measurement]]:
     """Every measurement of the parts named in `only`, or of all, as soon as it is taken; `begun` hears of each part."""
     parts = list(only or SUITE)
     for part in parts:
         if part not in SUITE:
             raise unknown_name("part of the bench", part, SUITE)
+    if "plan" in parts and find_spec("networkx") is None:
+        raise FwrlError("the part 'plan' of the bench needs networkx; install it with: pip install 'fwrl[bench]'")
     for number, part in enumerate(parts, 1):
         begun(f"{part} ({number} of {len(parts)})")
         for measurement in SUITE[part]():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fwrl.cli.place import check_place
+from fwrl.cli.place import check_saved_place
 from fwrl.errors import OptionError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def fit(
     Optional columns are action (the next state if left out), reward (-1 if left out), trip and time. What is saved
     answers fwrl plan and fwrl explain.
     """
-    check_place(out)
+    check_saved_place(out)
     from fwrl.planner import Planner
 
     into = Planner.load(out) if add else None
@@ -48,7 +48,7 @@ def fit(
     if as_json:
         typer.echo(json.dumps(asdict(planner.summary) | {"file": str(out)}, indent=2))
         return
-    _print(planner.summary, out)
+    _print(planner.summary, out, connections)
 
 
 def _columns(text: str | None) -> dict[str, str]:
@@ -83,7 +83,7 @@ def _watched(
         )
 
 
-def _print(summary: Summary, out: Path) -> None:
+def _print(summary: Summary, out: Path, connections: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -104,6 +104,9 @@ def _print(summary: Summary, out: Path) -> None:
         note = "" if summary.sampled is None else f"(estimated from the pairs that begin in {summary.sampled} states)"
         table.add_row("pairs connected", f"{about}{summary.connected:,}", note)
         table.add_row("no single trip did", f"{about}{summary.stitched:,}", note and "(likewise)")
+    else:
+        why = "the file was begun without" if connections else "nor can they be when logs are added to this file"
+        table.add_row("pairs connected", "not counted", why)
     console = Console(highlight=False)
     console.print(table)
     console.print(f"saved to {out}", markup=False, soft_wrap=True)

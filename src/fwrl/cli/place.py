@@ -15,6 +15,15 @@ def check_place(out: Path) -> None:
         raise FileError(f"expected a file to write, {str(out)!r} is a folder")
 
 
+def check_saved_place(out: Path) -> None:
+    """The same for what fwrl saves; nothing else is replaced by it."""
+    from fwrl.files import is_archive
+
+    check_place(out)
+    if out.is_file() and out.stat().st_size > 0 and not is_archive(out):
+        raise FileError(f"{str(out)!r} is there already and was not saved by fwrl; choose another name, or remove it")
+
+
 def make_folder(out: Path) -> Path:
     """The folder `out`, made if need be."""
     try:

@@ -91,10 +91,11 @@ def headline(route: Route) -> str:
 
 def _print(route: Route, most: int | None) -> None:
     typer.echo(headline(route))
+    certain = route.certain
     lines = [["", str(route.start), "", "", ""]]
     for number, step in enumerate(route.steps, start=1):
         action = "" if step.action == step.next_state else f"by {step.action}"
-        chance = "" if route.certain else f"{step.probability:.0%}"
+        chance = "" if certain else f"{step.probability:.0%}"
         lines.append([str(number), str(step.next_state), action, f"{step.reward:.4g}", chance])
     if most is not None and len(lines) > most:
         half = most // 2

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fwrl.cli.place import check_place
+from fwrl.cli.place import check_saved_place
 
 if TYPE_CHECKING:
     from fwrl.agents.agent import Agent
@@ -33,7 +33,7 @@ def train(
 ) -> None:
     """Let an agent learn in a world by the paper's protocol, and save it."""
     if out is not None:
-        check_place(out)
+        check_saved_place(out)
     from fwrl.agents import make_agent
     from fwrl.experiment.contenders import option_of
     from fwrl.task import Task

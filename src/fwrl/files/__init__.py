@@ -1,6 +1,6 @@
 """The one saved format, for agents and planners alike."""
 
-from fwrl.files.archive import Archive, check_archive, open_archive, write_archive
+from fwrl.files.archive import Archive, check_archive, is_archive, open_archive, write_archive
 from fwrl.files.atomic import replaced
 
-__all__ = ["Archive", "check_archive", "open_archive", "replaced", "write_archive"]
+__all__ = ["Archive", "check_archive", "is_archive", "open_archive", "replaced", "write_archive"]

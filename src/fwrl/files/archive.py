@@ -119,6 +119,15 @@ def open_archive(path: str | Path) -> Archive:
     return Archive(path, header, data)
 
 
+def is_archive(path: str | Path) -> bool:
+    """Whether a file begins as those saved by fwrl do."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError as error:
+        raise FileError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+
+
 def check_archive(path: str | Path) -> Archive:
     """Open a saved file and check every section's checksum."""
     archive = open_archive(path)

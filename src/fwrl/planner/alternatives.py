@@ -1,22 +1,24 @@
-"""The K best loopless routes (Yen 1971), for `best` rewards.
+"""The K best loopless routes (Yen 1971, Lawler 1972), for `best` rewards.
 
 Each further route leaves an earlier one at some state, its root up to there kept, by an edge that no route with that
-root took yet. V, the column of the goal, makes every edge cost c(x, y) = V(x) - r(x, y) - V(y) >= 0 on top of the best
-way, so the search for a way on is Dijkstra's on c: it sees only states about as good as those on the route, and
-positive rewards need nothing further.
+root took yet; states before the one where the earlier route left its own parent were looked at then. V, the column of
+the goal, makes every edge cost c(x, y) = V(x) - r(x, y) - V(y) >= 0 on top of the best way, so the search for a way on
+is Dijkstra's on c: it sees only states about as good as those on the route, and positive rewards need nothing further.
 """
 
 from __future__ import annotations
 
+import bisect
 import heapq
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fwrl.planner.experience import Experience, Floats, Indices
 
 Path = tuple[int, ...]  # edges
+Branches = dict[int, "Branches"]  # the states that ways taken go on to, and how they go on from there
 
 
 class Ways:
@@ -50,9 +52,13 @@ class Ways:
                     continue
                 if y in self._avoid and y != goal:
                     continue
-                more = max(0.0, V[x] - self._reward[e] - V[y])
-                heapq.heappush(waiting, (cost + more, steps + 1, y, e))
+                heapq.heappush(waiting, (cost + self.extra(e), steps + 1, y, e))
         return None
+
+    def extra(self, e: int) -> float:
+        """How much worse than the best way the edge `e` is."""
+        V = self._V
+        return max(0.0, float(V[self._source[e]] - self._reward[e] - V[self._target[e]]))
 
     def _way(self, came: dict[int, int], start: int) -> Path:
         edges, x = [], self._goal
@@ -66,40 +72,48 @@ def _view(array: Floats | Indices) -> Any:
     return memoryview(np.ascontiguousarray(array))  # type: ignore[arg-type]
 
 
+class Way(NamedTuple):
+    """A way that may be among the best; ways are compared in this order."""
+
+    cost: float  # on top of the best way
+    steps: int
+    path: Path
+    leaves: int  # after how many steps it leaves the one it was made from
+
+
 def best_ways(found: Experience, V: Floats, start: int, goal: int, k: int, avoid: frozenset[int]) -> list[Path]:
     """Up to `k` ways from `start` to `goal` that differ in their states, best first, none through a state twice."""
     ways = Ways(found, V, goal, avoid)
     if V[start] == -np.inf or start == goal:
         return []
-    target: Indices = found.target
     first = ways.shortest(start, set(), set(), math.inf)
-    chosen: list[tuple[float, Path]] = [] if first is None else [first]
-    waiting: list[tuple[float, int, Path]] = []
-    seen: set[tuple[int, ...]] = {tuple(target[list(path)].tolist()) for _, path in chosen}
-    while chosen and len(chosen) < k:
-        _, last = chosen[-1]
-        through = [start, *target[list(last)].tolist()]
-        spent = 0.0
-        for n, e in enumerate(last):
-            root, here = through[: n + 1], through[n]
-            barred = {t[n] for t in seen if [start, *t[:n]] == root}
-            onward = ways.shortest(here, set(root), barred, _limit(waiting, k - len(chosen)) - spent)
+    waiting = [] if first is None else [Way(first[0], len(first[1]), first[1], 0)]
+    chosen: list[Path] = []
+    taken: Branches = {}
+    while waiting:
+        way = waiting.pop(0)
+        chosen.append(way.path)
+        del waiting[k - len(chosen) :]
+        _branch_off(ways, way, [start, *found.target[list(way.path)].tolist()], taken, waiting, k - len(chosen))
+    return chosen
+
+
+def _branch_off(ways: Ways, way: Way, states: list[int], taken: Branches, waiting: list[Way], wanted: int) -> None:
+    """Add `way` to those taken, and to the `wanted` best ways in waiting those that leave it where it is its own.
+
+    Ways that leave it before were found when the way that it left was looked at.
+    """
+    shut: set[int] = set()
+    spent = 0.0
+    for n, e in enumerate(way.path):
+        shut.add(states[n])
+        barred = taken.keys() | {states[n + 1]}
+        if n >= way.leaves and wanted:
+            most = waiting[-1].cost * (1 + 1e-9) + 1e-12 if len(waiting) == wanted else math.inf
+            onward = ways.shortest(states[n], shut, barred, most - spent)
             if onward is not None:
-                path = (*last[:n], *onward[1])
-                states = tuple(target[list(path)].tolist())
-                if states not in seen:
-                    seen.add(states)
-                    heapq.heappush(waiting, (spent + onward[0], len(path), path))
-            spent += max(0.0, float(V[here] - found.best[e] - V[int(target[e])]))
-        if not waiting:
-            break
-        cost, _, path = heapq.heappop(waiting)
-        chosen.append((cost, path))
-    return [path for _, path in chosen]
-
-
-def _limit(waiting: list[tuple[float, int, Path]], wanted: int) -> float:
-    """The most that a further way may cost to be among the best: with as many cheaper ones waiting, it is not."""
-    if len(waiting) < wanted:
-        return math.inf
-    return heapq.nsmallest(wanted, waiting)[-1][0] * (1 + 1e-9) + 1e-12
+                path = (*way.path[:n], *onward[1])
+                bisect.insort(waiting, Way(spent + onward[0], len(path), path, n))
+                del waiting[wanted:]
+        spent += ways.extra(e)
+        taken = taken.setdefault(states[n + 1], {})

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.planner.experience import Experience, Indices
+from fwrl.planner.labels import Labels
 from fwrl.planner.reader import Reader
 
 EXACT = 5_000  # states up to which every pair is counted
@@ -27,18 +28,22 @@ def joined_by_trips(reader: Reader, experience: Experience, old: Experience | No
 
     Reads the tables `moves`, `grouped` and `states` that numbering left behind.
     """
-    S = len(experience.states)
+    S, was = len(experience.states), None if old is None else old.evidence
     sample = _sample(reader, S)
     joined = np.zeros((len(sample), -(-S // 8)), np.uint8)
     row = np.full(S, -1, np.int32)
     row[sample] = np.arange(len(sample), dtype=np.int32)
-    if experience.trip is None:
+    if experience.evidence.trip is None:
         some = row[experience.source] >= 0
         _set(joined, row[experience.source[some]], experience.target[some])
     else:
         _join(reader, experience, row, joined, every=len(sample) == S)
-    if old is not None and old.sample is not None and old.joined is not None:
-        _fold(experience, old, row, joined)
+    if old is not None and was is not None and was.sample is not None and was.joined is not None:
+        moved = _moved(reader, experience.states, old.states)
+        for state, bits in zip(moved[was.sample].tolist(), was.joined, strict=True):
+            if row[state] >= 0:
+                places = moved[np.flatnonzero(np.unpackbits(bits, count=len(moved), bitorder="little"))]
+                _set(joined, np.full(len(places), row[state], np.int32), places)
     return sample, joined
 
 
@@ -46,12 +51,13 @@ def count(experience: Experience) -> Experience:
     """The same experience with its connections counted."""
     from fwrl.kernels.reach import count_connections, search_room
 
-    assert experience.sample is not None
-    assert experience.joined is not None
-    S, K = len(experience.states), len(experience.sample)
+    was = experience.evidence
+    assert was.sample is not None
+    assert was.joined is not None
+    S, K = len(experience.states), len(was.sample)
     counts = np.zeros(2, np.int64)
     neighbour = np.ascontiguousarray(experience.target)
-    count_connections(experience.first, neighbour, experience.sample, experience.joined, search_room(S, 0), counts)
+    count_connections(experience.first, neighbour, was.sample, was.joined, search_room(S, 0), counts)
     scale = S / K
     summary = replace(
         experience.summary,
@@ -121,13 +127,13 @@ def _set(joined: Bits, rows: Indices, places: Indices) -> None:
     np.bitwise_or.at(joined, (rows, places >> 3), (1 << (places & 7)).astype(np.uint8))
 
 
-def _fold(experience: Experience, old: Experience, row: Indices, joined: Bits) -> None:
-    """Add what the trips of the old logs joined."""
-    assert old.sample is not None
-    assert old.joined is not None
-    moved = np.array([experience.states.place(label) for label in old.states], np.int32)
-    for k, state in enumerate(moved[old.sample].tolist()):
-        if row[state] >= 0:
-            reached = np.flatnonzero(np.unpackbits(old.joined[k], count=len(old.states), bitorder="little"))
-            places = moved[reached]
-            _set(joined, np.full(len(places), row[state], np.int32), places)
+def _moved(reader: Reader, states: Labels, before: Labels) -> Indices:
+    """(n,) where the states of the old logs are now."""
+    if states.numbers is not None and before.numbers is not None:
+        return np.searchsorted(states.numbers, before.numbers).astype(np.int32)
+    places = np.arange(len(before), dtype=np.int32)
+    reader.con.register("before", {"label": before.taken(places, as_text=True), "was": places})
+    query = "SELECT was, place FROM before JOIN states ON before.label = states.label::VARCHAR"
+    found = reader.con.execute(query).fetchnumpy()
+    places[np.ma.getdata(found["was"])] = np.ma.getdata(found["place"])
+    return places

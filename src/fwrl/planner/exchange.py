@@ -28,13 +28,14 @@ def arrow_table(found: Experience) -> Any:
         "best": pa.array(found.best),
         "probability": pa.array(shares(found)),
     }
-    if found.last is not None:
-        last = found.last / 1e6 if found.time == "number" else found.last
+    was = found.evidence
+    if was.last is not None:
+        last = was.last / 1e6 if found.time == "number" else was.last
         columns["last"] = pa.array(last, pa.timestamp("us")) if found.time == "timestamp" else pa.array(last)
-    if found.trip is not None and found.trips is not None:
-        kept = found.trip != NONE
+    if was.trip is not None and was.trips is not None:
+        kept = was.trip != NONE
         offsets = np.concatenate(([0], np.cumsum(kept.sum(axis=1)))).astype(np.int32)
-        columns["trips"] = pa.ListArray.from_arrays(pa.array(offsets), _named(found.trips, found.trip[kept]))
+        columns["trips"] = pa.ListArray.from_arrays(pa.array(offsets), _named(was.trips, was.trip[kept]))
     return pa.table(columns)
 
 

@@ -6,7 +6,10 @@ ordered. Where no actions were logged, an edge's action is the state it leads to
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -39,9 +42,21 @@ class Summary:
     edges: int
     uncertain: int = 0  # (state, action) pairs that were seen to lead to more than one state
     skipped: int = 0
-    connected: float | None = None  # ordered pairs of states with a known way; None where they were not counted
-    stitched: float | None = None  # those of them that no single trip connects
+    connected: int | None = None  # ordered pairs of states with a known way; None where they were not counted
+    stitched: int | None = None  # those of them that no single trip connects
     sampled: int | None = None  # from how many states that was estimated; None where it is exact
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Where the E edges come from: what explains a route, and what a further log is folded into."""
+
+    last: Ints | None = None  # (E,) when last
+    trips: Labels | None = None
+    trip: Indices | None = None  # (E, KEPT) the latest trips, latest first; -1 where there were fewer
+    trip_time: Ints | None = None  # (E, KEPT)
+    sample: Indices | None = None  # (K,) states from which connections are counted, all of them up to 5,000
+    joined: NDArray[np.uint8] | None = None  # (K, ceil(S / 8)) bits: states that a single trip leads to from each
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +71,14 @@ class Experience:
     count: Ints  # (E,) how often it was seen
     total: Floats  # (E,) summed reward
     best: Floats  # (E,) largest reward
-    last: Ints | None = None  # (E,) when last
     time: TimeKind | None = None  # what times are
-    trips: Labels | None = None
-    trip: Indices | None = None  # (E, KEPT) the latest trips, latest first; -1 where there were fewer
-    trip_time: Ints | None = None  # (E, KEPT)
-    sample: Indices | None = None  # (K,) states from which connections are counted, all of them up to 5,000
-    joined: NDArray[np.uint8] | None = None  # (K, ceil(S / 8)) bits: states that a single trip leads to from each
     summary: Summary = field(default_factory=lambda: Summary(None, 0, 0, 0))
+    recall: Callable[[], Evidence] = Evidence  # most of a file is evidence, and no route needs it
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """Where the edges come from; read from the file when it is first asked for."""
+        return self.recall()
 
     @property
     def mean(self) -> Floats:
@@ -88,23 +103,26 @@ class Experience:
         arrays: dict[str, NDArray[Any]] = self.states.arrays("states")
         if self.actions is not None:
             arrays |= self.actions.arrays("actions")
-        if self.trips is not None:
-            arrays |= self.trips.arrays("trips")
-        for name in COLUMNS:
-            array = getattr(self, name)
+        if self.evidence.trips is not None:
+            arrays |= self.evidence.trips.arrays("trips")
+        for name in (*COLUMNS, *EVIDENCE):
+            array = getattr(self if name in COLUMNS else self.evidence, name)
             if array is not None:
                 arrays[name] = array
         write_archive(path, KIND, details, arrays)
 
 
 # Name, dtype, dimensions, whether every experience has it.
-COLUMNS: dict[str, tuple[Any, int, bool]] = {
+Kinds = dict[str, tuple[Any, int, bool]]
+COLUMNS: Kinds = {
     "source": (np.int32, 1, True),
     "action": (np.int32, 1, False),
     "target": (np.int32, 1, True),
     "count": (np.int64, 1, True),
     "total": (np.float64, 1, True),
     "best": (np.float64, 1, True),
+}
+EVIDENCE: Kinds = {
     "last": (np.int64, 1, False),
     "trip": (np.int32, 2, False),
     "trip_time": (np.int64, 2, False),
@@ -115,34 +133,55 @@ COLUMNS: dict[str, tuple[Any, int, bool]] = {
 
 def restored(archive: Archive) -> Experience:
     """The experience in an opened file; FileError unless it is consistent."""
-    path = str(archive.path)
     if archive.kind != KIND:
+        path = str(archive.path)
         raise FileError(f"expected a saved planner, {path!r} holds a {archive.kind!r}; make one with fwrl fit")
-    try:
-        columns: dict[str, Any] = {}
-        for name, (dtype, dimensions, needed) in COLUMNS.items():
-            columns[name] = archive[name] if needed or name in archive else None
-            array = columns[name]
-            if array is not None and (array.dtype != dtype or array.ndim != dimensions):
-                raise FileError(f"expected {name!r} as {np.dtype(dtype)} with {dimensions} dimensions")
+    with _sound(archive):
+        columns = _columns(archive, COLUMNS)
         states = Labels.restored(archive, "states")
         actions = Labels.restored(archive, "actions") if columns["action"] is not None else None
-        trips = Labels.restored(archive, "trips") if columns["trip"] is not None else None
-        time = archive.details["time"]
-        summary = Summary(**archive.details["summary"])
-        found = Experience(states, actions, **columns, trips=trips, time=time, summary=summary)
+        time, summary = archive.details["time"], Summary(**archive.details["summary"])
+        S, E = len(states), len(columns["source"])
+        found = Experience(
+            states, actions, **columns, time=time, summary=summary, recall=lambda: _recalled(archive, S, E)
+        )
         _check(found)
-    except (LookupError, TypeError, ValueError, OverflowError, MemoryError) as error:
-        raise FileError(f"{path!r} does not hold a sound planner: {error}") from error
+        _expect(("last" in archive) == (time is not None), "a kind of time where there are times, only there")
     return found
+
+
+def _recalled(archive: Archive, S: int, E: int) -> Evidence:
+    with _sound(archive):
+        columns = _columns(archive, EVIDENCE)
+        trips = Labels.restored(archive, "trips") if columns["trip"] is not None else None
+        evidence = Evidence(trips=trips, **columns)
+        _check_evidence(evidence, S, E)
+    return evidence
+
+
+@contextlib.contextmanager
+def _sound(archive: Archive) -> Iterator[None]:
+    """Turn whatever is wrong with a file into one of our errors."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, OverflowError, MemoryError) as error:
+        raise FileError(f"{str(archive.path)!r} does not hold a sound planner: {error}") from error
+
+
+def _columns(archive: Archive, kinds: Kinds) -> dict[str, Any]:
+    columns: dict[str, Any] = {}
+    for name, (dtype, dimensions, needed) in kinds.items():
+        columns[name] = archive[name] if needed or name in archive else None
+        array = columns[name]
+        if array is not None and (array.dtype != dtype or array.ndim != dimensions):
+            raise FileError(f"expected {name!r} as {np.dtype(dtype)} with {dimensions} dimensions")
+    return columns
 
 
 def _check(found: Experience) -> None:
     """Refuse what would lead compiled code or a route astray."""
     S, E = len(found.states), len(found.source)
-    sizes = [
-        len(a) for a in (found.action, found.target, found.count, found.total, found.best, found.last) if a is not None
-    ]
+    sizes = [len(a) for a in (found.action, found.target, found.count, found.total, found.best) if a is not None]
     _expect(E > 0 and S > 0 and set(sizes) == {E}, "columns of one length, with at least one edge")
     _expect(_within(found.source, S) and _within(found.target, S), f"states from 0 to {S - 1}")
     if found.action is not None:
@@ -152,7 +191,14 @@ def _check(found: Experience) -> None:
     _expect(all(small), f"finite rewards up to {LARGEST:g} in size")
     _expect(_ordered(found), "edges in order")
     _expect(found.time in (None, "integer", "number", "timestamp"), "a known kind of time")
-    _expect((found.last is None) == (found.time is None), "a kind of time where there are times, only there")
+    unknown = ("trips", "connected", "stitched", "sampled")
+    counted = [value for name, value in asdict(found.summary).items() if value is not None or name not in unknown]
+    _expect(all(type(value) is int and 0 <= value < 2**63 for value in counted), "a summary of whole numbers")
+    _expect(found.summary.states == S and found.summary.edges == E, "a summary of what is there")
+
+
+def _check_evidence(found: Evidence, S: int, E: int) -> None:
+    _expect(found.last is None or len(found.last) == E, "a time for each edge")
     if found.trip is not None:
         _expect(found.trip.shape == (E, KEPT), f"{KEPT} trips for each edge")
         _expect(found.trips is not None and _within(found.trip, len(found.trips), NONE), "trips that have a name")
@@ -161,7 +207,6 @@ def _check(found: Experience) -> None:
     if found.sample is not None:
         wide = found.joined is not None and found.joined.shape == (len(found.sample), -(-S // 8))
         _expect(wide and _within(found.sample, S) and bool(np.all(np.diff(found.sample) > 0)), "a sound sample")
-    _expect(found.summary.states == S and found.summary.edges == E, "a summary of what is there")
 
 
 def _expect(sound: object, what: str) -> None:

@@ -61,7 +61,7 @@ class Explanation:
 
 def explained(found: Experience, route: Route) -> Explanation:
     """The evidence for each step of `route`."""
-    known = found.trip is not None
+    known = found.evidence.trip is not None
     legs: list[Leg] = []
     stretches: list[set[int]] = []
     for step, edge in zip(route.steps, route.edges, strict=True):
@@ -71,7 +71,7 @@ def explained(found: Experience, route: Route) -> Explanation:
         elif known:
             stretches[-1] &= set(trips)
         labels = tuple(_label(found, trip) for trip in trips)
-        last = None if found.last is None else time_of(int(found.last[edge]), found.time)
+        last = None if found.evidence.last is None else time_of(int(found.evidence.last[edge]), found.time)
         legs.append(Leg(step, labels, last, len(stretches) - 1))
     named = tuple(tuple(sorted((_label(found, t) for t in some), key=str)) for some in stretches)
     return Explanation(route, tuple(legs), named)
@@ -79,12 +79,12 @@ def explained(found: Experience, route: Route) -> Explanation:
 
 def _trips(found: Experience, edge: int) -> list[int]:
     """Latest first."""
-    return [] if found.trip is None else [int(trip) for trip in found.trip[edge] if trip != NONE]
+    return [] if found.evidence.trip is None else [int(trip) for trip in found.evidence.trip[edge] if trip != NONE]
 
 
 def _label(found: Experience, trip: int) -> Label:
-    assert found.trips is not None
-    label: Label = found.trips[trip]
+    assert found.evidence.trips is not None
+    label: Label = found.evidence.trips[trip]
     return label
 
 

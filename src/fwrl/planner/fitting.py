@@ -35,7 +35,8 @@ def fit(
 
     `columns` names theirs for ours: {"state": "from"}. `skip_bad` leaves out rows that lack a value, and counts them.
     `into` is a planner whose experience the log is added to; a trip must not be cut in two by that. `memory`
-    is DuckDB's limit. `connections=False` leaves out the count of pairs of states that are now connected.
+    is DuckDB's limit. `connections=False` leaves out the count of pairs of states that are now connected: for good, as
+    what was not counted of one log cannot be made up for when others are added.
     `progress` is told what is being done and which part of it is done.
 
     >>> planner = fit([("dock", "aisle"), ("aisle", "shelf"), ("gate", "aisle")])
@@ -51,9 +52,10 @@ def fit(
             experience = Numbered(reader, log, old).experience()
             experience = replace(experience, summary=_summary(experience, counts, old))
             refuse_profit(experience)
-            if connections and (old is None or old.sample is not None):
+            if connections and (old is None or old.evidence.sample is not None):
                 sample, joined = joined_by_trips(reader, experience, old)
-                experience = count(replace(experience, sample=sample, joined=joined))
+                evidence = replace(experience.evidence, sample=sample, joined=joined)
+                experience = count(replace(experience, recall=lambda: evidence))
         return experience
 
     try:

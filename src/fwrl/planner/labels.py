@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 import difflib
 import itertools
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ Ints = NDArray[np.int64]
 
 ALL_COMPARED = 20_000  # with more names, only those near in order are compared with an unknown one
 CLOSE = 3  # matches shown
+LONGEST = 20  # characters of an integer of 64 bits
 
 
 class Labels(Sequence[Label]):
@@ -86,6 +88,14 @@ class Labels(Sequence[Label]):
         text = memoryview(self._text)  # type: ignore[arg-type]
         return [str(text[begin:end], "utf-8") for begin, end in zip(begins, ends, strict=True)]
 
+    def taken(self, places: NDArray[Any], as_text: bool) -> NDArray[Any]:
+        """(n,) the labels at `places`, as text where they are to be."""
+        if self.numbers is not None:
+            numbers: NDArray[Any] = np.ascontiguousarray(self.numbers)[places]
+            return numbers.astype(str).astype(object) if as_text else numbers
+        names: NDArray[Any] = np.array(self.many(list(range(len(self)))), object)[places]
+        return names
+
     def _bytes(self, place: int) -> bytes:
         assert self._text is not None
         assert self._offsets is not None
@@ -97,7 +107,7 @@ class Labels(Sequence[Label]):
             number = _integer(name)
             k = -1 if number is None else int(np.searchsorted(self.numbers, number))
             return k if 0 <= k < len(self) and self.numbers[k] == number else None
-        wanted = str(name).encode()
+        wanted = _encoded(name)
         k = bisect.bisect_left(range(len(self)), wanted, key=self._bytes)
         return k if k < len(self) and self._bytes(k) == wanted else None
 
@@ -117,7 +127,7 @@ class Labels(Sequence[Label]):
                 number = _integer(name)
                 middle = 0 if number is None else int(np.searchsorted(self.numbers, number))
             else:
-                middle = bisect.bisect_left(range(end), str(name).encode(), key=self._bytes)
+                middle = bisect.bisect_left(range(end), _encoded(name), key=self._bytes)
             begin = max(0, middle - ALL_COMPARED // 2)
             end = min(end, begin + ALL_COMPARED)
         near = {str(label): label for label in self[begin:end]}
@@ -147,21 +157,15 @@ class Labels(Sequence[Label]):
             sound = text.dtype == np.uint8 and offsets.dtype == np.int64 and text.ndim == offsets.ndim == 1
             sound = sound and len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == len(text)
             sound = sound and bool(np.all(np.diff(offsets) > 0))
-            sound = sound and _readable(text)
+            sound = sound and _readable(text, offsets)
         if not sound:
             raise FileError(f"expected the labels {prefix!r} as distinct names in order; the file is damaged")
         return labels
 
     def check_order(self) -> None:
-        """Refuse text labels that are out of order or cut inside a character: looks at every one of them."""
-        try:
-            texts = [self._bytes(k) for k in range(len(self))] if self.numbers is None else []
-            sound = all(a < b for a, b in itertools.pairwise(texts))
-            for text in texts:
-                text.decode()
-        except UnicodeDecodeError:
-            sound = False
-        if not sound:
+        """Refuse text labels that are out of order: looks at every one of them."""
+        texts = [self._bytes(k) for k in range(len(self))] if self.numbers is None else []
+        if not all(a < b for a, b in itertools.pairwise(texts)):
             raise FileError("expected labels in order; the file is damaged")
 
     def __repr__(self) -> str:
@@ -169,16 +173,29 @@ class Labels(Sequence[Label]):
 
 
 def _integer(name: object) -> int | None:
+    """The integer that `name` is, or is the usual text of."""
+    given = name
+    if isinstance(name, str) and len(name) > LONGEST:
+        return None
     try:
-        number = int(name)  # type: ignore[call-overload]
+        if isinstance(name, float | np.floating):
+            given = int(name) if name.is_integer() else None
+        number = int(name) if isinstance(name, str) else operator.index(given)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return None
-    return int(number) if -(2**63) <= number < 2**63 and (not isinstance(name, float) or name == number) else None
+    as_given = not isinstance(name, str) or str(number) == name
+    return number if as_given and -(2**63) <= number < 2**63 else None
 
 
-def _readable(text: NDArray[np.uint8]) -> bool:
+def _encoded(name: object) -> bytes:
+    """The bytes of a name; a command line may hold some that are no text, and then no label has them."""
+    return str(name).encode(errors="surrogatepass")
+
+
+def _readable(text: NDArray[np.uint8], offsets: Ints) -> bool:
+    """Whether all of it is UTF-8 and no label begins inside a character."""
     try:
-        text.tobytes().decode()
+        str(memoryview(text), "utf-8")  # type: ignore[arg-type]
     except UnicodeDecodeError:
         return False
-    return True
+    return not bool(np.any(text[offsets[:-1]] & 0xC0 == 0x80))

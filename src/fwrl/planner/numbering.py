@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
-from fwrl.planner.experience import KEPT, MILLION, NONE, Experience, Indices, Ints, TimeKind
+from fwrl.planner.experience import KEPT, MILLION, NONE, Evidence, Experience, Indices, Ints, TimeKind
 from fwrl.planner.labels import Labels
 from fwrl.planner.latest import latest_trips
 from fwrl.planner.log import Log
@@ -41,6 +41,8 @@ class Numbered:
     def experience(self, **more: Any) -> Experience:
         """All of it, with `more` of its fields."""
         e = self.edges
+        last = e["last"].astype(np.int64) if self.time is not None else None
+        evidence = Evidence(last, self.trips, self.trip, self.trip_time)
         return Experience(
             self.states,
             self.actions,
@@ -50,17 +52,14 @@ class Numbered:
             e["count"].astype(np.int64),
             np.ascontiguousarray(e["total"], np.float64),
             np.ascontiguousarray(e["best"], np.float64),
-            last=e["last"].astype(np.int64) if self.time is not None else None,
             time=self.time,
-            trips=self.trips,
-            trip=self.trip,
-            trip_time=self.trip_time,
+            recall=lambda: evidence,
             **more,
         )
 
     def _fold(self, log: Log, old: Experience) -> None:
         """Add the old edges to `grouped` and their trips to `kept`, as rows with labels."""
-        has = {"action": old.action is not None, "trip": old.trip is not None, "time": old.time is not None}
+        has = {"action": old.action is not None, "trip": old.evidence.trip is not None, "time": old.time is not None}
         for name, had in has.items():
             if had != (name in log.has):
                 one, other = ("has", "does not") if had else ("does not have", "does")
@@ -74,21 +73,21 @@ class Numbered:
             self._refuse_overflow(old if scale_old > 1 else None)
         text = {name: not self._is_integer(name, log, old) for name in ("state", "action", "trip")}
         columns: dict[str, Any] = {
-            "state": _names(old.states, old.source, text["state"]),
-            "next_state": _names(old.states, old.target, text["state"]),
+            "state": old.states.taken(old.source, text["state"]),
+            "next_state": old.states.taken(old.target, text["state"]),
             "count": np.ascontiguousarray(old.count),
             "total": np.ascontiguousarray(old.total),
             "best": np.ascontiguousarray(old.best),
         }
         if old.action is not None and old.actions is not None:
-            columns["action"] = _names(old.actions, old.action, text["action"])
-        if old.last is not None:
-            columns["last"] = old.last * scale_old
+            columns["action"] = old.actions.taken(old.action, text["action"])
+        if old.evidence.last is not None:
+            columns["last"] = old.evidence.last * scale_old
         keys = "state, action, next_state" if self._has_action else "state, next_state"
         cast = {name: "VARCHAR" if wide else "BIGINT" for name, wide in text.items()}
         cast["next_state"] = cast["state"]
         labels = ", ".join(f"{key}::{cast[key]} AS {key}" for key in keys.split(", "))
-        last = f", last * {scale_new} AS last" if old.last is not None else ""
+        last = f", last * {scale_new} AS last" if old.evidence.last is not None else ""
         self._con.register("old_edges", columns)
         self._con.execute(
             f"CREATE TEMP TABLE united AS SELECT *, (row_number() OVER () - 1)::INTEGER AS no FROM (SELECT {keys}, "
@@ -107,7 +106,7 @@ class Numbered:
             tables = ["SELECT last AS time FROM grouped", *["SELECT time FROM kept"] * self._has_trip]
             low, high = self._reader.one(f"SELECT min(time), max(time) FROM ({' UNION ALL '.join(tables)})")
         else:
-            times = [some for some in (old.last, old.trip_time) if some is not None]
+            times = [some for some in (old.evidence.last, old.evidence.trip_time) if some is not None]
             low, high = min(int(some.min()) for some in times), max(int(some.max()) for some in times)
         if max(-low, high) > LARGEST:
             raise FwrlError(
@@ -126,15 +125,16 @@ class Numbered:
         keys: str,
         trip_type: str,
     ) -> None:
-        assert old.trip is not None
-        assert old.trips is not None
-        edge, rank = np.nonzero(old.trip != NONE)
+        was = old.evidence
+        assert was.trip is not None
+        assert was.trips is not None
+        edge, rank = np.nonzero(was.trip != NONE)
         kept = {key: columns[key][edge] for key in keys.split(", ")}
-        kept["trip"] = _names(old.trips, old.trip[edge, rank], text["trip"])
-        if old.trip_time is not None:
-            kept["time"] = old.trip_time[edge, rank] * scale_old
+        kept["trip"] = was.trips.taken(was.trip[edge, rank], text["trip"])
+        if was.trip_time is not None:
+            kept["time"] = was.trip_time[edge, rank] * scale_old
         self._con.register("old_kept", kept)
-        timed = old.trip_time is not None
+        timed = was.trip_time is not None
         time_new = f", time * {scale_new} AS time" if timed else ""
         new = "SELECT grouped.* EXCLUDE (no), kept.* EXCLUDE (no, rank) FROM kept JOIN grouped USING (no)"
         both = (
@@ -150,7 +150,7 @@ class Numbered:
             return False
         before = None
         if old is not None:
-            before = {"state": old.states, "action": old.actions, "trip": old.trips}[name]
+            before = {"state": old.states, "action": old.actions, "trip": old.evidence.trips}[name]
         if before is not None and before.kind == "text":
             return False
         if log.kinds[name] != "unsure":
@@ -207,15 +207,6 @@ class Numbered:
         when = np.zeros(trip.shape, np.int64)
         when[edge, rank] = np.ma.getdata(found["time"])
         return trip, when
-
-
-def _names(labels: Labels, places: NDArray[Any], as_text: bool) -> NDArray[Any]:
-    """(n,) the labels at `places`, as text where they are to be."""
-    if labels.numbers is not None:
-        numbers: NDArray[Any] = np.ascontiguousarray(labels.numbers)[places]
-        return numbers.astype(str).astype(object) if as_text else numbers
-    names: NDArray[Any] = np.array(list(labels), object)[places]
-    return names
 
 
 def _common_time(old: TimeKind | None, new: TimeKind | None) -> tuple[int, int, TimeKind | None]:

@@ -63,8 +63,8 @@ class Planner:
         self.experience.save(path)
 
     def check(self) -> None:
-        """Look at every label, which loading leaves out; FileError where they are not in order."""
-        for labels in (self.experience.states, self.experience.actions, self.experience.trips):
+        """Look at all evidence and every label, which loading leaves out; FileError where they are not sound."""
+        for labels in (self.experience.states, self.experience.actions, self.experience.evidence.trips):
             if labels is not None:
                 labels.check_order()
 
