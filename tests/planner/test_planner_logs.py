@@ -20,6 +20,8 @@ import fwrl
 from fwrl.errors import FileError, FwrlError, OptionError
 from fwrl.planner import connections, read_positions
 from fwrl.planner.experience import KEPT
+from fwrl.planner.labels import Labels
+from fwrl.planner.reader import reading
 
 COLUMNS = ("state", "action", "reward", "next_state", "trip", "time")
 
@@ -368,6 +370,24 @@ def test_names_with_line_breaks_are_read(tmp_path, skip_bad):
     assert planner.summary.skipped == 0
     (tmp_path / "places.csv").write_text('state,x,y\n"a\nb",1,2\nd,3,4\n')
     assert read_positions(tmp_path / "places.csv", planner.experience.states)[0].tolist() == [1.0, 2.0]
+
+
+def test_folding_looks_up_no_name_on_its_own(monkeypatch):
+    before = fwrl.fit(LOG)
+    monkeypatch.setattr(Labels, "place", None)
+    folded = fwrl.fit([("b", "r", -1.0, "0", "t3", 10)], into=before)
+    monkeypatch.undo()
+    assert_same(folded, fwrl.fit([*LOG, ("b", "r", -1.0, "0", "t3", 10)]))
+
+
+def test_only_who_can_allow_more_memory_is_told_how():
+    for more in ("", "; allow more with --memory"):
+        with (
+            pytest.raises(FwrlError, match="more memory than 10MB") as error,
+            reading("10MB", None, "x", more) as reader,
+        ):
+            reader.one("SELECT list(range) FROM range(100_000_000)")
+        assert ("--memory" in str(error.value)) == bool(more)
 
 
 def test_a_folder_for_temporary_files_may_have_a_quote_in_its_name(tmp_path, monkeypatch):

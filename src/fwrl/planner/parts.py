@@ -100,7 +100,7 @@ def _described(con: DuckDBPyConnection, scan: str) -> dict[str, str]:
 
 def _of_files(con: DuckDBPyConnection, patterns: list[str], skip_bad: bool, serial: bool) -> list[Part]:
     by_format: dict[str, list[str]] = {}
-    for path in files_of(patterns):
+    for path in _matching(patterns):
         by_format.setdefault(_format(path), []).append(path)
     parts = []
     for format_, paths in by_format.items():
@@ -111,7 +111,7 @@ def _of_files(con: DuckDBPyConnection, patterns: list[str], skip_bad: bool, seri
     return parts
 
 
-def files_of(patterns: Iterable[str]) -> list[str]:
+def _matching(patterns: Iterable[str]) -> list[str]:
     """The files that are named or match a pattern."""
     files = []
     for pattern in patterns:
