@@ -4,9 +4,10 @@ The dense table of `fwrl` is S x S numbers. The greedy policy needs only the col
 backward search over the known edges makes it (see `kernels.search`), and improvements keep it current as new
 transitions arrive (see `kernels.upkeep`). What an improvement leads to waits until a question depends on it, and
 whatever is asked, by `act` too, is exact. One better reward next to the goal may change half the map, but a walker
-asks about states near those it asked about before, and most of what waits never matters to it. Where it jumps, all
-may matter at once; once that has taken long, the column is made anew instead (see `kernels.renewal`), so no
-question costs much more than a fresh column.
+asks about states near those it asked about before, and most of what waits never matters to it. On new ground, from
+where hardly anything is reached yet, a look ahead tells so (see `kernels.foresight`). Where it jumps, all may matter
+at once; once that has taken long, the column is made anew instead (see `kernels.renewal`), so no question costs much
+more than a fresh column.
 
 Columns of other goals are kept while memory allows, and catch up when their goal comes back. With rewards <= 0 a
 column is the same to the last bit however it came about, so columns are neither saved nor part of what the agent
@@ -26,6 +27,7 @@ from fwrl.errors import FileError
 from fwrl.kernels.agenda import Agenda, clear, empty_agenda
 from fwrl.kernels.compiled import compiled
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
+from fwrl.kernels.foresight import look_ahead
 from fwrl.kernels.links import (
     NONE,
     SPARE,
@@ -49,6 +51,7 @@ Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
 
 MEGABYTE = 10**6
+FEW = 32  # states that a question without an answer looks at before anybody has a turn
 CHUNK = 1024  # turns between two looks at whether those who wait still matter
 SHORT = 4 * CHUNK  # turns that a question may take before any other way is thought of: half a millisecond or so
 DEARER = 8  # what a turn costs, in states of a fresh column
@@ -78,12 +81,13 @@ class ColumnTables(NamedTuple):
     agenda: Agenda  # who waits to improve a column
     waits: Ints  # (1,) which column
     room: Room
+    ahead: Agenda  # who is met on the way from a state
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,) 1 where every step is worth -1
 
 
 # Made from the edges when a file is loaded, or only room.
-SCRATCH = ("links.lately", "links.changes", "columns", "h", "gains", "cheapest", "agenda", "waits", "room")
+SCRATCH = ("links.lately", "links.changes", "columns", "h", "gains", "cheapest", "agenda", "waits", "room", "ahead")
 
 
 @compiled
@@ -154,6 +158,7 @@ def work_off(agent: ColumnTables, s: int, best_only: bool) -> None:
         settle_once(V, agent.h, agent.links, agent.agenda, g)
     turns, limit = 0, SHORT
     matters = least_that_matters(agent, V, s, best_only)
+    look = NEVER if not best_only else CHUNK // 4 if matters > -np.inf else 0
     while agent.agenda.size[0] > 0 and agent.agenda.key[0] >= matters:
         if turns >= limit:
             if limit == SHORT:
@@ -162,7 +167,12 @@ def work_off(agent: ColumnTables, s: int, best_only: bool) -> None:
                 clear(agent.agenda)
             else:
                 limit = NEVER
-        turns += settle(V, agent.h, agent.links, agent.agenda, g, matters, CHUNK)
+        if turns >= look:
+            if look_ahead(V, agent.links, agent.agenda, agent.ahead, s, g, turns + FEW):
+                path_rewards(V, agent.links, s, agent.action_values)
+                break
+            look = 4 * (turns + FEW)
+        turns += settle(V, agent.h, agent.links, agent.agenda, g, matters, FEW if turns < CHUNK else CHUNK)
         matters = least_that_matters(agent, V, s, best_only)
 
 
@@ -210,6 +220,7 @@ def no_columns(n_states: int, n_actions: int, memory: int, counts_steps: bool) -
         empty_agenda(n_states),
         np.zeros(1, np.int64),
         room_for(links),
+        empty_agenda(n_states),
         np.zeros(n_actions),
         np.array([int(counts_steps)]),
     )
