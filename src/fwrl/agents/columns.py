@@ -167,7 +167,7 @@ def work_off(agent: ColumnTables, s: int, best_only: bool) -> None:
                 clear(agent.agenda)
             else:
                 limit = NEVER
-        if turns >= look:
+        elif turns >= look:
             if look_ahead(V, agent.links, agent.agenda, agent.ahead, s, g, turns + FEW):
                 path_rewards(V, agent.links, s, agent.action_values)
                 break
