@@ -84,6 +84,39 @@ def test_three_kills_change_nothing(tmp_path, uninterrupted):
     same_after(3, tmp_path, uninterrupted, seed=0)
 
 
+KILLED_WHILE_WRITING = """
+import os, signal, sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("PRAGMA cache_size = 1")  # so that pages reach the file before the end of the transaction
+db.execute("BEGIN")
+if sys.argv[2] == "first":
+    db.execute("CREATE TABLE about (key TEXT, value TEXT)")
+db.executemany("INSERT INTO about VALUES (?, ?)", [(f"key {n}", "x" * 1000) for n in range(5000)])
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def killed_while_writing(path, when):
+    subprocess.run([sys.executable, "-c", KILLED_WHILE_WRITING, str(path), when], check=False)
+    assert Path(f"{path}-journal").stat().st_size > 0
+
+
+def test_what_was_being_written_when_killed_is_undone(tmp_path, uninterrupted):
+    path = tmp_path / "x.sqlite"
+    with Store(path) as store:
+        run_experiments(store, chosen(EXPERIMENTS), seeds=SEEDS, workers=1)
+    killed_while_writing(path, "later")
+    with Store(path) as store:
+        assert store.content() == uninterrupted
+
+
+def test_a_file_whose_making_was_killed_is_made_anew(tmp_path):
+    path = tmp_path / "x.sqlite"
+    killed_while_writing(path, "first")
+    with Store(path) as store:
+        assert store.finished() == set()
+
+
 @pytest.mark.stress
 def test_fifty_kills_change_nothing(tmp_path, uninterrupted):
     for part in range(10):

@@ -6,6 +6,7 @@ A run is written in one transaction: it is there whole or not at all, whenever t
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import platform
@@ -70,6 +71,7 @@ class Store:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         try:
+            _undo_unfinished(self.path)
             fresh = not self.path.exists() or self.path.stat().st_size == 0
             if not fresh:
                 _refuse_unsound(self.path)
@@ -189,6 +191,14 @@ class Store:
             for row in self.rows(table)[1]:
                 state.update(repr(row).encode())
         return state.hexdigest()
+
+
+def _undo_unfinished(path: Path) -> None:
+    """Let SQLite take back what a killed process had begun to write: looking at the file read-only cannot."""
+    if path.exists() and Path(f"{path}-journal").exists():
+        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)
+        with contextlib.closing(db), contextlib.suppress(sqlite3.DatabaseError):  # damage is told of next
+            db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
 
 
 def _refuse_unsound(path: Path) -> None:
