@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwrl.agents import make_agent
-from fwrl.kernels.arrival import no_plan, plan_for, settled
+from fwrl.kernels.arrival import plan_for
 from fwrl.kernels.edges import count_edge, no_edges, with_room
+from fwrl.kernels.plan import no_plan, settled
 from fwrl.oracle import optimum
 from fwrl.worlds import from_outcomes
 

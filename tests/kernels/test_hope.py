@@ -8,9 +8,10 @@ from oracle_reference import brute_force
 
 import fwrl
 from fwrl.agents import make_agent
-from fwrl.kernels.arrival import no_plan, plan_for, reconsider
+from fwrl.kernels.arrival import plan_for, reconsider
 from fwrl.kernels.edges import count_edge, no_edges, with_room
 from fwrl.kernels.hope import FAINT, LEVELS, follow_evidence, hope_ends, level_of, no_hope, see_news, share_of_hope
+from fwrl.kernels.plan import no_plan
 from fwrl.oracle import optimum
 from fwrl.worlds import from_outcomes
 

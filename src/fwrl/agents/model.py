@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import Agent, Config, no_episode
 from fwrl.agents.verbs import LEARNED, PROFITABLE, Verbs, declare
 from fwrl.errors import OptionError, PositiveCycleError
-from fwrl.kernels.arrival import Plan, check_plan, no_plan, outcome_of, plan_for, reconsider
+from fwrl.kernels.arrival import outcome_of, plan_for, reconsider
 from fwrl.kernels.chance import fresh_digits
 from fwrl.kernels.compiled import compiled
 from fwrl.kernels.edges import (
@@ -36,6 +36,7 @@ from fwrl.kernels.edges import (
 from fwrl.kernels.exploration import EXPLORE, GOAL, epsilon_greedy_from
 from fwrl.kernels.greedy import Greedy, nothing_remembered, remember
 from fwrl.kernels.hope import follow_evidence, forget_news, level_of, see_news, see_reward
+from fwrl.kernels.plan import Plan, check_plan, no_plan
 from fwrl.kernels.ties import improves
 from fwrl.kernels.tries import tries_of
 

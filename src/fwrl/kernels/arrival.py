@@ -18,69 +18,19 @@ the plan is then left as it is, unsettled.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from fwrl.errors import FileError
 from fwrl.kernels.compiled import compiled
 from fwrl.kernels.edges import NONE, Edges
-from fwrl.kernels.hope import Hope, check_hope, hope_ends, no_hope, share_of_hope
+from fwrl.kernels.hope import hope_ends, share_of_hope
+from fwrl.kernels.plan import Plan, dequeue, enqueue, leave, touch
 from fwrl.kernels.ties import SMALLEST_SCALE, improves
 from fwrl.kernels.tries import tries_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 STANDSTILL = 1e-11  # relative change below which a value counts as settled
 ENDLESS = 20_000_000  # evaluations after which a cycle must be profitable, if any step gains, or is not waited for
 
 STILL, MOVED, ASTRAY = 0, 1, 2  # what an evaluation finds
-
-
-class Plan(NamedTuple):
-    """The policy for the goal in use and its values, with room for keeping them current."""
-
-    p: Floats  # (S,)
-    v: Floats  # (S,)
-    pi: Ints  # (S,)
-    queue: Ints  # (S,) ring of states to evaluate
-    queued: Ints  # (S,) 1 while in the queue
-    touched: Ints  # (2 S,) states whose value changed since the last improvement
-    is_touched: Ints  # (S,)
-    size: Ints  # (4,) head and length of the queue, number of touched, 1 where the plan was left unsettled
-    hope: Hope
-
-
-def no_plan(n_states: int, prior: float = 0.0) -> Plan:
-    """Nothing arrives anywhere; `prior` is the hope there would be if there were any."""
-    p, v = np.zeros(n_states), np.full(n_states, -np.inf)
-    queue, queued, is_touched = (np.zeros(n_states, np.int64) for _ in range(3))
-    touched, size = np.zeros(2 * n_states, np.int64), np.zeros(4, np.int64)
-    pi = np.full(n_states, NONE)
-    return Plan(p, v, pi, queue, queued, touched, is_touched, size, no_hope(prior))
-
-
-def check_plan(edges: Edges, plan: Plan, fresh: Plan) -> None:
-    """Refuse a plan read from a file unless it is at rest, arrives where a `fresh` one does, and follows edges.
-
-    Its values may differ from those of the fresh one by rounding, or be wrong and then soon corrected.
-    """
-    S = len(fresh.p)
-    check_hope(plan.hope)
-    sound = [len(array) for array in plan[:-1]] == [len(array) for array in fresh[:-1]]
-    sound = sound and 0 <= plan.size[0] < S and not plan.size[1:3].any()
-    sound = sound and not (plan.queued.any() or plan.is_touched.any())
-    sound = sound and np.array_equal(plan.p > 0, fresh.p > 0) and np.array_equal(plan.pi < 0, fresh.pi < 0)
-    sound = sound and bool(np.isfinite(plan.p).all() and np.isfinite(plan.v[fresh.p > 0]).all())
-    if sound:
-        A = len(edges.leaving) // S
-        states = np.flatnonzero(plan.pi >= 0)
-        tried = edges.leaving[states * A + np.minimum(plan.pi[states], A - 1)] != NONE
-        sound = bool(np.all(plan.pi < A) and (plan.hope.on[0] == 1 or np.all(tried)))
-    if not sound:
-        raise FileError(f"expected a plan over {S} states that follows what was observed; the file is damaged")
 
 
 @compiled
@@ -92,7 +42,7 @@ def plan_for(edges: Edges, plan: Plan, g: int) -> bool:
     plan.queued[:] = 0
     plan.is_touched[:] = 0
     plan.size[:] = 0
-    _touch(plan, g)
+    touch(plan, g)
     plan.p[g] = 1.0
     plan.v[g] = 0.0
     if plan.hope.on[0] != 0:
@@ -111,7 +61,7 @@ def _hope(edges: Edges, plan: Plan, g: int) -> None:
                 plan.pi[s] = a
                 plan.p[s] = 1.0
                 plan.v[s] = plan.hope.reward[0]
-                _touch(plan, s)
+                touch(plan, s)
                 break
 
 
@@ -130,7 +80,7 @@ def _attract(edges: Edges, plan: Plan, g: int) -> None:
         s = pair // A
         if s != g and plan.pi[s] == NONE and share_of_hope(plan.hope, tries_of(edges, pair)) > 0.0:
             plan.pi[s] = pair % A
-            _enqueue(plan, s)
+            enqueue(plan, s)
             expanded = _expand(edges, plan, g, expanded)
 
 
@@ -151,7 +101,7 @@ def _attract_to(edges: Edges, plan: Plan, y: int, g: int) -> None:
         x = edges.pair[e] // A
         if x != g and plan.pi[x] == NONE:
             plan.pi[x] = edges.pair[e] % A
-            _enqueue(plan, x)
+            enqueue(plan, x)
         e = edges.next_entering[e]
 
 
@@ -162,35 +112,18 @@ def settle(edges: Edges, plan: Plan, g: int) -> bool:
     while plan.size[1] > 0 or plan.size[2] > 0:
         while plan.size[1] > 0:
             work += 1
-            s = _dequeue(plan)
+            s = dequeue(plan)
             change = _evaluate(edges, plan, s)
             if change == ASTRAY:
                 return False
             if work > ENDLESS:
-                _leave(plan)
+                leave(plan)
                 return not _gains(edges)
             if change == MOVED:
-                _touch(plan, s)
+                touch(plan, s)
                 _enqueue_followers(edges, plan, s, g)
         _improve(edges, plan, g)
     return True
-
-
-@compiled
-def settled(plan: Plan) -> bool:
-    """Whether the plan's values are those of its policy."""
-    return bool(plan.size[3] == 0)
-
-
-@compiled
-def _leave(plan: Plan) -> None:
-    """Put the plan to rest as it is."""
-    while plan.size[1] > 0:
-        _dequeue(plan)
-    for n in range(plan.size[2]):
-        plan.is_touched[plan.touched[n]] = 0
-    plan.size[2] = 0
-    plan.size[3] = 1
 
 
 @compiled
@@ -294,10 +227,10 @@ def _consider(edges: Edges, plan: Plan, s: int, a: int, g: int) -> None:
     p, v = outcome_of(edges, plan, s * A + a)
     if improves(p, plan.p[s]) or (not improves(plan.p[s], p) and improves(v, plan.v[s])):
         plan.pi[s] = a
-        _touch(plan, s)
+        touch(plan, s)
         plan.p[s] = p
         plan.v[s] = v
-        _enqueue(plan, s)
+        enqueue(plan, s)
         _enqueue_followers(edges, plan, s, g)
 
 
@@ -333,7 +266,7 @@ def reconsider(edges: Edges, plan: Plan, s: int, a: int, g: int) -> bool:
         A = len(edges.leaving) // len(plan.p)
         if hope_ends(plan.hope, tries_of(edges, s * A + a) - 1) and not _stands(edges, plan, s, g):
             return plan_for(edges, plan, g)
-        _enqueue(plan, s)
+        enqueue(plan, s)
     else:
         _consider(edges, plan, s, a, g)
     return settle(edges, plan, g)
@@ -347,31 +280,5 @@ def _enqueue_followers(edges: Edges, plan: Plan, s: int, g: int) -> None:
     while e != NONE:
         x = edges.pair[e] // A
         if x != s and x != g and plan.pi[x] == edges.pair[e] % A:
-            _enqueue(plan, x)
+            enqueue(plan, x)
         e = edges.next_entering[e]
-
-
-@compiled
-def _enqueue(plan: Plan, s: int) -> None:
-    if plan.queued[s] == 0:
-        plan.queued[s] = 1
-        tail = plan.size[0] + plan.size[1]
-        plan.queue[tail % len(plan.queue)] = s
-        plan.size[1] += 1
-
-
-@compiled
-def _dequeue(plan: Plan) -> int:
-    s = plan.queue[plan.size[0]]
-    plan.size[0] = (plan.size[0] + 1) % len(plan.queue)
-    plan.size[1] -= 1
-    plan.queued[s] = 0
-    return int(s)
-
-
-@compiled
-def _touch(plan: Plan, s: int) -> None:
-    if plan.is_touched[s] == 0:
-        plan.is_touched[s] = 1
-        plan.touched[plan.size[2]] = s
-        plan.size[2] += 1

@@ -82,7 +82,8 @@ class Guides:
         return self._searches[backup]
 
     def _uncertain(self, goal: int, avoided: list[int]) -> Guide:
-        from fwrl.kernels.arrival import no_plan, plan_for, settled  # slow to import, and few logs need it
+        from fwrl.kernels.arrival import plan_for  # slow to import, and few logs need it
+        from fwrl.kernels.plan import no_plan, settled
 
         found = self._experience
         if self._model is None:
