@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwrl.kernels.latest import NONE, keep_latest, no_trips
+from fwrl.kernels.latest import MARK, TIME, TRIP, keep_latest, no_trips
 
 EDGES, KEPT = 3, 3
 ROWS = st.lists(
@@ -28,7 +28,8 @@ def test_the_latest_trips_are_kept_each_once_however_rows_come(rows, cut):
             if edge == e:
                 times[mark] = max(time, times.get(mark, time))
         expected = sorted(((time, mark) for mark, time in times.items()), reverse=True)[:KEPT]
-        kept = latest.row[e] != NONE
-        assert list(zip(latest.time[e][kept].tolist(), latest.mark[e][kept].tolist(), strict=True)) == expected
-        assert [rows[row] for row in latest.row[e][kept]] == [(e, time, mark) for time, mark in expected]
-        assert latest.rows[e] == sum(edge == e for edge, *_ in rows)
+        sights = latest.sight[e][: latest.seen[e, 0]]
+        marks = sights[:, MARK].copy().view(np.uint64)
+        assert list(zip(sights[:, TIME].tolist(), marks.tolist(), strict=True)) == expected
+        assert [rows[row] for row in sights[:, TRIP]] == [(e, time, mark) for time, mark in expected]
+        assert latest.seen[e, 1] == sum(edge == e for edge, *_ in rows)

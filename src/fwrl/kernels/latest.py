@@ -13,52 +13,49 @@ Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
 Marks = NDArray[np.uint64]
 
-NONE = -1
+TIME, MARK, TRIP = 0, 1, 2  # of a sight
 
 
 class Latest(NamedTuple):
     """For each of E edges its K latest trips, latest first, and of trips at one time the larger mark first."""
 
-    time: Ints  # (E, K)
-    mark: Marks  # (E, K) what tells trips apart
-    row: Ints  # (E, K) where it was seen then, -1 where there were fewer trips
-    rows: Ints  # (E,) how many rows there were
+    sight: Ints  # (E, K, 3) when a trip was last seen there, the bits of its mark, and its number
+    seen: Indices  # (E, 2) how many trips are kept, and in how many rows the edge was seen
 
 
 def no_trips(edges: int, kept: int) -> Latest:
     """Room for the `kept` latest trips of as many edges."""
-    shape = (edges, kept)
-    return Latest(
-        np.zeros(shape, np.int64), np.zeros(shape, np.uint64), np.full(shape, NONE), np.zeros(edges, np.int64)
-    )
+    return Latest(np.zeros((edges, kept, 3), np.int64), np.zeros((edges, 2), np.int32))
 
 
 @compiled
-def keep_latest(edge: Indices, time: Ints, mark: Marks, row: Ints, latest: Latest) -> None:
-    """Take rows into account: `edge[k]` was seen at `time[k]` on the trip that has `mark[k]`.
+def keep_latest(edge: Indices, time: Ints, mark: Marks, trip: Ints, latest: Latest) -> None:
+    """Take rows into account: `edge[k]` was seen at `time[k]` on `trip[k]`, which `mark[k]` tells from others.
 
     A row that comes later than the last trip kept moves up to its place, from where its trip stood if it was kept.
     """
-    K = latest.row.shape[1]
+    K = latest.sight.shape[1]
     for k in range(len(edge)):
-        e = edge[k]
-        latest.rows[e] += 1
+        sight, seen = latest.sight[edge[k]], latest.seen[edge[k]]
+        seen[1] += 1
         place = 0
-        while place < K - 1 and latest.row[e, place] != NONE and latest.mark[e, place] != mark[k]:
+        while place < seen[0] and np.uint64(sight[place, MARK]) != mark[k]:
             place += 1
-        if latest.row[e, place] != NONE and not _later(time[k], mark[k], latest, e, place):
+        if place == K:
+            place -= 1  # of the last one kept
+        if place == seen[0]:
+            seen[0] += 1
+        elif not _later(time[k], mark[k], sight[place]):
             continue
-        while place > 0 and _later(time[k], mark[k], latest, e, place - 1):
-            latest.time[e, place] = latest.time[e, place - 1]
-            latest.mark[e, place] = latest.mark[e, place - 1]
-            latest.row[e, place] = latest.row[e, place - 1]
+        while place > 0 and _later(time[k], mark[k], sight[place - 1]):
+            for field in range(3):
+                sight[place, field] = sight[place - 1, field]
             place -= 1
-        latest.time[e, place] = time[k]
-        latest.mark[e, place] = mark[k]
-        latest.row[e, place] = row[k]
+        sight[place, TIME] = time[k]
+        sight[place, MARK] = np.int64(mark[k])
+        sight[place, TRIP] = trip[k]
 
 
 @compiled
-def _later(time: int, mark: int, latest: Latest, e: int, place: int) -> bool:
-    other = latest.time[e, place]
-    return bool(time > other or (time == other and mark > latest.mark[e, place]))
+def _later(time: int, mark: int, other: Ints) -> bool:
+    return bool(time > other[TIME] or (time == other[TIME] and mark > np.uint64(other[MARK])))

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from fwrl.planner.experience import Experience, Indices
 from fwrl.planner.labels import Labels
-from fwrl.planner.reader import Reader
+from fwrl.planner.reader import AT_ONCE, Reader
 
 EXACT = 5_000  # states up to which every pair is counted
 SAMPLED = 8  # states to start from beyond that
-AT_ONCE = 4_000_000  # moves taken from DuckDB in one go
 
 Bits = NDArray[np.uint8]
 
@@ -71,9 +70,8 @@ def count(experience: Experience) -> Experience:
 def _sample(reader: Reader, S: int) -> Indices:
     if S <= EXACT:
         return np.arange(S, dtype=np.int32)
-    query = f"SELECT place FROM states ORDER BY hash(label::VARCHAR), place LIMIT {SAMPLED}"
-    chosen = np.ma.getdata(reader.con.execute(query).fetchnumpy()["place"])
-    return np.sort(chosen).astype(np.int32)
+    chosen = reader.columns(f"SELECT place FROM states ORDER BY hash(label::VARCHAR), place LIMIT {SAMPLED}")
+    return np.sort(chosen["place"]).astype(np.int32)
 
 
 def _join(reader: Reader, experience: Experience, row: Indices, joined: Bits, every: bool) -> None:
@@ -100,12 +98,9 @@ def _join(reader: Reader, experience: Experience, row: Indices, joined: Bits, ev
             "counting connections",
             f"CREATE OR REPLACE TEMP TABLE joining AS SELECT DISTINCT hash(trip) AS trip, s.place AS source, "
             f"n.place AS target FROM {moves} JOIN logged s ON state = s.label JOIN logged n ON next_state = n.label "
-            f"WHERE hash(trip) % {parts} = {part} ORDER BY trip",
+            f"WHERE hash(trip) % {parts} = {part}",
         )
-        found = {
-            k: np.ma.getdata(v)
-            for k, v in reader.con.execute("SELECT * FROM joining ORDER BY trip").fetchnumpy().items()
-        }
+        found = reader.columns("SELECT * FROM joining ORDER BY trip")
         trip, n = found["trip"], len(found["trip"])
         begin = np.concatenate(([0], np.flatnonzero(trip[1:] != trip[:-1]) + 1, [n])).astype(np.int32)
         room = search_room(len(row), n)
@@ -134,6 +129,6 @@ def _moved(reader: Reader, states: Labels, before: Labels) -> Indices:
     places = np.arange(len(before), dtype=np.int32)
     reader.con.register("before", {"label": before.taken(places, as_text=True), "was": places})
     query = "SELECT was, place FROM before JOIN states ON before.label = states.label::VARCHAR"
-    found = reader.con.execute(query).fetchnumpy()
-    places[np.ma.getdata(found["was"])] = np.ma.getdata(found["place"])
+    found = reader.columns(query)
+    places[found["was"]] = found["place"]
     return places

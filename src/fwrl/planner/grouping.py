@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from fwrl.errors import FwrlError
 from fwrl.planner.experience import LARGEST
-from fwrl.planner.latest import keep_trips
+from fwrl.planner.latest import count_trips, keep_trips
 from fwrl.planner.log import Log, first_bad
 from fwrl.planner.reader import Reader
 
@@ -70,7 +70,7 @@ def group(reader: Reader, log: Log, skip_bad: bool) -> Counts:
         raise _bad(reader, log)
     trips, span = _trips(reader, log), _span(reader, log, skip_bad)
     if trips is not None:
-        keep_trips(reader, _keys(log), int(n), int(transitions), span)
+        keep_trips(reader, _keys(log), int(n), int(transitions), span, _numbers(log))
     return Counts(int(transitions), trips, skipped)
 
 
@@ -78,10 +78,14 @@ def _trips(reader: Reader, log: Log) -> int | None:
     """The number of trips; None where the log names none."""
     if "trip" not in log.has:
         return None
-    trips, unnamed, least = reader.one("SELECT count(DISTINCT trip), count(*) - count(trip), min(trip) FROM moves")
-    if unnamed or least == "":
+    trips, unnamed = count_trips(reader, _numbers(log))
+    if unnamed:
         raise _bad(reader, log)
-    return int(trips)
+    return trips
+
+
+def _numbers(log: Log) -> bool:
+    return log.kinds["trip"] == "integer"
 
 
 def _span(reader: Reader, log: Log, skip_bad: bool) -> tuple[int, int] | None:

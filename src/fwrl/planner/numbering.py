@@ -174,8 +174,7 @@ class Numbered:
             f"CREATE OR REPLACE TEMP TABLE {table} AS "
             f"SELECT label, (row_number() OVER (ORDER BY {shown}) - 1)::INTEGER AS place FROM ({every})"
         )
-        found = self._con.execute(f"SELECT {shown} AS label FROM {table} ORDER BY place").fetchnumpy()["label"]
-        names = np.ma.getdata(found)
+        names = self._reader.columns(f"SELECT {shown} AS label FROM {table} ORDER BY place")["label"]
         return Labels(names.astype(np.int64)) if integer else Labels.of_text(names.tolist())
 
     def _edges(self) -> dict[str, NDArray[Any]]:
@@ -183,29 +182,26 @@ class Numbered:
         join = "JOIN actions a ON g.action = a.label" if self._has_action else ""
         last = ", g.last" if self.time is not None else ""
         order = "source, action, target" if self._has_action else "source, target"
-        self._con.execute(
-            f"CREATE OR REPLACE TEMP TABLE numbered AS SELECT s.place AS source{action}, n.place AS target, g.no, "
-            f"g.count, g.total, g.best{last}, (row_number() OVER (ORDER BY {order}) - 1)::INTEGER AS edge "
-            f"FROM grouped g JOIN states s ON g.state = s.label JOIN states n ON g.next_state = n.label {join}"
+        return self._reader.columns(
+            f"SELECT s.place AS source{action}, n.place AS target, g.no, g.count::BIGINT AS count, g.total, g.best"
+            f"{last} FROM grouped g JOIN states s ON g.state = s.label JOIN states n ON g.next_state = n.label {join} "
+            f"ORDER BY {order}"
         )
-        chosen = f"source{', action' * self._has_action}, target, count::BIGINT AS count, total, best"
-        chosen += ", last" if last else ""
-        found = self._con.execute(f"SELECT {chosen} FROM numbered ORDER BY edge").fetchnumpy()
-        return {name: np.ma.getdata(column) for name, column in found.items()}
 
     def _kept(self) -> tuple[Indices, Ints | None]:
-        timed = self.time is not None
-        found = self._con.execute(
-            f"SELECT edge, rank, t.place AS trip{', kept.time AS time' * timed} FROM kept JOIN numbered USING (no) "
-            f"JOIN trips t ON kept.trip = t.label"
-        ).fetchnumpy()
-        edge, rank = np.ma.getdata(found["edge"]), np.ma.getdata(found["rank"])
-        trip = np.full((len(self.edges["source"]), KEPT), NONE, np.int32)
-        trip[edge, rank] = np.ma.getdata(found["trip"])
+        timed, E = self.time is not None, len(self.edges["no"])
+        found = self._reader.columns(
+            f"SELECT no, rank, t.place AS trip{', time' * timed} FROM kept JOIN trips t ON kept.trip = t.label"
+        )
+        edge = np.empty(E, np.int32)
+        edge[self.edges["no"]] = np.arange(E, dtype=np.int32)
+        places = edge[found["no"]], found["rank"]
+        trip = np.full((E, KEPT), NONE, np.int32)
+        trip[places] = found["trip"]
         if not timed:
             return trip, None
         when = np.zeros(trip.shape, np.int64)
-        when[edge, rank] = np.ma.getdata(found["time"])
+        when[places] = found["time"]
         return trip, when
 
 

@@ -7,16 +7,23 @@ import re
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+T = TypeVar("T")
 Progress = Callable[[str, float], None]
+Columns = dict[str, NDArray[Any]]
 
 POLL = 0.1  # seconds between two looks at how far DuckDB is
+AT_ONCE = 4_000_000  # rows taken from DuckDB in one go
 KIND = re.compile(r"^[A-Z][\w ]* Error: ")  # what DuckDB's messages begin with
 
 
@@ -37,34 +44,50 @@ class Reader:
 
     def run(self, what: str, query: str) -> None:
         """Execute a query, telling the watch."""
-        if self._progress is None:
-            self.con.execute(query)
+        self._watched(what, lambda: self.con.execute(query))
+
+    def pieces(self, what: str, query: str, most: int) -> Iterator[Columns]:
+        """The columns of an answer of at most `most` rows: a long one is written down first, and read bit by bit."""
+        if most <= AT_ONCE:
+            yield self._watched(what, lambda: self.columns(query))
             return
-        failed: list[BaseException] = []
+        self.run(what, f"CREATE OR REPLACE TEMP TABLE spooled AS {query}")
+        for first in range(0, int(self.one("SELECT count(*) FROM spooled")[0]), AT_ONCE):
+            yield self.columns(f"SELECT * FROM spooled WHERE rowid >= {first} AND rowid < {first + AT_ONCE}")
+        self.con.execute("DROP TABLE spooled")
 
-        def work() -> None:
-            try:
-                self.con.execute(query)
-            except BaseException as error:
-                failed.append(error)
+    def columns(self, query: str) -> Columns:
+        """The columns of an answer that lacks no value."""
+        return {name: np.ma.getdata(column) for name, column in self.con.sql(query).fetchnumpy().items()}
 
-        worker = threading.Thread(target=work)
-        worker.start()
+    def _watched(self, what: str, work: Callable[[], T]) -> T:
+        """What `work` returns; while it queries, the watch is told how far it is."""
+        if self._progress is None:
+            return work()
+        promise: Future[T] = Future()
+        thread = threading.Thread(target=lambda: _fulfil(promise, work))
+        thread.start()
         try:
-            while worker.is_alive():
-                worker.join(POLL)
+            while thread.is_alive():
+                thread.join(POLL)
                 self._progress(what, max(0.0, self.con.query_progress()) / 100)
         except BaseException:
             self.con.interrupt()
-            worker.join()
+            thread.join()
             raise
-        if failed:
-            raise failed[0]
+        return promise.result()
 
     def one(self, query: str) -> tuple[Any, ...]:
         """The only row of an answer."""
         rows: list[tuple[Any, ...]] = self.con.execute(query).fetchall()  # all, or DuckDB would not finish the query
         return rows[0]
+
+
+def _fulfil(promise: Future[T], work: Callable[[], T]) -> None:
+    try:
+        promise.set_result(work())
+    except BaseException as error:
+        promise.set_exception(error)
 
 
 @contextlib.contextmanager
