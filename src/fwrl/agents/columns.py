@@ -93,9 +93,10 @@ SCRATCH = ("links.lately", "links.changes", "columns", "h", "gains", "cheapest",
 @compiled
 def act(agent: ColumnTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on F(s, ., g)."""
-    path_rewards(agent.columns.V[agent.columns.slot[agent.clock[GOAL]]], agent.links, s, agent.action_values)
     if agent.agenda.size[0] > 0:
         work_off(agent, s, True)
+    else:
+        path_rewards(agent.columns.V[agent.columns.slot[agent.clock[GOAL]]], agent.links, s, agent.action_values)
     return epsilon_greedy(agent.action_values, agent.clock, rng)
 
 

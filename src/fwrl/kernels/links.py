@@ -1,7 +1,8 @@
 """Known edges of a large world: the best reward of each observed (s, a, s'), in little memory.
 
-Like `edges`, two linked lists run through them, the newest edge at the head of both: those that leave a pair
-(s, a), and those that enter a state. What a walk reads together lies together, in 32 bits each; counts and sums
+Like `edges`, linked lists run through them, the newest edge at the head: one of those that leave a pair (s, a), and
+several of those that enter a state, so that a search need not wait for one edge to learn where the next is; only
+the last of them grows beyond one edge. What a walk reads together lies together, in 32 bits each; counts and sums
 are not kept, 24 bytes an edge instead of 56.
 
 A ring remembers which edges were lately new or better, for whoever comes back to catch up.
@@ -24,6 +25,7 @@ Indices = NDArray[np.int32]
 
 NONE = -1
 PAIR, TARGET, NEXT_LEAVING, NEXT_ENTERING = 0, 1, 2, 3  # of a link
+LISTS = 4  # of edges into a state
 RING = 1 << 16  # changes remembered
 SPARE = 1 << 20  # slots beyond one for each pair
 
@@ -32,8 +34,8 @@ class Links(NamedTuple):
     """Linked lists over arrays; `used[0]` of the slots are taken."""
 
     leaving: Indices  # (S * A,) head of the edges of the pair s * A + a
-    entering: Indices  # (S,) head of the edges into a state
-    link: Indices  # (E, 4) pair, target, and the next edge of both lists
+    entering: Indices  # (S, LISTS) heads of the edges into a state
+    link: Indices  # (E, 4) pair, target, and the next edges of the lists it is in
     best: Floats  # (E,) largest reward
     used: Ints  # (1,)
     lately: Indices  # (RING,) edges that changed; change number n is at n modulo RING
@@ -50,7 +52,7 @@ def no_links(n_states: int, n_actions: int) -> Links:
     size = pairs + min(pairs, SPARE)
     return Links(
         np.full(pairs, NONE, np.int32),
-        np.full(n_states, NONE, np.int32),
+        np.full((n_states, LISTS), NONE, np.int32),
         np.zeros((size, 4), np.int32),
         np.zeros(size),
         np.zeros(1, np.int64),
@@ -76,7 +78,7 @@ def check_links(links: Links, n_states: int, n_actions: int) -> None:
     """Refuse links read from a file, without any room, that would lead compiled code astray."""
     pairs, E = n_states * n_actions, len(links.best)
     sound = links.link.shape == (E, 4) and links.used.tolist() == [E] and bool(np.isfinite(links.best).all())
-    sound = sound and len(links.leaving) == pairs and len(links.entering) == n_states
+    sound = sound and len(links.leaving) == pairs and links.entering.shape == (n_states, LISTS)
     for name, most in ((PAIR, pairs), (TARGET, n_states)):
         sound = sound and bool(np.all((links.link[:, name] >= 0) & (links.link[:, name] < most)))
     if sound:
@@ -112,11 +114,17 @@ def group_links(links: Links, edges: Incoming) -> None:
         y = links.link[e, TARGET]
         place = first[y]
         first[y] = place + 1
-        edges.source[place] = links.link[e, PAIR] // A
+        edges.source[place] = source_of(links, e, A)
         edges.reward[place] = links.best[e]
     for y in range(S, 0, -1):
         first[y] = first[y - 1]
     first[0] = 0
+
+
+@compiled
+def source_of(links: Links, e: int, A: int) -> int:
+    """The state that an edge leaves; A actions a state. Short numbers without sign are divided fastest."""
+    return int(np.uint32(links.link[e, PAIR]) // np.uint32(A))
 
 
 @compiled
@@ -144,8 +152,11 @@ def _enlist(links: Links, e: int) -> None:
     pair, target = links.link[e, PAIR], links.link[e, TARGET]
     links.link[e, NEXT_LEAVING] = links.leaving[pair]
     links.leaving[pair] = e
-    links.link[e, NEXT_ENTERING] = links.entering[target]
-    links.entering[target] = e
+    n = 0
+    while n < LISTS - 1 and links.entering[target, n] != NONE:
+        n += 1
+    links.link[e, NEXT_ENTERING] = links.entering[target, n]
+    links.entering[target, n] = e
 
 
 @compiled

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from fwrl.kernels.agenda import DONE, Agenda, clear, finish, next_in_turn, wait
 from fwrl.kernels.compiled import compiled
-from fwrl.kernels.links import NEXT_ENTERING, NEXT_LEAVING, NONE, PAIR, TARGET, Links
+from fwrl.kernels.links import LISTS, NEXT_ENTERING, NEXT_LEAVING, NONE, TARGET, Links, source_of
 from fwrl.kernels.ties import PROFIT, improves
 
 Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ def offer_changes(V: Floats, h: Floats, links: Links, agenda: Agenda, g: int, si
     for n in range(since, links.changes[0]):
         e = links.lately[n % len(links.lately)]
         through = links.best[e] + V[links.link[e, TARGET]]
-        _offer(V, h, agenda, g, links.link[e, PAIR] // A, through, gains)
+        _offer(V, h, agenda, g, source_of(links, e, A), through, gains)
 
 
 @compiled
@@ -67,10 +67,11 @@ def _turn(V: Floats, h: Floats, links: Links, agenda: Agenda, g: int, y: int, ga
     """Let V rise over every edge into y."""
     A = len(links.leaving) // len(links.entering)
     here = V[y]
-    e = links.entering[y]
-    while e != NONE:
-        _offer(V, h, agenda, g, links.link[e, PAIR] // A, links.best[e] + here, gains)
-        e = links.link[e, NEXT_ENTERING]
+    for n in range(LISTS):
+        e = links.entering[y, n]
+        while e != NONE:
+            _offer(V, h, agenda, g, source_of(links, e, A), links.best[e] + here, gains)
+            e = links.link[e, NEXT_ENTERING]
 
 
 @compiled
@@ -110,13 +111,14 @@ def raise_potential(h: Floats, links: Links, agenda: Agenda, u: int, r: float, v
         if y == v:
             profitable = rise > PROFIT
             continue
-        e = links.entering[y]
-        while e != NONE:
-            x = links.link[e, PAIR] // A
-            onward = rise + (links.best[e] + h[y] - h[x])
-            if onward > least:
-                wait(agenda, x, onward)
-            e = links.link[e, NEXT_ENTERING]
+        for n in range(LISTS):
+            e = links.entering[y, n]
+            while e != NONE:
+                x = source_of(links, e, A)
+                onward = rise + (links.best[e] + h[y] - h[x])
+                if onward > least:
+                    wait(agenda, x, onward)
+                e = links.link[e, NEXT_ENTERING]
     if not profitable:
         for n in range(agenda.size[1]):
             if agenda.done[n] != v:
