@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 import fwrl
+from fwrl.agents.columns import OUTDATED
 from fwrl.errors import OptionError, PositiveCycleError
 from fwrl.kernels import links
 from fwrl.worlds import four_rooms
@@ -133,29 +134,56 @@ def test_whatever_is_asked_is_exact_while_improvements_wait(tmp_path_factory, re
             columns = fwrl.load(path)
 
 
-@pytest.mark.parametrize("costs", ["equal", "noisy", "some zero"])
-def test_a_jump_after_much_changed_gets_the_values_of_scipy(costs):
+@pytest.fixture(params=["equal", "noisy", "some zero"])
+def surroundings(request):
+    """(moves of a large map with these costs, a goal, which moves enter it)."""
     world, rng = four_rooms(100), np.random.default_rng(0)
     S, A = world.n_states, world.n_actions
     source, action = np.repeat(np.arange(S), A), np.tile(np.arange(A), S)
     target = world.tables.next_state[world.tables.first[:-1]]
     low = {"equal": np.ones(S * A), "noisy": 1 + rng.random(S * A) / 2, "some zero": rng.integers(0, 3, S * A) / 2.0}
-    cost = low[costs]
-    goal, far = S // 2, [0, S - 1]
-    enters = (target == goal) & (source != goal)
-    agent = fwrl.make_agent("fwrl", S, A, storage="columns")
-    agent.observe_many(source[~enters], action[~enters], -cost[~enters], target[~enters])
+    goal = S // 2
+    return (source, action, -low[request.param], target), goal, (target == goal) & (source != goal)
+
+
+def columns_that_know(moves, known):
+    source, action, reward, target = (column[known] for column in moves)
+    agent = fwrl.make_agent("fwrl", int(moves[0].max()) + 1, int(moves[1].max()) + 1, storage="columns")
+    agent.observe_many(source, action, reward, target)
+    return agent
+
+
+def by_scipy(moves, known, goal):
+    source, _, reward, target = moves
+    S, moved = int(source.max()) + 1, known & (source != target)
+    return -dijkstra(csr_array((-reward[moved], (target[moved], source[moved])), shape=(S, S)), indices=goal)
+
+
+def test_a_jump_after_much_changed_gets_the_values_of_scipy(surroundings):
+    moves, goal, enters = surroundings
+    agent = columns_that_know(moves, ~enters)
     agent.begin_episode(goal)
     for e in np.flatnonzero(enters):  # the goal's first connection, and one better than the other
-        agent.observe(source[e], action[e], -cost[e], target[e])
-        known = ~enters | (np.arange(S * A) <= e)
-        moved = known & (source != target)
-        least = csr_array((cost[moved], (target[moved], source[moved])), shape=(S, S))
-        best = -dijkstra(least, indices=goal)
-        for s in far:
+        agent.observe(*(column[e] for column in moves))
+        best = by_scipy(moves, ~enters | (np.arange(len(enters)) <= e), goal)
+        for s in (0, len(best) - 1):
             agent.act(s)
             assert agent.value(s, goal) == pytest.approx(best[s], rel=1e-12)
     np.testing.assert_allclose(agent.values(goal), best, rtol=1e-12)
+
+
+def test_a_goal_left_with_much_to_do_is_right_when_it_comes_back(surroundings):
+    moves, goal, enters = surroundings
+    agent = columns_that_know(moves, ~enters)
+    agent.begin_episode(goal)
+    for e in np.flatnonzero(enters):
+        agent.observe(*(column[e] for column in moves))
+    agent.begin_episode(goal + 1)
+    held = agent.tables.columns
+    assert held.change[held.slot[goal]] == OUTDATED
+    for g in (goal + 1, goal):
+        agent.begin_episode(g)
+        np.testing.assert_allclose(agent.values(g), by_scipy(moves, np.ones_like(enters), g), rtol=1e-12)
 
 
 def test_only_as_many_columns_are_kept_as_memory_allows():

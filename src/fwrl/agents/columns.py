@@ -9,9 +9,9 @@ where hardly anything is reached yet, a look ahead tells so (see `kernels.foresi
 at once; once that has taken long, the column is made anew instead (see `kernels.renewal`), so no question costs much
 more than a fresh column.
 
-Columns of other goals are kept while memory allows, and catch up when their goal comes back. With rewards <= 0 a
-column is the same to the last bit however it came about, so columns are neither saved nor part of what the agent
-knows.
+Columns of other goals are kept while memory allows, and catch up when their goal comes back; one that is left with
+much to do is made anew then. With rewards <= 0 a column is the same to the last bit however it came about, so columns
+are neither saved nor part of what the agent knows.
 """
 
 from __future__ import annotations
@@ -53,10 +53,12 @@ Indices = NDArray[np.int32]
 MEGABYTE = 10**6
 FEW = 32  # states that a question without an answer looks at before anybody has a turn
 CHUNK = 1024  # turns between two looks at whether those who wait still matter
-SHORT = 4 * CHUNK  # turns that a question may take before any other way is thought of: half a millisecond or so
+SHORT = CHUNK  # turns that a question may take before any other way is thought of: a fraction of a millisecond
+PARTING = 8 * CHUNK  # turns for a column before it is left
 DEARER = 8  # what a turn costs, in states of a fresh column
 NEVER = 1 << 62
 FREE = -1
+OUTDATED = -1
 
 
 class Columns(NamedTuple):
@@ -65,7 +67,7 @@ class Columns(NamedTuple):
     V: Floats  # (G, S)
     goal: Ints  # (G,) whose column it is, -1 where it is nobody's
     slot: Indices  # (S,) which column is a goal's, -1 where it has none
-    change: Ints  # (G,) the number of changes of edges up to which a column is current
+    change: Ints  # (G,) the number of changes of edges up to which a column is current, OUTDATED where it is not
     use: Ints  # (G,) when it was last used
 
 
@@ -178,6 +180,16 @@ def work_off(agent: ColumnTables, s: int, best_only: bool) -> None:
 
 
 @compiled
+def leave(agent: ColumnTables) -> None:
+    """The goal goes out of use: end what takes a few turns, or else have the column made anew when it comes back."""
+    columns, n = agent.columns, agent.waits[0]
+    settle(columns.V[n], agent.h, agent.links, agent.agenda, columns.goal[n], -np.inf, PARTING)
+    if agent.agenda.size[0] > 0:
+        clear(agent.agenda)
+        columns.change[n] = OUTDATED
+
+
+@compiled
 def least_that_matters(agent: ColumnTables, V: Floats, s: int, best_only: bool) -> float:
     """The V from which on a state that waits may still change F(s, ., g), or the best of it.
 
@@ -227,6 +239,14 @@ def no_columns(n_states: int, n_actions: int, memory: int, counts_steps: bool) -
     )
 
 
+def take_up(tables: ColumnTables, goal: int) -> None:
+    """Make or find the column of a goal that comes into use; what waits there, waits for questions."""
+    if goal != tables.clock[GOAL]:
+        leave(tables)
+        tables.clock[GOAL] = NONE
+    _slot(tables, goal)
+
+
 def column(tables: ColumnTables, goal: int) -> Floats:
     """(S,) V(., goal), current: kept, caught up, or made now, in place of the one longest unused."""
     n = _slot(tables, goal)
@@ -250,11 +270,11 @@ def _slot(tables: ColumnTables, goal: int) -> int:
     if n == FREE:
         n = _vacate(tables)
         columns.goal[n], columns.slot[goal] = goal, n
-        columns.change[n] = -1
+        columns.change[n] = OUTDATED
     columns.use[n] = columns.use.max() + 1
     since = int(columns.change[n])
     tables.waits[0] = n
-    if since < 0 or changes - since > len(tables.links.lately):
+    if since == OUTDATED or changes - since > len(tables.links.lately):
         if tables.gains[0] != 0 or not renew(columns.V[n], tables.links, tables.room, goal):
             Search(incoming(tables.links), tables.h).column(goal, out=columns.V[n])
         columns.change[n] = changes

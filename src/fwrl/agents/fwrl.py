@@ -283,7 +283,7 @@ class Fwrl(Agent):
     def prepare(self, goal: int) -> None:
         """Another goal, another column, other best actions."""
         if isinstance(self.tables, ColumnTables):
-            columns.column(self.tables, goal)
+            columns.take_up(self.tables, goal)
         elif not isinstance(self.tables, PaperTables):
             self.tables.greedy.changes[0] += 1
 

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra, floyd_warshall
 
 from fwrl.agents import make_agent
+from fwrl.agents.agent import Agent
 from fwrl.bench.measure import Measurement, alternate, discard, peak_of, seconds
 from fwrl.bench.walker import (
     EXPLORER,
@@ -134,23 +135,28 @@ def _single_steps(world: World, noise: float, steps: int, walker: Walker) -> tup
 
 
 def _first_connection(world: World, noise: float) -> tuple[float, float]:
-    """Seconds of the first step into a goal and the farthest question after it, and of a fresh column."""
+    """Seconds of the first step into a goal and the farthest question after it, and of a fresh column instead."""
     moves, goal, S = moves_of(world), _goal(world), world.n_states
     paid = rewards(len(moves.source), noise, np.random.default_rng(0))
     enters = (moves.target == goal) & (moves.source != goal)
     last = int(np.flatnonzero(enters)[0])
     before = ~enters
-    first, fresh = [], []
-    for _ in range(REPEATS + 1):
+
+    def knowing() -> Agent:
         agent = make_agent("fwrl", S, world.n_actions, seed=0, storage="columns")
         agent.observe_many(moves.source[before], moves.action[before], paid[before], moves.target[before])
         agent.begin_episode(goal)
+        return agent
 
-        def connect() -> None:
-            agent.observe(int(moves.source[last]), int(moves.action[last]), paid[last], goal)  # noqa: B023
-            agent.act(S - 1)  # noqa: B023
+    def connect(agent: Agent) -> None:
+        agent.observe(int(moves.source[last]), int(moves.action[last]), paid[last], goal)
+        agent.act(S - 1)
 
-        first.append(seconds(connect))
+    first, fresh = [], []
+    for _ in range(REPEATS + 1):
+        agent = knowing()
+        first.append(seconds(lambda: connect(agent)))  # noqa: B023
+        agent = knowing()
         fresh.append(seconds(lambda: agent.begin_episode(goal + 1)))  # noqa: B023
     return float(np.median(first[1:])), float(np.median(fresh[1:]))
 

@@ -21,6 +21,7 @@ from fwrl.kernels.search import NARROWER, reward_range
 Floats = NDArray[np.float64]
 
 RING = 16  # buckets
+LOOKED_AT = 4096  # states, to see how many are reached
 
 
 class Room(NamedTuple):
@@ -59,8 +60,9 @@ def renew(V: Floats, links: Links, room: Room, g: int) -> bool:
 
 @compiled
 def reached(V: Floats) -> int:
-    """How many states have a known path."""
+    """About how many states have a known path, going by a few thousand of them."""
+    apart = 1 + len(V) // LOOKED_AT
     count = 0
-    for value in V:
-        count += value > -np.inf
-    return count
+    for x in range(0, len(V), apart):
+        count += V[x] > -np.inf
+    return count * apart
