@@ -255,7 +255,6 @@ def test_edges_grow_beyond_one_for_each_pair():
         ("links.link", (0, 1), -1),
         ("links.link", (3, 2), 3),  # a list that loops
         ("links.leaving", 0, 10**6),
-        ("links.entering", 0, -2),
         ("links.used", 0, 2),
         ("links.best", 0, np.nan),
         ("links.best", slice(None), 1.0),  # a profitable cycle

@@ -28,20 +28,21 @@ from fwrl.kernels.agenda import Agenda, clear, empty_agenda
 from fwrl.kernels.compiled import compiled
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
 from fwrl.kernels.foresight import look_ahead
+from fwrl.kernels.frontier import Buckets
 from fwrl.kernels.links import (
     NONE,
-    SPARE,
     Links,
     add_link,
-    check_links,
     find_link,
     incoming,
     no_links,
+    restored,
     set_best,
     with_room,
+    without_room,
 )
 from fwrl.kernels.potential import potential
-from fwrl.kernels.renewal import Room, reached, renew, room_for
+from fwrl.kernels.renewal import reached, renew, room_for
 from fwrl.kernels.search import NARROWER, Search
 from fwrl.kernels.ties import largest, least_tie
 from fwrl.kernels.upkeep import fits_potential, offer_changes, path_rewards, raise_potential, settle, settle_once
@@ -52,6 +53,7 @@ Indices = NDArray[np.int32]
 
 MEGABYTE = 10**6
 FEW = 32  # states that a question without an answer looks at before anybody has a turn
+FAR = 4096  # turns after which looking ahead is given up
 CHUNK = 1024  # turns between two looks at whether those who wait still matter
 SHORT = CHUNK  # turns that a question may take before any other way is thought of: a fraction of a millisecond
 PARTING = 8 * CHUNK  # turns for a column before it is left
@@ -82,14 +84,17 @@ class ColumnTables(NamedTuple):
     clock: Ints
     agenda: Agenda  # who waits to improve a column
     waits: Ints  # (1,) which column
-    room: Room
+    room: Buckets  # for a search
     ahead: Agenda  # who is met on the way from a state
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,) 1 where every step is worth -1
 
 
 # Made from the edges when a file is loaded, or only room.
-SCRATCH = ("links.lately", "links.changes", "columns", "h", "gains", "cheapest", "agenda", "waits", "room", "ahead")
+SCRATCH = (
+    *(f"links.{name}" for name in ("entering", "lately", "changes", "sorted", "place", "extremes")),
+    *("columns", "h", "gains", "cheapest", "agenda", "waits", "room", "ahead"),
+)
 
 
 @compiled
@@ -174,7 +179,7 @@ def work_off(agent: ColumnTables, s: int, best_only: bool) -> None:
             if look_ahead(V, agent.links, agent.agenda, agent.ahead, s, g, turns + FEW):
                 path_rewards(V, agent.links, s, agent.action_values)
                 break
-            look = 4 * (turns + FEW)
+            look = 4 * (turns + FEW) if turns < FAR else NEVER
         turns += settle(V, agent.h, agent.links, agent.agenda, g, matters, FEW if turns < CHUNK else CHUNK)
         matters = least_that_matters(agent, V, s, best_only)
 
@@ -232,7 +237,7 @@ def no_columns(n_states: int, n_actions: int, memory: int, counts_steps: bool) -
         no_episode(),
         empty_agenda(n_states),
         np.zeros(1, np.int64),
-        room_for(links),
+        room_for(n_states),
         empty_agenda(n_states),
         np.zeros(n_actions),
         np.array([int(counts_steps)]),
@@ -297,27 +302,24 @@ def _vacate(tables: ColumnTables) -> int:
 
 def reserve(tables: ColumnTables, more: int) -> ColumnTables:
     """The same with room for `more` new edges."""
-    links = with_room(tables.links, more)
-    return tables if links is tables.links else tables._replace(links=links, room=room_for(links))
+    return tables._replace(links=with_room(tables.links, more))
 
 
 def trimmed(tables: ColumnTables) -> ColumnTables:
     """The tables without the room for further edges: what a file holds."""
-    links = tables.links
-    used = int(links.used[0])
-    return tables._replace(links=links._replace(link=links.link[:used], best=links.best[:used]))
+    return tables._replace(links=without_room(tables.links))
 
 
 def completed(tables: ColumnTables, n_states: int, n_actions: int) -> ColumnTables:
     """Tables read from a file, with what follows from their edges; wild ones are refused."""
-    links = tables.links
-    check_links(links, n_states, n_actions)
+    links = restored(tables.links, n_states, n_actions)
     h, cycle = potential(incoming(links))
     if len(cycle):
         raise FileError("expected no cycle that gains reward; the file is damaged")
-    tables.gains[0] = int((links.best > 0.0).any())
-    tables.cheapest[0] = -links.best.max(initial=-np.inf)
-    tables = reserve(tables._replace(h=h), n_states * n_actions + SPARE - len(links.best))
+    known = links.best[: links.used[0]]
+    tables.gains[0] = int((known > 0.0).any())
+    tables.cheapest[0] = -known.max(initial=-np.inf)
+    tables = tables._replace(links=links, h=h)
     if tables.clock[GOAL] >= 0:
         column(tables, int(tables.clock[GOAL]))
     return tables

@@ -150,13 +150,17 @@ def _first_connection(world: World, noise: float) -> tuple[float, float]:
 
     def connect(agent: Agent) -> None:
         agent.observe(int(moves.source[last]), int(moves.action[last]), paid[last], goal)
+
+    def connect_and_ask(agent: Agent) -> None:
+        connect(agent)
         agent.act(S - 1)
 
     first, fresh = [], []
     for _ in range(REPEATS + 1):
         agent = knowing()
-        first.append(seconds(lambda: connect(agent)))  # noqa: B023
+        first.append(seconds(lambda: connect_and_ask(agent)))  # noqa: B023
         agent = knowing()
+        connect(agent)
         fresh.append(seconds(lambda: agent.begin_episode(goal + 1)))  # noqa: B023
     return float(np.median(first[1:])), float(np.median(fresh[1:]))
 

@@ -1,16 +1,17 @@
 """Known edges of a large world: the best reward of each observed (s, a, s'), in little memory.
 
-Like `edges`, linked lists run through them, the newest edge at the head: one of those that leave a pair (s, a), and
-several of those that enter a state, so that a search need not wait for one edge to learn where the next is; only
-the last of them grows beyond one edge. What a walk reads together lies together, in 32 bits each; counts and sums
-are not kept, 24 bytes an edge instead of 56.
+Like `edges`, linked lists run through them, the newest edge at the head: those that leave a pair (s, a), and those
+that enter a state. What a walk reads together lies together, in 32 bits each; counts and sums are not kept, 24 bytes
+an edge instead of 56. Whoever follows the edges into a state again and again reads them all over memory, so now and
+then, when a column is made, they are sorted by where they lead, as in `incoming`; the lists of edges that enter then
+begin anew, and hold what came since.
 
 A ring remembers which edges were lately new or better, for whoever comes back to catch up.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from fwrl.errors import FileError, OptionError
 from fwrl.kernels.compiled import compiled
 from fwrl.kernels.incoming import MOST, Incoming
+from fwrl.kernels.search import reward_range
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,21 +27,23 @@ Indices = NDArray[np.int32]
 
 NONE = -1
 PAIR, TARGET, NEXT_LEAVING, NEXT_ENTERING = 0, 1, 2, 3  # of a link
-LISTS = 4  # of edges into a state
 RING = 1 << 16  # changes remembered
 SPARE = 1 << 20  # slots beyond one for each pair
 
 
 class Links(NamedTuple):
-    """Linked lists over arrays; `used[0]` of the slots are taken."""
+    """Linked lists over arrays; `used[0]` of the slots are taken, the first `used[1]` of these are sorted."""
 
     leaving: Indices  # (S * A,) head of the edges of the pair s * A + a
-    entering: Indices  # (S, LISTS) heads of the edges into a state
-    link: Indices  # (E, 4) pair, target, and the next edges of the lists it is in
+    entering: Indices  # (S,) head of the edges into a state that are not sorted
+    link: Indices  # (E, 4) pair, target, and the next edge of both lists
     best: Floats  # (E,) largest reward
-    used: Ints  # (1,)
+    used: Ints  # (2,)
     lately: Indices  # (RING,) edges that changed; change number n is at n modulo RING
     changes: Ints  # (1,) how often an edge was new or better
+    sorted: Incoming  # `sorted.first[-1]` edges, with room for E
+    place: Indices  # (E,) where an edge is among them
+    extremes: Floats  # (2,) no less and no more is paid between two states by those sorted
 
 
 def no_links(n_states: int, n_actions: int) -> Links:
@@ -49,16 +53,24 @@ def no_links(n_states: int, n_actions: int) -> Links:
         raise OptionError(
             f"expected at most {MOST - SPARE:,} pairs of state and action, got {n_states:,} x {n_actions:,}"
         )
-    size = pairs + min(pairs, SPARE)
+    size = _slots(pairs)
     return Links(
         np.full(pairs, NONE, np.int32),
-        np.full((n_states, LISTS), NONE, np.int32),
+        np.full(n_states, NONE, np.int32),
         np.zeros((size, 4), np.int32),
         np.zeros(size),
-        np.zeros(1, np.int64),
+        np.zeros(2, np.int64),
         np.zeros(RING, np.int32),
         np.zeros(1, np.int64),
+        Incoming(np.zeros(n_states + 1, np.int32), np.zeros(size, np.int32), np.zeros(size)),
+        np.zeros(size, np.int32),
+        np.zeros(2),
     )
+
+
+def _slots(pairs: int) -> int:
+    """One for each pair, and some more."""
+    return pairs + min(pairs, SPARE)
 
 
 def with_room(links: Links, more: int) -> Links:
@@ -69,42 +81,67 @@ def with_room(links: Links, more: int) -> Links:
     size = max(used + more, 2 * capacity)
     if size > MOST:
         raise OptionError(f"expected at most {MOST:,} edges, these would be {size:,}")
-    link, best = np.zeros((size, 4), np.int32), np.zeros(size)
-    link[:used], best[:used] = links.link[:used], links.best[:used]
-    return links._replace(link=link, best=best)
+    first, source, reward = links.sorted
+    return links._replace(
+        link=_longer(links.link, size),
+        best=_longer(links.best, size),
+        sorted=Incoming(first, _longer(source, size), _longer(reward, size)),
+        place=_longer(links.place, size),
+    )
 
 
-def check_links(links: Links, n_states: int, n_actions: int) -> None:
-    """Refuse links read from a file, without any room, that would lead compiled code astray."""
+def _longer(some: NDArray[Any], size: int) -> NDArray[Any]:
+    """As much of it as fits, and zeros."""
+    longer: NDArray[Any] = np.zeros((size, *some.shape[1:]), some.dtype)
+    longer[: len(some)] = some[:size]
+    return longer
+
+
+def without_room(links: Links) -> Links:
+    """What a file holds: nothing of how the edges that enter a state are found."""
+    used = int(links.used[0])
+    link = links.link[:used].copy()
+    link[:, NEXT_ENTERING] = NONE
+    return links._replace(link=link, best=links.best[:used], used=links.used[:1])
+
+
+def restored(links: Links, n_states: int, n_actions: int) -> Links:
+    """Links read from a file, with all that is not in it; those that would lead compiled code astray are refused."""
     pairs, E = n_states * n_actions, len(links.best)
     sound = links.link.shape == (E, 4) and links.used.tolist() == [E] and bool(np.isfinite(links.best).all())
-    sound = sound and len(links.leaving) == pairs and links.entering.shape == (n_states, LISTS)
+    sound = sound and len(links.leaving) == pairs
     for name, most in ((PAIR, pairs), (TARGET, n_states)):
         sound = sound and bool(np.all((links.link[:, name] >= 0) & (links.link[:, name] < most)))
     if sound:
-        lists = links.leaving.copy(), links.entering.copy(), links.link.copy()
+        lists = links.leaving.copy(), links.link[:, :NEXT_ENTERING].copy()
+        links = with_room(links._replace(used=np.array([E, 0])), max(1, _slots(pairs) - E))
         enlist_all(links)
-        rebuilt = links.leaving, links.entering, links.link
+        rebuilt = links.leaving, links.link[:E, :NEXT_ENTERING]
         sound = all(np.array_equal(*pair) for pair in zip(lists, rebuilt, strict=True))
     if not sound:
         raise FileError(f"expected linked edges over {n_states} states and {n_actions} actions; the file is damaged")
+    return links
 
 
 def incoming(links: Links) -> Incoming:
-    """The edges listed by the state they lead to."""
-    S, E = len(links.entering), int(links.used[0])
-    edges = Incoming(np.zeros(S + 1, np.int32), np.empty(E, np.int32), np.empty(E))
-    group_links(links, edges)
-    return edges
+    """The edges by the state they lead to: the very ones that are kept sorted."""
+    sort(links)
+    E, (first, source, reward) = int(links.used[0]), links.sorted
+    return Incoming(first, source[:E], reward[:E])
 
 
 @compiled
-def group_links(links: Links, edges: Incoming) -> None:
-    """A counting sort into `edges`, whose `first` comes in zero."""
-    first = edges.first
+def sort(links: Links) -> None:
+    """Sort all edges by where they lead, by counting; the lists of those that enter a state begin anew."""
+    E = links.used[0]
+    if links.used[1] == E:
+        return
+    links.used[1] = E
+    links.entering[:] = NONE
+    first, source, reward = links.sorted
     S = len(links.entering)
     A = len(links.leaving) // S
-    E = links.used[0]
+    first[:] = 0
     for e in range(E):
         first[links.link[e, TARGET] + 1] += 1
     for y in range(S):
@@ -114,11 +151,13 @@ def group_links(links: Links, edges: Incoming) -> None:
         y = links.link[e, TARGET]
         place = first[y]
         first[y] = place + 1
-        edges.source[place] = source_of(links, e, A)
-        edges.reward[place] = links.best[e]
+        source[place] = source_of(links, e, A)
+        reward[place] = links.best[e]
+        links.place[e] = place
     for y in range(S, 0, -1):
         first[y] = first[y - 1]
     first[0] = 0
+    reward_range(links.sorted, reward, links.extremes)
 
 
 @compiled
@@ -152,11 +191,8 @@ def _enlist(links: Links, e: int) -> None:
     pair, target = links.link[e, PAIR], links.link[e, TARGET]
     links.link[e, NEXT_LEAVING] = links.leaving[pair]
     links.leaving[pair] = e
-    n = 0
-    while n < LISTS - 1 and links.entering[target, n] != NONE:
-        n += 1
-    links.link[e, NEXT_ENTERING] = links.entering[target, n]
-    links.entering[target, n] = e
+    links.link[e, NEXT_ENTERING] = links.entering[target]
+    links.entering[target] = e
 
 
 @compiled
@@ -174,3 +210,8 @@ def set_best(links: Links, e: int, r: float) -> None:
     links.best[e] = r
     links.lately[links.changes[0] % len(links.lately)] = e
     links.changes[0] += 1
+    if e < links.used[1]:
+        place = links.place[e]
+        links.sorted.reward[place] = r
+        if r > links.extremes[1] and links.sorted.source[place] != links.link[e, TARGET]:
+            links.extremes[1] = r

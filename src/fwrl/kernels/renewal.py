@@ -1,22 +1,18 @@
 """A column V(., g) made anew inside a compiled loop, which cannot allocate: one search in room taken beforehand.
 
-Edges in linked lists are read all over memory, so past some number of improvements it costs less to list the edges by
-where they lead, one pass over them, and to search afresh in the order that `frontier` calls breadth first or by
+Past some number of improvements it costs less to search afresh, in the order that `frontier` calls breadth first or by
 buckets. Where rewards call for a heap, improvements are as good, and nothing is done.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.kernels.compiled import compiled
 from fwrl.kernels.frontier import Buckets, breadth_first, by_buckets
-from fwrl.kernels.incoming import Incoming
-from fwrl.kernels.links import Links, group_links
-from fwrl.kernels.search import NARROWER, reward_range
+from fwrl.kernels.links import Links, sort
+from fwrl.kernels.search import NARROWER
 
 Floats = NDArray[np.float64]
 
@@ -24,37 +20,25 @@ RING = 16  # buckets
 LOOKED_AT = 4096  # states, to see how many are reached
 
 
-class Room(NamedTuple):
+def room_for(n_states: int) -> Buckets:
     """Memory is taken only as it is first used."""
-
-    edges: Incoming
-    buckets: Buckets
-    extremes: Floats  # (2,)
-
-
-def room_for(links: Links) -> Room:
-    """Room for as many edges as these links have room for."""
-    S, E = len(links.entering), len(links.best)
-    edges = Incoming(np.zeros(S + 1, np.int32), np.zeros(E, np.int32), np.zeros(E))
-    return Room(edges, Buckets(np.zeros((RING, S), np.int32), np.zeros(RING, np.int64)), np.zeros(2))
+    return Buckets(np.zeros((RING, n_states), np.int32), np.zeros(RING, np.int64))
 
 
 @compiled
-def renew(V: Floats, links: Links, room: Room, g: int) -> bool:
+def renew(V: Floats, links: Links, room: Buckets, g: int) -> bool:
     """Fill V(., g) for rewards <= 0; False, and V unchanged, where a heap would be needed."""
-    edges, states = room.edges, room.buckets.states
-    edges.first[:] = 0
-    group_links(links, edges)
-    reward_range(edges, edges.reward, room.extremes)
-    most, least = -room.extremes[0], -room.extremes[1]
+    sort(links)
+    most, least = -links.extremes[0], -links.extremes[1]
     if least <= 0.0 or most >= (RING - 3) * NARROWER * least:
         return False
+    first, source, reward = links.sorted
     if least == most:
-        breadth_first(edges.first, edges.source, -least, g, V, states[0])
+        breadth_first(first, source, -least, g, V, room.states[0])
     else:
         ring = int(most / (NARROWER * least)) + 3
-        buckets = Buckets(states[:ring], room.buckets.sizes[:ring])
-        by_buckets(edges.first, edges.source, edges.reward, NARROWER * least, g, V, buckets)
+        buckets = Buckets(room.states[:ring], room.sizes[:ring])
+        by_buckets(first, source, reward, NARROWER * least, g, V, buckets)
     return True
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from fwrl.kernels.agenda import DONE, Agenda, clear, finish, next_in_turn, wait
 from fwrl.kernels.compiled import compiled
-from fwrl.kernels.links import LISTS, NEXT_ENTERING, NEXT_LEAVING, NONE, TARGET, Links, source_of
+from fwrl.kernels.links import NEXT_ENTERING, NEXT_LEAVING, NONE, TARGET, Links, source_of
 from fwrl.kernels.ties import PROFIT, improves
 
 Floats = NDArray[np.float64]
@@ -67,11 +67,13 @@ def _turn(V: Floats, h: Floats, links: Links, agenda: Agenda, g: int, y: int, ga
     """Let V rise over every edge into y."""
     A = len(links.leaving) // len(links.entering)
     here = V[y]
-    for n in range(LISTS):
-        e = links.entering[y, n]
-        while e != NONE:
-            _offer(V, h, agenda, g, source_of(links, e, A), links.best[e] + here, gains)
-            e = links.link[e, NEXT_ENTERING]
+    first, source, reward = links.sorted
+    for k in range(first[y], first[y + 1]):
+        _offer(V, h, agenda, g, source[k], reward[k] + here, gains)
+    e = links.entering[y]
+    while e != NONE:
+        _offer(V, h, agenda, g, source_of(links, e, A), links.best[e] + here, gains)
+        e = links.link[e, NEXT_ENTERING]
 
 
 @compiled
@@ -101,7 +103,6 @@ def raise_potential(h: Floats, links: Links, agenda: Agenda, u: int, r: float, v
     Nobody else may be waiting.
     """
     A = len(links.leaving) // len(links.entering)
-    least = _least_rise(h)
     wait(agenda, u, r + h[v] - h[u])
     profitable = False
     while agenda.size[0] > 0 and not profitable:
@@ -111,20 +112,27 @@ def raise_potential(h: Floats, links: Links, agenda: Agenda, u: int, r: float, v
         if y == v:
             profitable = rise > PROFIT
             continue
-        for n in range(LISTS):
-            e = links.entering[y, n]
-            while e != NONE:
-                x = source_of(links, e, A)
-                onward = rise + (links.best[e] + h[y] - h[x])
-                if onward > least:
-                    wait(agenda, x, onward)
-                e = links.link[e, NEXT_ENTERING]
+        first, source, reward = links.sorted
+        for k in range(first[y], first[y + 1]):
+            _raise(h, agenda, source[k], rise + (reward[k] + h[y] - h[source[k]]))
+        e = links.entering[y]
+        while e != NONE:
+            x = source_of(links, e, A)
+            _raise(h, agenda, x, rise + (links.best[e] + h[y] - h[x]))
+            e = links.link[e, NEXT_ENTERING]
     if not profitable:
         for n in range(agenda.size[1]):
             if agenda.done[n] != v:
                 h[agenda.done[n]] += agenda.done_key[n]
     clear(agenda)
     return not profitable
+
+
+@compiled
+def _raise(h: Floats, agenda: Agenda, x: int, rise: float) -> None:
+    """Let x wait to rise, if it is by more than rounding."""
+    if rise > _least_rise(h):
+        wait(agenda, x, rise)
 
 
 @compiled
