@@ -7,6 +7,7 @@ import itertools
 import json
 import tempfile
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -452,6 +453,33 @@ def test_logs_with_other_columns_are_not_added(tmp_path):
             },
             into=planner,
         )
+
+
+@pytest.mark.parametrize(
+    ("header", "one", "other", "trips"),
+    [
+        ("trip", ["8", "9"], ["10", "11"], [11, 10, 9]),  # by number, not by name
+        ("trip", ["8", "x"], ["10", "y"], ["10", "8", "y"]),
+        ("trip,time", ["x,0"], ["1,1", "2,2", "3,3"], ["3", "2", "1"]),  # no kept trip tells that some are names
+        ("trip,time", ["x,1730779568291", "y,1730779568291"], ["z,1730779568291", "w,1.5"], ["y", "x", "z"]),
+    ],
+)
+def test_logs_in_any_turn_keep_the_trips_of_both_at_once(tmp_path, header, one, other, trips):
+    logs = []
+    for name, rows in (("one.csv", one), ("other.csv", other)):
+        logs.append(str(tmp_path / name))
+        Path(logs[-1]).write_text(f"state,next_state,{header}\n" + "".join(f"a,b,{row}\n" for row in rows))
+    turns = [fwrl.fit(last, into=fwrl.fit(first)) for first, last in (logs, logs[::-1])]
+    for planner in (fwrl.fit(logs), *turns):
+        assert planner.edges()["trips"].to_pylist() == [trips]
+
+
+def test_a_trip_beyond_64_bits_is_a_bad_row(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(f'{{"state": "a", "next_state": "b", "trip": {n}}}\n' for n in (1, 2**64 - 1)))
+    with pytest.raises(FwrlError, match=r"log.jsonl, row 2: expected a value as trip"):
+        fwrl.fit(path)
+    assert fwrl.fit(path, skip_bad=True).edges()["trips"].to_pylist() == [[1]]
 
 
 def test_a_folder_is_no_log(tmp_path):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 
+import duckdb
+import pyarrow as pa
 import pytest
 
 import fwrl
@@ -71,3 +73,40 @@ def test_whole_times_too_large_to_be_kept_beside_fractions_are_named_in_files(tm
     other = write(tmp_path / "other.jsonl", ["0.5", "1.5"], "bc")
     with pytest.raises(FwrlError, match=r"one\.csv, row 2: expected a number up to 9,223,372,036,854 in size as time"):
         fwrl.fit([one, other])
+
+
+def test_a_moment_that_never_comes_is_a_bad_row(tmp_path):
+    path = str(tmp_path / "log.parquet")
+    rows = "('a', 'b', '1', TIMESTAMP '2024-06-01'), ('a', 'b', '5', '2024-07-01'), ('b', 'c', '2', 'infinity')"
+    duckdb.sql(f"COPY (SELECT * FROM (VALUES {rows}) t(state, next_state, trip, time)) TO '{path}'")
+    earlier = tmp_path / "earlier.csv"
+    earlier.write_text("state,next_state,trip,time\na,b,7,2024-01-01\n")
+    for log in (path, [path, str(earlier)]):
+        with pytest.raises(FwrlError, match="row 3: expected a value as time"):
+            fwrl.fit(log)
+    planner = fwrl.fit([path, str(earlier)], skip_bad=True)
+    assert planner.summary.skipped == 1
+    assert planner.edges()["trips"].to_pylist() == [["5", "1", "7"]]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("zone", [None, "UTC", "Asia/Tokyo"])
+def test_moments_of_any_precision_and_zone_are_read(unit, zone):
+    moments = (
+        pa.array([1_700_000_000, 1_700_000_001], pa.int64())
+        .cast(pa.timestamp("s", zone))
+        .cast(pa.timestamp(unit, zone))
+    )
+    visits = pa.table({"trip": ["t", "t"], "time": moments, "state": ["a", "b"]})
+    assert moves(fwrl.fit(visits)) == {("a", "b")}
+    log = pa.table({"state": ["a", "a"], "next_state": ["b", "b"], "trip": [1, 2], "time": moments})
+    assert fwrl.fit(log).edges()["trips"].to_pylist() == [[2, 1]]
+
+
+def test_where_no_row_has_a_time_the_first_is_named(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("state,next_state,trip,time\na,b,8,\n")
+    with pytest.raises(FwrlError, match=r"log.csv, row 1: expected a value as time, got nothing"):
+        fwrl.fit(path)
+    with pytest.raises(FwrlError, match="the log has none but 1 bad row"):
+        fwrl.fit(path, skip_bad=True)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from fwrl.errors import FwrlError
 from fwrl.planner.experience import LARGEST
 from fwrl.planner.latest import count_trips, keep_trips
-from fwrl.planner.log import Log, first_bad
+from fwrl.planner.log import SPAN, Log, first_bad
 from fwrl.planner.reader import Reader
 
 WITHOUT = -1.0  # the reward of a step where none is logged
@@ -95,6 +95,8 @@ def _span(reader: Reader, log: Log, skip_bad: bool) -> tuple[int, int] | None:
     low, high, untimed = reader.one(log.span)
     if untimed and not skip_bad:
         raise _bad(reader, log)
+    if untimed:
+        low, high, _ = reader.one(SPAN)
     return low, high
 
 

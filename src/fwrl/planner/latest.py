@@ -21,8 +21,12 @@ FURTHER = 4  # how many times as far back to look for those of the edges that ha
 
 
 def _latest_first(timed: bool) -> str:
-    """How the trips of an edge are ranked: by time, chance breaking ties, and without times by name."""
-    return "time DESC, hash(trip::VARCHAR) DESC" if timed else "trip DESC"
+    """How the trips of an edge are ranked: by time, chance breaking ties, and without times by number, then by name.
+
+    A number ranks the same whether it came as a number or as text.
+    """
+    by_name = "try_cast(trip AS BIGINT) DESC NULLS LAST, trip::VARCHAR DESC"
+    return "time DESC, hash(trip::VARCHAR) DESC" if timed else by_name
 
 
 def latest_trips(rows: str, timed: bool) -> str:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 TEXTS = ("VARCHAR", "UUID", "DATE", "JSON")
 
+SPAN = "SELECT min(time), max(time), count(*) - count(time) FROM moves"
+
 Kind = Literal["integer", "text", "unsure"]  # of labels; unsure: text that may turn out to be integers
 Shape = Literal["transitions", "visits"]
 
@@ -52,9 +54,9 @@ class Log:
 
     @property
     def span(self) -> str:
-        """A query for the first and the last time of `moves`, perhaps wider, and how many rows have none."""
+        """A query for the first and the last time of `moves`, perhaps wider, and whether rows have none."""
         if self.shape == "visits":
-            return "SELECT min(time), max(time), count(*) - count(time) FROM moves"
+            return SPAN
         both = zip(self.spans, self.parts, strict=True)
         every = " UNION ALL ".join(span.replace("{scan}", part.scan) for span, part in both)
         return f"SELECT min(low), max(high), sum(untimed) FROM ({every})"
@@ -182,7 +184,7 @@ def _select(
         if part.is_text and name == "reward":
             value = f"nullif({value}, '')"  # not the bare column: DuckDB would cast while it reads, and fail there
         if name in LABELS:
-            value = f"{value}::BIGINT" if kinds[name] == "integer" else f"{value}::VARCHAR"
+            value = f"try_cast({value} AS BIGINT)" if kinds[name] == "integer" else f"{value}::VARCHAR"
         elif name == "reward":
             type_ = part.types[column]
             if type_ not in ("VARCHAR", "FLOAT", "DOUBLE", *INTEGERS) and not type_.startswith("DECIMAL"):

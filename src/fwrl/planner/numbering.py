@@ -155,7 +155,7 @@ class Numbered:
             return False
         if log.kinds[name] != "unsure":
             return log.kinds[name] == "integer"
-        table = "kept" if name == "trip" else "grouped"
+        table = "journeys" if name == "trip" else "grouped"
         names = ("state", "next_state") if name == "state" else (name,)
         return all(
             bool(

@@ -36,7 +36,7 @@ def time_kind(con: DuckDBPyConnection, part: Part, choice: Mapping[str, str]) ->
             "count(*) FILTER (isfinite(try_cast(t AS DOUBLE))), "
             f"count(*) FILTER (isfinite(try_cast(t AS TIMESTAMPTZ))), count(t) FROM {some}"
         ).fetchall()[0]
-        if 2 * max(number, stamp) > n:  # the others are bad rows
+        if 2 * max(number, stamp) > n or n == 0:  # the others are bad rows
             return "timestamp" if stamp > number else "integer" if whole == number else "number"
     raise FwrlError(f"expected numbers or dates as time, column {column!r} of {part.name} is neither ({type_})")
 
@@ -53,22 +53,35 @@ def time_value(part: Part, column: str, own: TimeKind | None, time: TimeKind | N
     type_, value = part.types[column], named(column)
     if part.is_text:
         value = f"nullif({value}, '')"  # not the bare column: DuckDB would cast while it reads, and fail there
-    if own == "timestamp":  # with an offset, or else in UTC
-        return f"epoch_us(try_cast({value} AS TIMESTAMPTZ))" if type_ in ("VARCHAR", "DATE") else f"epoch_us({value})"
+    if own == "timestamp":
+        return f"epoch_us({_stamp(value, type_)})"
     if time == "integer":
         return value if type_ == "BIGINT" else f"try_cast({value} AS BIGINT)"
     if own == "integer":
         return f"try_cast(try_cast({value} AS HUGEINT) * {MILLION} AS BIGINT)"
-    return f"try_cast(round(try_cast({value} AS DOUBLE) * {MILLION}) AS BIGINT)"
+    rounded = f"try_cast(round(try_cast({value} AS DOUBLE) * {MILLION}) AS BIGINT)"
+    if not part.is_text:
+        return rounded
+    # Digits are taken as they stand, as they would be where all times are whole; only what is written otherwise is not.
+    return f"coalesce(try_cast(try_cast({value} AS DECIMAL(24, 6)) * {MILLION}::DECIMAL(7) AS BIGINT), {rounded})"
+
+
+def _stamp(value: str, type_: str) -> str:
+    """A term for a moment: with an offset, or else in UTC."""
+    if type_ in ("VARCHAR", "DATE"):
+        return f"try_cast({value} AS TIMESTAMPTZ)"
+    return f"{value}::TIMESTAMPTZ" if type_ == "TIMESTAMPTZ_NS" else value  # of these epoch_us() knows nothing
 
 
 def span_of(part: Part, column: str, own: TimeKind | None, time: TimeKind | None) -> str:
-    """A query for the first and the last time of a part, and how many rows have none; `{scan}` as in `Log.selects`.
+    """A query for the first and the last time of a part, and whether rows have none; `{scan}` as in `Log.selects`.
 
     Of a bare column DuckDB knows them from the statistics of a Parquet file without reading it.
     """
-    value = time_value(part, column, own, time)
-    low, high, timed = f"min({value})", f"max({value})", value
-    if part.types[column].startswith("TIMESTAMP"):
-        low, high, timed = (f"epoch_us(min({named(column)}))", f"epoch_us(max({named(column)}))", named(column))
-    return f"SELECT {low} AS low, {high} AS high, count(*) - count({timed}) AS untimed FROM {{scan}}"
+    value, type_, bare = time_value(part, column, own, time), part.types[column], named(column)
+    low, high, untimed = f"min({value})", f"max({value})", f"count(*) - count({value})"
+    if type_.startswith("TIMESTAMP"):
+        first, last = (_stamp(f"{which}({bare})", type_) for which in ("min", "max"))
+        low, high, endless = f"epoch_us({first})", f"epoch_us({last})", f"isinf({first}) OR isinf({last})"
+        untimed = f"count(*) - count({bare}) + coalesce({endless}, false)::INTEGER"
+    return f"SELECT {low} AS low, {high} AS high, {untimed} AS untimed FROM {{scan}}"

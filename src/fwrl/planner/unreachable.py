@@ -28,7 +28,9 @@ def no_route(
 ) -> NoRouteError:
     """The error that says so plainly."""
     S = len(found.states)
-    open_ = ~np.isin(found.source, list(avoid)) if avoid else np.ones(len(found.source), np.bool_)
+    shut = np.zeros(S, np.bool_)
+    shut[list(avoid)] = True
+    open_ = ~(shut[found.source] | shut[found.target])
     source, target = found.source[open_], found.target[open_]
     nothing = np.zeros(len(source))
     backward = incoming_edges(S, source, target, nothing)[0]

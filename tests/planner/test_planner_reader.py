@@ -1,0 +1,43 @@
+"""Queries tell how far they are, and stop at Ctrl-C."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from fwrl.planner.reader import reading
+
+LONG = "SELECT count(DISTINCT i % 5000011) FROM range({}) t(i)"
+STOPPED_SOON = f"""
+import os, signal, threading
+from fwrl.planner.reader import reading
+
+def waits(reader):
+    reader.run("long", "CREATE TEMP TABLE counted AS {LONG.format(10**11)}")
+
+def alone(reader):
+    reader.one("{LONG.format(10**11)}")
+
+for work, progress in ((waits, lambda what, part: None), (waits, None), (alone, None)):
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        with reading("1GB", progress) as reader:
+            work(reader)
+    except KeyboardInterrupt:
+        print("stopped")
+"""
+
+
+def test_the_watch_is_told_how_far_a_query_is():
+    told = []
+    with reading("1GB", lambda what, part: told.append((what, part))) as reader:
+        reader.run("counting", f"CREATE TEMP TABLE counted AS {LONG.format(30_000_000)}")
+    assert {what for what, _ in told} == {"counting"}
+    assert 0 < max(part for _, part in told) <= 1
+
+
+def test_ctrl_c_stops_a_query_watched_or_not():
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED_SOON], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["stopped"] * 3, "")
