@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import fwrl
 from fwrl.errors import FileError, FwrlError, OptionError
-from fwrl.planner import connections, read_positions
+from fwrl.planner import connections, latest, read_positions, reader
 from fwrl.planner.experience import KEPT
 from fwrl.planner.labels import Labels
 from fwrl.planner.reader import reading
@@ -472,6 +472,21 @@ def test_logs_in_any_turn_keep_the_trips_of_both_at_once(tmp_path, header, one, 
     turns = [fwrl.fit(last, into=fwrl.fit(first)) for first, last in (logs, logs[::-1])]
     for planner in (fwrl.fit(logs), *turns):
         assert planner.edges()["trips"].to_pylist() == [trips]
+
+
+@pytest.mark.parametrize("name", [int, str], ids=["numbers", "names"])
+def test_answers_too_long_for_one_go_are_read_bit_by_bit(monkeypatch, name):
+    rng = np.random.default_rng(0)
+    rows = [
+        (int(s), "l", -1.0, int(n), name(k // 9), int(t))
+        for k, (s, n, t) in enumerate(zip(*rng.integers(0, 6, (2, 400)), rng.integers(0, 99, 400), strict=True))
+    ]
+    at_once = fwrl.fit(rows)
+    for module in (reader, latest, connections):
+        monkeypatch.setattr(module, "AT_ONCE", 7)
+    in_pieces = fwrl.fit(rows)
+    assert in_pieces.edges().equals(at_once.edges())
+    assert in_pieces.summary == at_once.summary
 
 
 def test_a_trip_beyond_64_bits_is_a_bad_row(tmp_path):

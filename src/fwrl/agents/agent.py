@@ -12,11 +12,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fwrl.agents.tables import flattened, refilled, sizes_named
 from fwrl.agents.verbs import LEARNED, Verbs, all_action_values, observe_all
 from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, unknown_name
 from fwrl.files import Archive, write_archive
@@ -29,7 +30,6 @@ Ints = NDArray[np.int64]
 
 DEFAULT_STEPS = 400
 CHUNK = 1 << 20  # transitions that observe_many makes room for at a time
-SMALL = 1 << 20  # pairs of state and action that a file may name without showing data for them
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ class Agent(ABC):
             "config": asdict(self.config),
             "generator": self.rng.bit_generator.state,
         }
-        arrays = dict(_flatten(self.saved_tables(), self.scratch))
+        arrays = dict(flattened(self.saved_tables(), self.scratch))
         write_archive(path, "agent", details, arrays)
 
     @classmethod
@@ -252,9 +252,9 @@ class Agent(ABC):
         try:
             details = archive.details
             config = cls.Config.of(details["config"])
-            agent = cls.made_for(config)(*_sizes(archive), 0, config)
+            agent = cls.made_for(config)(*sizes_named(archive), 0, config)
             agent.rng.bit_generator.state = details["generator"]
-            agent.tables = _refill(agent.tables, archive, agent.scratch)
+            agent.tables = refilled(agent.tables, archive, agent.scratch)
             goal, step, steps, explore = agent.tables.clock
             if not (-1 <= goal < agent.n_states and step >= 0 and steps >= 1 and explore in (0, 1)):
                 raise FileError("expected a clock with a goal, a step, a number of steps, and 0 or 1")
@@ -320,39 +320,3 @@ def _integers(values: ArrayLike, limit: int, what: str) -> Ints:
     if array.size and not (array.min() >= 0 and array.max() < limit):
         raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {array.min()} to {array.max()}")
     return np.ascontiguousarray(array, dtype=np.int64)
-
-
-def _sizes(archive: Archive) -> tuple[int, int]:
-    """The numbers of states and actions that a file names, unless it is far too small to hold so many."""
-    sizes = archive.details["n_states"], archive.details["n_actions"]
-    if not all(type(n) is int and 0 < n < 2**31 for n in sizes):
-        raise FileError(f"expected positive numbers of states and actions, got {sizes}")
-    if sizes[0] * sizes[1] > max(SMALL, sum(archive[name].nbytes for name in archive.names)):
-        raise FileError(f"expected more data for {sizes[0]} states and {sizes[1]} actions")
-    return sizes
-
-
-def _flatten(tables: Any, scratch: tuple[str, ...], prefix: str = "") -> list[tuple[str, NDArray[Any]]]:
-    flat: list[tuple[str, NDArray[Any]]] = []
-    for name, part in tables._asdict().items():
-        full = prefix + name
-        if full not in scratch:
-            flat += _flatten(part, scratch, f"{full}.") if hasattr(part, "_asdict") else [(full, part)]
-    return flat
-
-
-def _refill(tables: NamedTuple, archive: Archive, scratch: tuple[str, ...], prefix: str = "") -> Any:
-    """The tables with the archive's arrays in place of the empty ones."""
-    filled: dict[str, Any] = {}
-    for name, part in cast(Any, tables)._asdict().items():
-        full = prefix + name
-        if full in scratch:
-            continue
-        if hasattr(part, "_asdict"):
-            filled[name] = _refill(part, archive, scratch, f"{full}.")
-            continue
-        array = archive[full]
-        if array.dtype != part.dtype or array.ndim != part.ndim:
-            raise FileError(f"expected {full!r} as {part.dtype} with {part.ndim} dimensions")
-        filled[name] = array.copy()
-    return cast(Any, tables)._replace(**filled)
