@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 import fwrl
 from fwrl.agents import agent_names
 from fwrl.envs.registration import IDS
-from fwrl.task import Task, walk
+from fwrl.task import Task, rollout
 from fwrl.worlds import catalogue, describe_reach, draw, from_outcomes, load_world, register_world, world_names
 
 every_world = pytest.mark.parametrize("name", world_names())
@@ -67,7 +67,7 @@ def test_the_task_runs_in_both_loops(name):
     task = Task(load_world(name))
     agents = [fwrl.make_agent("fwrl", task.world.n_states, task.world.n_actions) for _ in range(2)]
     result = fwrl.run(task, agents[0], episodes=3, steps=200, seed=1, trajectory=True)
-    walked = [step.next_state for step in walk(task, agents[1], episodes=3, steps=200, seed=1)]
+    walked = [step.next_state for step in rollout(task, agents[1], episodes=3, steps=200, seed=1)]
     assert walked == result.trajectory.next_state.tolist()
     assert result.visits.sum() > 3
 

@@ -23,9 +23,9 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from fwrl.agents.registry import make_agent, register_agent
+    from fwrl.loading import load
     from fwrl.planner import fit
-    from fwrl.saved import load
-    from fwrl.task import Task, learn, run, walk
+    from fwrl.task import Task, learn, rollout, run
     from fwrl.worlds import World, load_world, register_world
 
 # Everything is imported on first use, so that `import fwrl` and `fwrl --help` are instant.
@@ -34,13 +34,13 @@ _HOME = {
     "World": "fwrl.worlds",
     "fit": "fwrl.planner",
     "learn": "fwrl.task",
-    "load": "fwrl.saved",
+    "load": "fwrl.loading",
     "load_world": "fwrl.worlds",
     "make_agent": "fwrl.agents.registry",
     "register_agent": "fwrl.agents.registry",
     "register_world": "fwrl.worlds",
     "run": "fwrl.task",
-    "walk": "fwrl.task",
+    "rollout": "fwrl.task",
 }
 
 __all__ = [
@@ -53,8 +53,8 @@ __all__ = [
     "make_agent",
     "register_agent",
     "register_world",
+    "rollout",
     "run",
-    "walk",
 ]
 
 

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import dijkstra
 import fwrl
 from fwrl.agents.columns import OUTDATED
 from fwrl.errors import OptionError, PositiveCycleError
-from fwrl.kernels import links
+from fwrl.kernels.graph import compact_edges
 from fwrl.worlds import four_rooms
 
 COSTS = st.one_of(st.sampled_from([0.0, 0.1, 0.2, 0.3, 2.5e-4, 1.0]), st.floats(0, 5))
@@ -67,11 +67,11 @@ def test_columns_hold_the_values_and_tie_sets_of_the_dense_table(potential, data
 @settings(max_examples=100, deadline=None)
 def test_a_column_kept_current_is_the_fresh_one_to_the_last_bit(case, ring):
     S, A, events = case
-    before, links.RING = links.RING, ring  # so short that some columns cannot catch up and are made anew
+    before, compact_edges.RING = compact_edges.RING, ring  # too short for some columns to catch up
     try:
         agent = fwrl.make_agent("fwrl", S, A, storage="columns")
     finally:
-        links.RING = before
+        compact_edges.RING = before
     for event in events:
         lived(agent, event)
         if isinstance(event, int):
@@ -246,19 +246,19 @@ def test_edges_grow_beyond_one_for_each_pair():
             agent.observe_many(s[some], np.zeros(300, int), r[some], n[some])
         for g in range(30):
             np.testing.assert_allclose(columns.values(g), dense.values(g), rtol=1e-12)
-    assert columns.tables.links.used[0] > 60
+    assert columns.tables.edges.used[0] > 60
 
 
 @pytest.mark.parametrize(
     ("key", "where", "what"),
     [
-        ("links.link", (0, 0), 28),
-        ("links.link", (0, 1), -1),
-        ("links.link", (3, 2), 3),  # a list that loops
-        ("links.leaving", 0, 10**6),
-        ("links.used", 0, 2),
-        ("links.best", 0, np.nan),
-        ("links.best", slice(None), 1.0),  # a profitable cycle
+        ("edges.link", (0, 0), 28),
+        ("edges.link", (0, 1), -1),
+        ("edges.link", (3, 2), 3),  # a list that loops
+        ("edges.leaving", 0, 10**6),
+        ("edges.used", 0, 2),
+        ("edges.best", 0, np.nan),
+        ("edges.best", slice(None), 1.0),  # a positive cycle
     ],
 )
 def test_forged_links_are_refused(tmp_path, key, where, what):

@@ -6,7 +6,7 @@ import pytest
 import fwrl
 from fwrl.agents import agent_class, agent_names
 from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, UnknownNameError
-from fwrl.task import Task, walk
+from fwrl.task import Task, rollout
 
 VARIANTS = [
     *((name, {}) for name in agent_names()),
@@ -42,7 +42,7 @@ def test_the_two_loops_make_the_same_trajectory_and_the_same_agent(name, options
     task = Task(fwrl.load_world(world))
     compiled, readable = made(name, options, task.world), made(name, options, task.world)
     result = fwrl.run(task, compiled, episodes=3, steps=300, seed=5, trajectory=True)
-    walked = [tuple(step[2:]) for step in walk(task, readable, episodes=3, steps=300, seed=5)]
+    walked = [tuple(step[2:]) for step in rollout(task, readable, episodes=3, steps=300, seed=5)]
     assert walked == steps_of(result.trajectory)
     for ours, theirs in zip(arrays(compiled.tables), arrays(readable.tables), strict=True):
         n = min(len(ours), len(theirs))  # room may differ, content may not
@@ -64,7 +64,7 @@ def test_a_saved_agent_goes_on_as_if_never_stopped(name, options, tmp_path):
     world = fwrl.load_world("windy-four-rooms")
     agent = made(name, options, world)
     task = Task(world)
-    steps = list(walk(task, agent, episodes=1, steps=150, seed=1))
+    steps = list(rollout(task, agent, episodes=1, steps=150, seed=1))
     agent.save(tmp_path / "half.fwrl")
     loaded = fwrl.load(tmp_path / "half.fwrl")
     assert repr(loaded) == repr(agent)

@@ -14,7 +14,7 @@ import pytest
 import fwrl
 from fwrl.agents import agent_names, ql, registry
 from fwrl.errors import FwrlError
-from fwrl.task import Task, walk
+from fwrl.task import Task, rollout
 
 SOURCE = '''
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ import numpy as np
 
 import fwrl
 from fwrl.agents.agent import Agent, Config, no_episode
-from fwrl.agents.verbs import LEARNED, declare
-from fwrl.kernels.compiled import compiled
+from fwrl.agents.verbs import LEARNED, register_verbs
+from fwrl.kernels.runtime.compiled import compiled
 
 FAVOURITE = 1
 
@@ -40,7 +40,7 @@ class HabitConfig(Config):
 
 class Tables(NamedTuple):
     counts: np.ndarray
-    clock: np.ndarray
+    episode: np.ndarray
     whim: np.ndarray
 
 
@@ -71,8 +71,8 @@ class Habit(Agent):
     description = "does what it always did"
     Config = HabitConfig
 
-    def choose_verbs(self):
-        return declare(Tables, act, observe, action_values)
+    def verbs_of_config(self):
+        return register_verbs(Tables, act, observe, action_values)
 
     def empty_tables(self):
         counts = np.zeros((self.n_states, self.n_actions), np.int64)
@@ -109,7 +109,7 @@ def test_both_loops_call_its_verbs(habit):
     task = Task(fwrl.load_world("windy-four-rooms"))
     agent, again = made(task.world), made(task.world)
     t = fwrl.run(task, agent, episodes=2, steps=300, seed=3, trajectory=True).trajectory
-    walked = list(walk(task, again, episodes=2, steps=300, seed=3))
+    walked = list(rollout(task, again, episodes=2, steps=300, seed=3))
     assert [step.action for step in walked] == t.action.tolist()
     assert [step.next_state for step in walked] == t.next_state.tolist()
     np.testing.assert_array_equal(agent.tables.counts, again.tables.counts)

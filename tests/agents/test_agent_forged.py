@@ -162,11 +162,11 @@ def test_a_plan_that_leads_astray_is_refused(saved, key, where, what):
 
 @every_agent
 @pytest.mark.parametrize(
-    "clock", [[7, 0, 400, 1], [-2, 0, 400, 1], [0, -1, 400, 1], [0, 0, 0, 1], [0, 0, 9, 2], [0, 0, 9]]
+    "episode", [[7, 0, 400, 1], [-2, 0, 400, 1], [0, -1, 400, 1], [0, 0, 0, 1], [0, 0, 9, 2], [0, 0, 9]]
 )
-def test_a_clock_that_cannot_be_is_refused(saved, name, options, clock):
+def test_a_clock_that_cannot_be_is_refused(saved, name, options, episode):
     path, details, arrays = saved(name, options)
-    write_archive(path, "agent", details, arrays | {"clock": np.array(clock)})
+    write_archive(path, "agent", details, arrays | {"episode": np.array(episode)})
     with pytest.raises(FileError, match=f"does not hold a sound '{name}' agent"):
         fwrl.load(path)
 
@@ -174,7 +174,7 @@ def test_a_clock_that_cannot_be_is_refused(saved, name, options, clock):
 def test_a_goal_that_was_never_met_is_refused(saved):
     path, details, arrays = saved("qlcat", {})
     never = int(np.flatnonzero(arrays["slot"] < 0)[0])
-    arrays["clock"][0] = never
+    arrays["episode"][0] = never
     write_archive(path, "agent", details, arrays)
     with pytest.raises(FileError, match="sound 'qlcat' agent"):
         fwrl.load(path)

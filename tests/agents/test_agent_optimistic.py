@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import fwrl
 from fwrl.kernels.exploration import STEP
-from fwrl.kernels.sweeping import backed_up
+from fwrl.kernels.model.sweeping import backed_up
 from fwrl.oracle import optimum
 from fwrl.worlds import four_rooms, from_outcomes, random_maze
 
@@ -95,7 +95,7 @@ def test_there_is_no_epsilon(name, options):
     if name == "sweeping":
         agent.observe_many([0] * 20, [1] * 20, [-1.0] * 20, [1] * 20)  # backups come with steps
     assert [agent.act(s) for s in range(9) for _ in range(50)] == [1] * 450
-    assert agent.tables.clock[STEP] == 0
+    assert agent.tables.episode[STEP] == 0
 
 
 @every_hoping
@@ -161,7 +161,7 @@ def test_sweeping_with_hope_comes_to_the_values_of_the_hopeful_model(steps, goal
     agent = fwrl.make_agent("sweeping", S, A, explorer="optimistic", backups=2000, threshold=0.0)
     agent.begin_episode(goal)
     agent.observe_many(*zip(*steps, strict=True))
-    hope, V = agent.tables.hope, agent.tables.V[agent.tables.slot[goal]]
+    optimism, V = agent.tables.optimism, agent.tables.V[agent.tables.slot[goal]]
     seen = {}
     for s, a, r, n in steps:
         seen.setdefault((s, a), []).append((n, r))
@@ -170,7 +170,7 @@ def test_sweeping_with_hope_comes_to_the_values_of_the_hopeful_model(steps, goal
     for s in range(S):
         for a in range(A):
             known = seen.get((s, a), [])
-            q = hope.share[int(np.log2(len(known)))] if known else 1.0
+            q = optimism.share[int(np.log2(len(known)))] if known else 1.0
             outcomes[s][a] = [*(((1 - q) / len(known), n, r) for n, r in known), (q, goal, best)]
     np.testing.assert_allclose(V, optimum(from_outcomes("hopeful", outcomes), goal).value, rtol=1e-6, atol=1e-9)
-    assert backed_up(agent.tables.edges, V, hope, (goal + 1) % S, -1000.0) == pytest.approx(V[(goal + 1) % S])
+    assert backed_up(agent.tables.edges, V, optimism, (goal + 1) % S, -1000.0) == pytest.approx(V[(goal + 1) % S])

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import fwrl
 from fwrl.errors import FileError, OptionError
 from fwrl.files import open_archive, write_archive
-from fwrl.kernels.dice import roll
-from fwrl.kernels.sweeping import _take_first, empty_queue, promote
+from fwrl.kernels.model.sweeping import _take_first, empty_queue, promote
+from fwrl.kernels.runtime.splitmix64 import next_uniform
 from fwrl.oracle import optimum
 from fwrl.worlds import from_outcomes
 
@@ -70,9 +70,9 @@ def random_trip(world, count, seed=0):
 def test_the_dice_are_splitmix64():
     # The words that the published algorithm gives for the seed 1234567.
     words = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
-    dice, ours = np.array([1234567]), Splitmix(1234567)
+    splitmix64, ours = np.array([1234567]), Splitmix(1234567)
     assert [ours.word() for _ in words] == words
-    assert [roll(dice) for _ in words] == [(word >> 11) / 2**53 for word in words]
+    assert [next_uniform(splitmix64) for _ in words] == [(word >> 11) / 2**53 for word in words]
 
 
 # DG-learning
@@ -128,7 +128,7 @@ def test_relaxation_answers_a_trip_that_nobody_made():
 @given(steps, st.sampled_from([1.0, 0.3]), st.integers(0, 3), st.integers(1, 4))
 def test_all_goals_q_learning_is_its_equation(transitions, alpha, replays, capacity):
     agent = fwrl.make_agent("agql", S, A, seed=4, learning_rate=alpha, replays=replays, capacity=capacity)
-    dice, Q, kept = Splitmix(agent.tables.dice[0]), np.zeros((S, A, S)), {}
+    splitmix64, Q, kept = Splitmix(agent.tables.splitmix64[0]), np.zeros((S, A, S)), {}
 
     def update(s, a, r, n):
         onward = Q[n].max(axis=0)
@@ -140,7 +140,7 @@ def test_all_goals_q_learning_is_its_equation(transitions, alpha, replays, capac
         update(*step)
         kept[n % capacity] = step
         for _ in range(replays):
-            update(*kept[dice.below(len(kept))])
+            update(*kept[splitmix64.below(len(kept))])
         np.testing.assert_allclose(agent.tables.Q, Q, rtol=1e-12)
 
 
@@ -175,7 +175,7 @@ def test_hindsight_replay_is_its_equations(lived, alpha, replays, k, capacity):
     agent = fwrl.make_agent(
         "her", S, A, seed=2, learning_rate=alpha, replays=replays, k=k, capacity=capacity, goal_reward=R
     )
-    dice, Q, trips, goal, at = Splitmix(agent.tables.dice[0]), np.ones((S, S, A)), [], -1, 0
+    splitmix64, Q, trips, goal, at = Splitmix(agent.tables.splitmix64[0]), np.ones((S, S, A)), [], -1, 0
     stored = []  # (trip, place in it, goal pursued)
 
     def update(g, s, a, r, n):
@@ -205,12 +205,12 @@ def test_hindsight_replay_is_its_equations(lived, alpha, replays, k, capacity):
                 update(goal, *step)
             slots = {n % capacity: stored[n] for n in range(max(0, len(stored) - capacity), len(stored))}
             for _ in range(replays):
-                trip, place, pursued = slots[dice.below(len(slots))]
+                trip, place, pursued = slots[splitmix64.below(len(slots))]
                 if pursued >= 0:
                     update(pursued, *trip[place])
                 for _ in range(k):
                     later = trip[place:]
-                    update(later[dice.below(len(later))][3], *trip[place])
+                    update(later[splitmix64.below(len(later))][3], *trip[place])
         np.testing.assert_allclose(agent.tables.Q, Q, rtol=1e-12)
 
 
@@ -349,7 +349,7 @@ def test_what_is_replayed_is_saved(name, tmp_path):
         each.observe(0, 1, -1.0, 2)
     np.testing.assert_array_equal(agent.tables.Q, loaded.tables.Q)
     np.testing.assert_array_equal(agent.tables.ring.state, loaded.tables.ring.state)
-    assert agent.tables.dice[0] == loaded.tables.dice[0]
+    assert agent.tables.splitmix64[0] == loaded.tables.splitmix64[0]
 
 
 @pytest.mark.parametrize(

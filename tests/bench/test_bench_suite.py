@@ -29,8 +29,8 @@ def test_a_ratio_says_how_many_times_as_long_the_other_takes():
 
 def test_both_sides_are_timed_in_turn_and_the_first_turn_is_left_out(monkeypatch):
     took = [3, 5, 2, 7, 9, 4]
-    clock = iter([0, 100, *(reading for duration in took for reading in (200, 200 + duration))])
-    monkeypatch.setattr(measure.time, "perf_counter", lambda: next(clock))
+    episode = iter([0, 100, *(reading for duration in took for reading in (200, 200 + duration))])
+    monkeypatch.setattr(measure.time, "perf_counter", lambda: next(episode))
     called = []
     times = measure.alternate(lambda: called.append("ours"), lambda: called.append("other"), rounds=3)
     assert called == ["ours", "other"] * 4

@@ -9,7 +9,7 @@ from fwrl.envs.world_env import WorldEnv
 from fwrl.errors import FwrlError, OptionError, TaskError, UnknownNameError
 from fwrl.task import Task
 from fwrl.worlds import World, from_outcomes, load_world
-from fwrl.worlds.trips import Trips
+from fwrl.worlds.goal_sampler import GoalSampler
 
 R_GOAL = 10.0
 
@@ -203,7 +203,7 @@ def test_what_is_not_given_is_drawn_to_match(threshold):
 @pytest.mark.parametrize("threshold", [0.0, 3.0])
 def test_goals_mean_what_they_mean_in_the_papers_protocol(name, threshold):
     world = load_world(name)
-    trips, task = Trips(world, threshold), Task(world, goal_threshold=threshold)
+    trips, task = GoalSampler(world, threshold), Task(world, goal_threshold=threshold)
     for goal in range(world.n_states):
         setup = task.setup(goal)
         assert trips.starts(goal).tolist() == setup.starts.tolist()

@@ -22,9 +22,9 @@ def test_epsilon_at_a_tenth_of_the_episode_by_hand():
 
 def test_without_exploring_only_the_best_is_taken():
     rng = np.random.default_rng(0)
-    clock = np.array([0, 0, 10, 0])
-    assert {epsilon_greedy(np.array([0.0, 1.0, 0.5]), clock, rng) for _ in range(200)} == {1}
-    assert clock[1] == 200
+    episode = np.array([0, 0, 10, 0])
+    assert {epsilon_greedy(np.array([0.0, 1.0, 0.5]), episode, rng) for _ in range(200)} == {1}
+    assert episode[1] == 200
 
 
 def test_at_the_beginning_half_of_the_actions_are_random():

@@ -318,7 +318,7 @@ def test_a_gymnasium_episode_is_a_log():
 def test_steps_of_a_walk_are_a_log_without_its_jumps():
     world = fwrl.load_world("h-maze", step_reward=-1.0)
     agent = fwrl.make_agent("fwrl", world.n_states, world.n_actions, seed=0)
-    steps = list(fwrl.walk(fwrl.Task(world), agent, episodes=2, steps=50, seed=0))
+    steps = list(fwrl.rollout(fwrl.Task(world), agent, episodes=2, steps=50, seed=0))
     planner = fwrl.fit(steps)
     assert planner.summary.transitions == sum(not step.arrived for step in steps)
     assert planner.summary.trips == 2

@@ -7,7 +7,7 @@ from scipy.stats import chisquare
 import fwrl
 from fwrl.agents import agent_names
 from fwrl.errors import FwrlError, TaskError
-from fwrl.task import Task, walk
+from fwrl.task import Task, rollout
 from fwrl.task.task import episode_streams, goal_stream
 from fwrl.worlds import from_outcomes
 from fwrl.worlds.grid import from_map
@@ -97,7 +97,7 @@ def test_a_fixed_start_is_kept_and_goals_are_drawn_to_match_it():
     result = fwrl.run(world, made(world), episodes=300, steps=1, seed=0, start=3, trajectory=True)
     assert set(result.trajectory.state.tolist()) == {3}
     assert set(result.goal.tolist()) == {2, 4}
-    walked = walk(Task(world), made(world), episodes=300, steps=1, seed=0, start=3)
+    walked = rollout(Task(world), made(world), episodes=300, steps=1, seed=0, start=3)
     assert [step.goal for step in walked] == result.goal.tolist()
 
 

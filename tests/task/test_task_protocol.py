@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import fwrl
 from fwrl.agents import agent_names
-from fwrl.task import Task, walk
+from fwrl.task import Task, rollout
 from fwrl.worlds import from_outcomes, load_world, world_names
 from fwrl.worlds.grid import from_map
 
@@ -87,7 +87,7 @@ def test_without_respawn_an_episode_ends_on_arriving():
     assert result.trajectory.episode.tolist() == [0] * 4 + [1] * 4 + [2] * 4
     # The arriving step goes nowhere.
     assert result.trajectory.next_state[result.trajectory.arrived].tolist() == [3, 3, 3]
-    walked = list(walk(task, made(task.world), episodes=3, steps=100, goal=3, start=0))
+    walked = list(rollout(task, made(task.world), episodes=3, steps=100, goal=3, start=0))
     assert [step.next_state for step in walked] == result.trajectory.next_state.tolist()
 
 

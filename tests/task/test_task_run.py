@@ -5,7 +5,7 @@ import pytest
 
 import fwrl
 from fwrl.errors import FwrlError, OptionError, PositiveCycleError, TaskError
-from fwrl.task import Task, live, walk
+from fwrl.task import Task, rollout, run_episodes
 from fwrl.worlds import from_outcomes
 from fwrl.worlds.grid import from_map
 
@@ -75,7 +75,7 @@ def test_outcomes_happen_as_often_as_the_world_says():
 def test_live_gives_the_same_episodes_one_at_a_time():
     world = fwrl.load_world("four-rooms")
     whole = fwrl.run(world, made(world), episodes=4, steps=100, seed=1)
-    parts = list(live(Task(world), made(world), episodes=4, steps=100, seed=1))
+    parts = list(run_episodes(Task(world), made(world), episodes=4, steps=100, seed=1))
     assert [e.reward for e in parts] == whole.reward.tolist()
     assert [e.goal for e in parts] == whole.goal.tolist()
 
@@ -110,12 +110,12 @@ def test_what_makes_no_sense_is_refused_in_words():
     with pytest.raises(OptionError, match="agent for 68 states and 4 actions, this one is for 67 and 4"):
         fwrl.run(world, fwrl.make_agent("fwrl", 67, 4))
     with pytest.raises(OptionError, match="agent for 68 states and 4 actions, this one is for 68 and 3"):
-        next(walk(Task(world), fwrl.make_agent("fwrl", 68, 3), episodes=1, steps=1))
+        next(rollout(Task(world), fwrl.make_agent("fwrl", 68, 3), episodes=1, steps=1))
     for nothing in ({"episodes": 0}, {"episodes": -2}, {"steps": 0}):
         with pytest.raises(OptionError, match="at least one episode of at least one step"):
             fwrl.run(world, made(world), **nothing)
     with pytest.raises(OptionError, match="at least one episode of at least one step, got 0 of 5"):
-        next(walk(Task(world), made(world), episodes=0, steps=5))
+        next(rollout(Task(world), made(world), episodes=0, steps=5))
 
 
 @pytest.mark.parametrize("reward", [10.0, 11.0])

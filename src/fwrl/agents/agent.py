@@ -21,8 +21,8 @@ from fwrl.agents.tables import flattened, refilled, sizes_named
 from fwrl.agents.verbs import LEARNED, Verbs, all_action_values, observe_all
 from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, unknown_name
 from fwrl.files import Archive, write_archive
-from fwrl.kernels.edges import with_room
 from fwrl.kernels.exploration import EXPLORE, GOAL, STEP, STEPS
+from fwrl.kernels.graph.edges import with_capacity
 from fwrl.kernels.ties import first_best, pick_best
 
 Floats = NDArray[np.float64]
@@ -61,7 +61,7 @@ class Agent(ABC):
     name: ClassVar[str]
     description: ClassVar[str]
     Config: ClassVar[type[Config]]
-    scratch: ClassVar[tuple[str, ...]] = ()  # fields, or fields of fields, that carry nothing from step to step
+    scratch: tuple[str, ...] = ()  # fields, or fields of fields, that carry nothing from step to step
 
     believes: ClassVar[Literal["reward", "steps", "nothing"]] = "reward"  # what its values promise of a path
 
@@ -85,11 +85,11 @@ class Agent(ABC):
         self.n_states, self.n_actions = int(n_states), int(n_actions)
         self.config = self.Config() if config is None else config
         self.rng = np.random.default_rng(seed)
-        self.verbs = self.choose_verbs()
+        self.verbs = self.verbs_of_config()
         self.tables = self.empty_tables()
 
     @abstractmethod
-    def choose_verbs(self) -> Verbs:
+    def verbs_of_config(self) -> Verbs:
         """The compiled functions that this configuration uses."""
 
     @abstractmethod
@@ -99,7 +99,7 @@ class Agent(ABC):
     def reserve(self, observations: int) -> None:
         """Make room for this many more observations: tables with a field `edges` grow, others are fixed."""
         if hasattr(self.tables, "edges"):
-            edges = with_room(self.tables.edges, observations)
+            edges = with_capacity(self.tables.edges, observations)
             if edges is not self.tables.edges:
                 self.tables = self.tables._replace(edges=edges)
 
@@ -116,7 +116,7 @@ class Agent(ABC):
     @property
     def goal(self) -> int | None:
         """The goal in use, None before the first episode."""
-        goal = int(self.tables.clock[GOAL])
+        goal = int(self.tables.episode[GOAL])
         return goal if goal >= 0 else None
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
@@ -125,8 +125,8 @@ class Agent(ABC):
         if steps < 1:
             raise OptionError(f"expected an episode of at least one step, got {steps}")
         self.prepare(goal)
-        clock = self.tables.clock
-        clock[GOAL], clock[STEP], clock[STEPS], clock[EXPLORE] = goal, 0, steps, int(explore)
+        episode = self.tables.episode
+        episode[GOAL], episode[STEP], episode[STEPS], episode[EXPLORE] = goal, 0, steps, int(explore)
 
     def act(self, state: int) -> int:
         """The action to take now, exploring included."""
@@ -144,12 +144,12 @@ class Agent(ABC):
         self.reserve(1)
         reward = float(reward)
         if self.verbs.observe(self.tables, state, action, reward, next_state, bool(arrived)) != LEARNED:
-            raise profitable(state, action, reward, next_state)
+            raise positive_cycle(state, action, reward, next_state)
 
     def observe_many(self, states: ArrayLike, actions: ArrayLike, rewards: ArrayLike, next_states: ArrayLike) -> None:
         """Learn from transitions in order, in one compiled call: none of them the arriving step.
 
-        At a profitable cycle the transitions before it stay learned, and the error says how many those are.
+        At a positive cycle the transitions before it stay learned, and the error says how many those are.
         """
         s, a, r, n = self._transitions(states, actions, rewards, next_states)
         loop = observe_all.of(self.verbs)
@@ -159,7 +159,7 @@ class Agent(ABC):
             learned = begin + loop(self.tables, s[part], a[part], r[part], n[part])
             if learned < min(begin + CHUNK, len(s)):
                 k = learned
-                error = profitable(int(s[k]), int(a[k]), float(r[k]), int(n[k]))
+                error = positive_cycle(int(s[k]), int(a[k]), float(r[k]), int(n[k]))
                 raise PositiveCycleError(f"transition {k}: {error}; the {k} before it were learned")
 
     def action_values(self, state: int, goal: int) -> Floats:
@@ -255,7 +255,7 @@ class Agent(ABC):
             agent = cls.made_for(config)(*sizes_named(archive), 0, config)
             agent.rng.bit_generator.state = details["generator"]
             agent.tables = refilled(agent.tables, archive, agent.scratch)
-            goal, step, steps, explore = agent.tables.clock
+            goal, step, steps, explore = agent.tables.episode
             if not (-1 <= goal < agent.n_states and step >= 0 and steps >= 1 and explore in (0, 1)):
                 raise FileError("expected a clock with a goal, a step, a number of steps, and 0 or 1")
             agent.check_tables()
@@ -293,7 +293,7 @@ class Agent(ABC):
         return s, a, r, n
 
 
-def profitable(state: int, action: int, reward: float, next_state: int) -> PositiveCycleError:
+def positive_cycle(state: int, action: int, reward: float, next_state: int) -> PositiveCycleError:
     """The error for a step that would make some cycle profitable."""
     return PositiveCycleError(
         f"expected no cycle that gains reward, but going from state {state} by action {action} to "

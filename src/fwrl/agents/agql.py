@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import no_episode
 from fwrl.agents.all_goals import AllGoalsAgent, check_whole, table_of_pairs
 from fwrl.agents.ql import QConfig
-from fwrl.agents.verbs import LEARNED, Verbs, declare
+from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
 from fwrl.errors import FileError
-from fwrl.kernels.compiled import compiled
-from fwrl.kernels.dice import new_dice
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
 from fwrl.kernels.replay import Ring, check_ring, draw, empty_ring, store
+from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.runtime.splitmix64 import new_splitmix64
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -53,8 +53,8 @@ class AllGoalsTables(NamedTuple):
 
     Q: Floats  # (S, A, S)
     ring: Ring
-    dice: Ints  # (1,)
-    clock: Ints
+    splitmix64: Ints  # (1,)
+    episode: Ints
     alpha: Floats  # (1,)
     replays: Ints  # (1,)
     onward: Floats  # (S,)
@@ -78,7 +78,7 @@ def update_all_goals(Q: Floats, s: int, a: int, r: float, next_s: int, alpha: fl
 @compiled
 def act(agent: AllGoalsTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on Q(s, ., g)."""
-    return epsilon_greedy(agent.Q[s, :, agent.clock[GOAL]], agent.clock, rng)
+    return epsilon_greedy(agent.Q[s, :, agent.episode[GOAL]], agent.episode, rng)
 
 
 @compiled
@@ -91,7 +91,7 @@ def observe(agent: AllGoalsTables, s: int, a: int, r: float, next_s: int, arrive
     if agent.replays[0] > 0:
         store(ring, s, a, r, next_s)
     for _ in range(agent.replays[0]):
-        i = draw(ring, agent.dice)
+        i = draw(ring, agent.splitmix64)
         update_all_goals(
             agent.Q, ring.state[i], ring.action[i], ring.reward[i], ring.next_state[i], alpha, agent.onward
         )
@@ -105,7 +105,7 @@ def action_values(agent: AllGoalsTables, s: int, g: int, values: Floats) -> None
         values[a] = agent.Q[s, a, g]
 
 
-VERBS = declare(AllGoalsTables, act, observe, action_values)
+VERBS = register_verbs(AllGoalsTables, act, observe, action_values)
 
 
 class AllGoalsQLearning(AllGoalsAgent):
@@ -117,7 +117,7 @@ class AllGoalsQLearning(AllGoalsAgent):
     scratch = ("alpha", "replays", "onward")
     config: AllGoalsConfig
 
-    def choose_verbs(self) -> Verbs:
+    def verbs_of_config(self) -> Verbs:
         """One kind."""
         return VERBS
 
@@ -127,8 +127,8 @@ class AllGoalsQLearning(AllGoalsAgent):
         return AllGoalsTables(
             Q=table_of_pairs(S, A, config.initial_value),
             ring=empty_ring(config.capacity),
-            dice=new_dice(self.rng),
-            clock=no_episode(),
+            splitmix64=new_splitmix64(self.rng),
+            episode=no_episode(),
             alpha=np.array([float(config.learning_rate)]),
             replays=np.array([config.replays]),
             onward=np.empty(S),
@@ -137,6 +137,6 @@ class AllGoalsQLearning(AllGoalsAgent):
     def check_tables(self) -> None:
         """Shapes, and transitions within range."""
         S, A = self.n_states, self.n_actions
-        if self.tables.Q.shape != (S, A, S) or len(self.tables.dice) != 1:
+        if self.tables.Q.shape != (S, A, S) or len(self.tables.splitmix64) != 1:
             raise FileError(f"expected Q for {S} states and {A} actions")
         check_ring(self.tables.ring, self.config.capacity, S, A)

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from fwrl.agents.agent import Config, no_episode
 from fwrl.agents.all_goals import AllGoalsAgent, check_number, table_of_pairs
-from fwrl.agents.verbs import LEARNED, Verbs, declare
+from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
 from fwrl.errors import FileError, OptionError
-from fwrl.kernels.compiled import compiled
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
+from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -55,7 +55,7 @@ class DgTables(NamedTuple):
     """DG; `changes[0]` counts changes of it, and `relaxed[k]` is that count when k was last relaxed through."""
 
     DG: Floats  # (S, A, S)
-    clock: Ints
+    episode: Ints
     changes: Ints  # (1,)
     relaxed: Ints  # (S,)
     onward: Floats  # (S,)
@@ -107,8 +107,8 @@ def shorten_through(DG: Floats, k: int, onward: Floats) -> bool:
 @compiled
 def act(agent: DgTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on -DG(s, ., g)."""
-    action_values(agent, s, agent.clock[GOAL], agent.action_values)
-    return epsilon_greedy(agent.action_values, agent.clock, rng)
+    action_values(agent, s, agent.episode[GOAL], agent.action_values)
+    return epsilon_greedy(agent.action_values, agent.episode, rng)
 
 
 @compiled
@@ -132,7 +132,7 @@ def action_values(agent: DgTables, s: int, g: int, values: Floats) -> None:
         values[a] = -agent.DG[s, a, g]
 
 
-VERBS = declare(DgTables, act, observe, action_values)
+VERBS = register_verbs(DgTables, act, observe, action_values)
 
 
 class DgLearning(AllGoalsAgent):
@@ -145,7 +145,7 @@ class DgLearning(AllGoalsAgent):
     scratch = ("onward", "action_values", "alpha", "relaxes")
     config: DgConfig
 
-    def choose_verbs(self) -> Verbs:
+    def verbs_of_config(self) -> Verbs:
         """One kind."""
         return VERBS
 
@@ -154,7 +154,7 @@ class DgLearning(AllGoalsAgent):
         S, A, config = self.n_states, self.n_actions, self.config
         return DgTables(
             DG=table_of_pairs(S, A, config.initial_steps),
-            clock=no_episode(),
+            episode=no_episode(),
             changes=np.zeros(1, np.int64),
             relaxed=np.full(S, -1),
             onward=np.empty(S),

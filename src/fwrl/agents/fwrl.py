@@ -21,7 +21,7 @@ and then learns in worlds of a million states (see `columns`). Both believe the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +30,11 @@ from fwrl.agents import columns
 from fwrl.agents.agent import Agent, Config, no_episode
 from fwrl.agents.columns import COLUMNS, ColumnTables
 from fwrl.agents.model import Explorer, check_choice
-from fwrl.agents.verbs import LEARNED, PROFITABLE, Verbs, declare
+from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, Verbs, register_verbs
 from fwrl.errors import FileError, OptionError
-from fwrl.kernels.closure import Walk, close_over, nothing_known, path_rewards, walk_room
-from fwrl.kernels.compiled import compiled
-from fwrl.kernels.edges import (
+from fwrl.kernels.closure import Walk, close_over, closure_scratch, nothing_known, path_rewards
+from fwrl.kernels.exploration import GOAL, epsilon_greedy, epsilon_greedy_from
+from fwrl.kernels.graph.edges import (
     NONE,
     Edges,
     add_edge,
@@ -43,10 +43,10 @@ from fwrl.kernels.edges import (
     no_edges,
     see_edge,
 )
-from fwrl.kernels.exploration import GOAL, epsilon_greedy, epsilon_greedy_from
 from fwrl.kernels.greedy import Greedy, nothing_remembered, remember
 from fwrl.kernels.relaxation import relax_through
-from fwrl.kernels.ties import PROFIT, improves, largest
+from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.ties import LEAST_GAIN, improves, largest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -108,7 +108,7 @@ class ExactTables(NamedTuple):
 
     V: Floats  # (S, S) goal-major
     edges: Edges
-    clock: Ints
+    episode: Ints
     walk: Walk
     greedy: Greedy
     action_values: Floats  # (A,)
@@ -119,7 +119,7 @@ class PaperTables(NamedTuple):
     """F itself. `changes[0]` counts changes of F; `relaxed[k]` is that count when k was last relaxed through."""
 
     F: Floats  # (S, A, S)
-    clock: Ints
+    episode: Ints
     changes: Ints  # (1,)
     relaxed: Ints  # (S,)
     onward: Floats  # (S,)
@@ -131,9 +131,9 @@ class PaperTables(NamedTuple):
 def act_exact(agent: ExactTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on F(s, ., g)."""
     if agent.greedy.made[s] != agent.greedy.changes[0]:
-        path_rewards(agent.V, agent.edges, s, agent.clock[GOAL], agent.action_values)
+        path_rewards(agent.V, agent.edges, s, agent.episode[GOAL], agent.action_values)
         remember(agent.greedy, s, agent.action_values)
-    return epsilon_greedy_from(agent.greedy, s, agent.clock, rng)
+    return epsilon_greedy_from(agent.greedy, s, agent.episode, rng)
 
 
 @compiled
@@ -149,8 +149,8 @@ def observe_exact(agent: ExactTables, s: int, a: int, r: float, next_s: int, arr
         agent.edges.times[e] += 1
         agent.edges.total[e] += r
         return LEARNED
-    if r + agent.V[s, next_s] > PROFIT:
-        return PROFITABLE
+    if r + agent.V[s, next_s] > LEAST_GAIN:
+        return POSITIVE_CYCLE
     if e == NONE:
         e = add_edge(agent.edges, pair, next_s)
     see_edge(agent.edges, e, r)
@@ -169,7 +169,7 @@ def action_values_exact(agent: ExactTables, s: int, g: int, values: Floats) -> N
 @compiled
 def act_paper(agent: PaperTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on F(s, ., g)."""
-    return epsilon_greedy(agent.F[s, :, agent.clock[GOAL]], agent.clock, rng)
+    return epsilon_greedy(agent.F[s, :, agent.episode[GOAL]], agent.episode, rng)
 
 
 @compiled
@@ -184,8 +184,8 @@ def observe_paper(agent: PaperTables, s: int, a: int, r: float, next_s: int, arr
         r = -1.0
     F = agent.F
     back = 0.0 if next_s == s else largest(F[next_s, :, s])
-    if r + back > PROFIT:
-        return PROFITABLE
+    if r + back > LEAST_GAIN:
+        return POSITIVE_CYCLE
     if F[s, a, next_s] != r:
         F[s, a, next_s] = r
         agent.changes[0] += 1
@@ -203,8 +203,8 @@ def action_values_paper(agent: PaperTables, s: int, g: int, values: Floats) -> N
         values[a] = agent.F[s, a, g]
 
 
-EXACT = declare(ExactTables, act_exact, observe_exact, action_values_exact)
-PAPER = declare(PaperTables, act_paper, observe_paper, action_values_paper)
+EXACT = register_verbs(ExactTables, act_exact, observe_exact, action_values_exact)
+PAPER = register_verbs(PaperTables, act_paper, observe_paper, action_values_paper)
 
 
 class Fwrl(Agent):
@@ -213,7 +213,7 @@ class Fwrl(Agent):
     name = "fwrl"
     description = "Floyd-Warshall RL: the triangle inequality stitches past trips to any goal"
     Config = FwrlConfig
-    scratch: ClassVar[tuple[str, ...]] = ("walk", "greedy", "onward", "action_values", "counts_steps", *columns.SCRATCH)
+    scratch: tuple[str, ...] = ("walk", "greedy", "onward", "action_values", "counts_steps")
     config: FwrlConfig
 
     @classmethod
@@ -238,7 +238,7 @@ class Fwrl(Agent):
         large = self.n_states > LARGEST_DENSE and plain
         return "columns" if large else "dense"
 
-    def choose_verbs(self) -> Verbs:
+    def verbs_of_config(self) -> Verbs:
         """Those of the relaxation and the storage."""
         if self.storage == "columns":
             return COLUMNS
@@ -249,6 +249,7 @@ class Fwrl(Agent):
         S, A = self.n_states, self.n_actions
         steps = self.config.objective == "steps"
         if self.storage == "columns":
+            self.scratch = columns.SCRATCH
             return columns.no_columns(S, A, self.config.memory, counts_steps=steps)
         exact = self.config.relaxation == "exact"
         size = 8 * S * S * (1 if exact else A)
@@ -264,7 +265,7 @@ class Fwrl(Agent):
                 nothing_known(S),
                 no_edges(S, A),
                 no_episode(),
-                walk_room(S),
+                closure_scratch(S),
                 nothing_remembered(S, A),
                 np.empty(A),
                 counts_steps,

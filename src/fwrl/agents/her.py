@@ -27,10 +27,8 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import Agent, no_episode
 from fwrl.agents.all_goals import check_number, check_whole, table_of_pairs
 from fwrl.agents.ql import QConfig
-from fwrl.agents.verbs import LEARNED, Verbs, declare
+from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
 from fwrl.errors import FileError
-from fwrl.kernels.compiled import compiled
-from fwrl.kernels.dice import new_dice
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
 from fwrl.kernels.replay import (
     Ring,
@@ -43,6 +41,8 @@ from fwrl.kernels.replay import (
     no_trips,
     store_on_trip,
 )
+from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.runtime.splitmix64 import new_splitmix64
 from fwrl.kernels.ties import largest
 
 Floats = NDArray[np.float64]
@@ -74,8 +74,8 @@ class HindsightTables(NamedTuple):
     Q: Floats  # (S, S, A): goal, state, action
     ring: Ring
     trips: Trips
-    dice: Ints  # (1,)
-    clock: Ints
+    splitmix64: Ints  # (1,)
+    episode: Ints
     rates: Floats  # (2,) alpha and R
     counts: Ints  # (2,) replays and k
 
@@ -90,13 +90,13 @@ def learn_for(Q: Floats, g: int, s: int, a: int, r: float, next_s: int, alpha: f
 @compiled
 def act(agent: HindsightTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on Q(g, s, .)."""
-    return epsilon_greedy(agent.Q[agent.clock[GOAL], s], agent.clock, rng)
+    return epsilon_greedy(agent.Q[agent.episode[GOAL], s], agent.episode, rng)
 
 
 @compiled
 def observe(agent: HindsightTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
     """Learn from the step for the goal pursued, and from some of those before it with hindsight."""
-    Q, ring, trips, g = agent.Q, agent.ring, agent.trips, agent.clock[GOAL]
+    Q, ring, trips, g = agent.Q, agent.ring, agent.trips, agent.episode[GOAL]
     alpha, R = agent.rates[0], agent.rates[1]
     if arrived:
         trips.newest[1] = 1
@@ -107,12 +107,12 @@ def observe(agent: HindsightTables, s: int, a: int, r: float, next_s: int, arriv
         learn_for(Q, g, s, a, r, next_s, alpha, R)
     store_on_trip(ring, trips, s, a, r, next_s, g)
     for _ in range(agent.counts[0]):
-        i = draw(ring, agent.dice)
+        i = draw(ring, agent.splitmix64)
         s_i, a_i, r_i, next_i = ring.state[i], ring.action[i], ring.reward[i], ring.next_state[i]
         if trips.goal[i] >= 0:
             learn_for(Q, trips.goal[i], s_i, a_i, r_i, next_i, alpha, R)
         for _ in range(agent.counts[1]):
-            achieved = draw_achieved(ring, trips, i, agent.dice)
+            achieved = draw_achieved(ring, trips, i, agent.splitmix64)
             learn_for(Q, achieved, s_i, a_i, r_i, next_i, alpha, R)
     return LEARNED
 
@@ -124,7 +124,7 @@ def action_values(agent: HindsightTables, s: int, g: int, values: Floats) -> Non
         values[a] = agent.Q[g, s, a]
 
 
-VERBS = declare(HindsightTables, act, observe, action_values)
+VERBS = register_verbs(HindsightTables, act, observe, action_values)
 
 
 class HindsightReplay(Agent):
@@ -137,7 +137,7 @@ class HindsightReplay(Agent):
     scratch = ("rates", "counts")
     config: HindsightConfig
 
-    def choose_verbs(self) -> Verbs:
+    def verbs_of_config(self) -> Verbs:
         """One kind."""
         return VERBS
 
@@ -148,8 +148,8 @@ class HindsightReplay(Agent):
             Q=table_of_pairs(S, A, config.initial_value).reshape(S, S, A),
             ring=empty_ring(config.capacity),
             trips=no_trips(config.capacity),
-            dice=new_dice(self.rng),
-            clock=no_episode(),
+            splitmix64=new_splitmix64(self.rng),
+            episode=no_episode(),
             rates=np.array([float(config.learning_rate), float(config.goal_reward)]),
             counts=np.array([config.replays, config.k]),
         )
@@ -161,7 +161,7 @@ class HindsightReplay(Agent):
     def check_tables(self) -> None:
         """Shapes, transitions within range, and trips that follow one another."""
         S, A, tables = self.n_states, self.n_actions, self.tables
-        if tables.Q.shape != (S, S, A) or len(tables.dice) != 1:
+        if tables.Q.shape != (S, S, A) or len(tables.splitmix64) != 1:
             raise FileError(f"expected Q for {S} states and {A} actions")
         check_ring(tables.ring, self.config.capacity, S, A)
         check_trips(tables.trips, tables.ring, S)

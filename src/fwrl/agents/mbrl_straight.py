@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent, Config, no_episode
-from fwrl.agents.verbs import LEARNED, Verbs, declare
-from fwrl.kernels.compiled import compiled
-from fwrl.kernels.edges import NONE, Edges, check_edges, count_edge, no_edges
+from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
+from fwrl.kernels.graph.edges import NONE, Edges, check_edges, count_edge, no_edges
+from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ class StraightTables(NamedTuple):
     """Counts."""
 
     edges: Edges
-    clock: NDArray[np.int64]
+    episode: NDArray[np.int64]
     action_values: Floats  # (A,)
 
 
@@ -64,8 +64,8 @@ def likeliest(edges: Edges, pair: int) -> int:
 @compiled
 def act(agent: StraightTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on straight lines."""
-    straight_values(agent.edges, s, agent.clock[GOAL], agent.action_values)
-    return epsilon_greedy(agent.action_values, agent.clock, rng)
+    straight_values(agent.edges, s, agent.episode[GOAL], agent.action_values)
+    return epsilon_greedy(agent.action_values, agent.episode, rng)
 
 
 @compiled
@@ -82,7 +82,7 @@ def action_values(agent: StraightTables, s: int, g: int, values: Floats) -> None
     straight_values(agent.edges, s, g, values)
 
 
-VERBS = declare(StraightTables, act, observe, action_values)
+VERBS = register_verbs(StraightTables, act, observe, action_values)
 
 
 class StraightModelBased(Agent):
@@ -93,7 +93,7 @@ class StraightModelBased(Agent):
     Config = Config
     scratch = ("action_values",)
 
-    def choose_verbs(self) -> Verbs:
+    def verbs_of_config(self) -> Verbs:
         """One kind."""
         return VERBS
 

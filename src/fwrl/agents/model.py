@@ -1,11 +1,11 @@
 """Agents that back up the mean over observed outcomes: they keep counts, which is a model.
 
 Transitions are counted, P(s' | s, a) = n(s, a, s') / n(s, a), rewards averaged, and the policy for the goal in use is
-planned exactly: arriving first, reward second (see `kernels.arrival`). The plan is kept current after every step.
+planned exactly, arriving first, reward second (see `model.policy_iteration`). It is kept current after every step.
 `mbrl` and FWRL with `backup="expected"` are both this.
 
 The explorer is `epsilon-greedy`, the paper's, or `optimistic`: what is not yet known counts as if it led straight to
-the goal (see `kernels.hope`), and the plan itself leads to such frontiers, across the whole map. Then `plan` is the
+the goal (see `model.optimism`), and the plan itself leads to such frontiers, across the whole map. Then `plan` is the
 hopeful one; questions about values are answered without hope.
 """
 
@@ -18,12 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent, Config, no_episode
-from fwrl.agents.verbs import LEARNED, PROFITABLE, Verbs, declare
+from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, Verbs, register_verbs
 from fwrl.errors import OptionError, PositiveCycleError
-from fwrl.kernels.arrival import outcome_of, plan_for, reconsider
-from fwrl.kernels.chance import fresh_digits
-from fwrl.kernels.compiled import compiled
-from fwrl.kernels.edges import (
+from fwrl.kernels.exploration import EXPLORE, GOAL, epsilon_greedy_from
+from fwrl.kernels.graph.edges import (
     NONE,
     Edges,
     add_edge,
@@ -33,18 +31,20 @@ from fwrl.kernels.edges import (
     no_edges,
     see_edge,
 )
-from fwrl.kernels.exploration import EXPLORE, GOAL, epsilon_greedy_from
 from fwrl.kernels.greedy import Greedy, nothing_remembered, remember
-from fwrl.kernels.hope import follow_evidence, forget_news, level_of, see_news, see_reward
-from fwrl.kernels.plan import Plan, check_plan, no_plan
+from fwrl.kernels.model.optimism import count_try, level_of, refresh, see_reward, uncount_try
+from fwrl.kernels.model.plan import Plan, check_plan, no_plan
+from fwrl.kernels.model.policy_iteration import outcome_of, plan_for, reconsider
+from fwrl.kernels.model.tries import tries_of
+from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.runtime.sampling import fresh_digits
 from fwrl.kernels.ties import improves
-from fwrl.kernels.tries import tries_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 Explorer = Literal["epsilon-greedy", "optimistic"]
-HOPE = 0.1  # before there is any evidence: one second try in ten shows something new
+PRIOR = 0.1  # before there is any evidence: one second try in ten shows something new
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
@@ -68,7 +68,7 @@ class ModelTables(NamedTuple):
 
     edges: Edges
     plan: Plan
-    clock: Ints
+    episode: Ints
     greedy: Greedy
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,)
@@ -99,9 +99,9 @@ def act(agent: ModelTables, s: int, rng: np.random.Generator) -> int:
     if agent.greedy.made[s] != agent.greedy.changes[0]:
         planned_values(agent.edges, agent.plan, s, agent.action_values)
         remember(agent.greedy, s, agent.action_values)
-    if agent.plan.hope.on[0] != 0:
+    if agent.plan.optimism.on[0] != 0:
         return int(agent.greedy.best[s, int(fresh_digits(rng.random()) * agent.greedy.ties[s])])
-    return epsilon_greedy_from(agent.greedy, s, agent.clock, rng)
+    return epsilon_greedy_from(agent.greedy, s, agent.episode, rng)
 
 
 @compiled
@@ -111,12 +111,12 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
         return LEARNED
     if agent.counts_steps[0] != 0:
         r = -1.0
-    edges, plan, g = agent.edges, agent.plan, agent.clock[GOAL]
+    edges, plan, g = agent.edges, agent.plan, agent.episode[GOAL]
     pair = s * len(agent.action_values) + a
     n = tries_of(edges, pair)
     e = find_edge(edges, pair, next_s)
     new = e == NONE
-    due = see_news(plan.hope, n, new)
+    due = count_try(plan.optimism, n, new)
     if new:
         e = add_edge(edges, pair, next_s)
     elif not due and certain(edges, pair, e, r) and level_of(n + 1) == level_of(n):
@@ -125,24 +125,24 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
     times, total, best = edges.times[e], edges.total[e], edges.best[e]
     see_edge(edges, e, r)
     agent.greedy.changes[0] += 1
-    hoped = plan.hope.reward[0]
-    due = see_reward(plan.hope.reward, edges, r) or due
+    hoped = plan.optimism.reward[0]
+    due = see_reward(plan.optimism.reward, edges, r) or due
     if g < 0:
         return LEARNED
-    if plan.hope.on[0] != 0 and due:
-        follow_evidence(plan.hope)
+    if plan.optimism.on[0] != 0 and due:
+        refresh(plan.optimism)
         settled = plan_for(edges, plan, g)
     else:
         settled = reconsider(edges, plan, s, a, g)
     if settled:
         return LEARNED
     edges.times[e], edges.total[e], edges.best[e] = times, total, best
-    plan.hope.reward[0] = hoped
-    forget_news(plan.hope, n, new)
+    plan.optimism.reward[0] = hoped
+    uncount_try(plan.optimism, n, new)
     if new:
         drop_newest_edge(edges)
     plan_for(edges, plan, g)
-    return PROFITABLE
+    return POSITIVE_CYCLE
 
 
 @compiled
@@ -160,7 +160,7 @@ def action_values(agent: ModelTables, s: int, g: int, values: Floats) -> None:
     planned_values(agent.edges, agent.plan, s, values)
 
 
-VERBS = declare(ModelTables, act, observe, action_values)
+VERBS = register_verbs(ModelTables, act, observe, action_values)
 
 
 class ModelAgent(Agent):
@@ -170,7 +170,7 @@ class ModelAgent(Agent):
     counts_steps = False
     config: Any
 
-    def choose_verbs(self) -> Verbs:
+    def verbs_of_config(self) -> Verbs:
         """One kind."""
         return VERBS
 
@@ -182,15 +182,15 @@ class ModelAgent(Agent):
     def empty_tables(self) -> ModelTables:
         """Nothing seen."""
         S, A = self.n_states, self.n_actions
-        plan = no_plan(S, HOPE)
+        plan = no_plan(S, PRIOR)
         steps = np.array([int(self.counts_steps)])
         return ModelTables(no_edges(S, A), plan, no_episode(), nothing_remembered(S, A), np.empty(A), steps)
 
     def prepare(self, goal: int) -> None:
         """Plan for the goal."""
-        plan = no_plan(self.n_states)._replace(hope=self.tables.plan.hope)
-        plan.hope.on[0] = int(self.optimistic)
-        follow_evidence(plan.hope)
+        plan = no_plan(self.n_states)._replace(optimism=self.tables.plan.optimism)
+        plan.optimism.on[0] = int(self.optimistic)
+        refresh(plan.optimism)
         if not plan_for(self.tables.edges, plan, goal):
             raise _no_bound(goal)
         self.tables = self.tables._replace(plan=plan)
@@ -199,8 +199,8 @@ class ModelAgent(Agent):
     def begin_episode(self, goal: int, steps: int = 400, *, explore: bool = True) -> None:
         """Take up `goal`; without exploring there is neither epsilon nor hope."""
         super().begin_episode(goal, steps, explore=explore)
-        if self.optimistic and not self.tables.clock[EXPLORE]:
-            self.tables.plan.hope.on[0] = 0
+        if self.optimistic and not self.tables.episode[EXPLORE]:
+            self.tables.plan.optimism.on[0] = 0
             plan_for(self.tables.edges, self.tables.plan, goal)
 
     def action_values(self, state: int, goal: int) -> Floats:
@@ -237,19 +237,19 @@ class ModelAgent(Agent):
     def check_tables(self) -> None:
         """Edge indices, and a plan that could be the one for the goal."""
         check_edges(self.tables.edges, self.n_states, self.n_actions)
-        fresh = no_plan(self.n_states, HOPE)
-        follow_evidence(fresh.hope)
+        fresh = no_plan(self.n_states, PRIOR)
+        refresh(fresh.optimism)
         if self.goal is not None:
-            on = bool(len(self.tables.plan.hope.on)) and bool(self.tables.plan.hope.on[0]) and self.optimistic
-            fresh.hope.on[0] = int(on)
+            on = bool(len(self.tables.plan.optimism.on)) and bool(self.tables.plan.optimism.on[0]) and self.optimistic
+            fresh.optimism.on[0] = int(on)
             if not plan_for(self.tables.edges, fresh, self.goal):
                 raise _no_bound(self.goal)
         check_plan(self.tables.edges, self.tables.plan, fresh)
 
     def _plan(self, goal: int) -> Plan:
-        """The plan for any goal, without hope: the one in use, or one made for the question."""
+        """The plan for any goal, without optimism: the one in use, or one made for the question."""
         goal = self._state(goal, "goal")
-        if goal == self.goal and self.tables.plan.hope.on[0] == 0:
+        if goal == self.goal and self.tables.plan.optimism.on[0] == 0:
             plan: Plan = self.tables.plan
             return plan
         plan = no_plan(self.n_states)

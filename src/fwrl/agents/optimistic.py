@@ -1,4 +1,4 @@
-"""FWRL that explores without any epsilon: it goes to frontiers with F itself (see `kernels.untried`).
+"""FWRL that explores without any epsilon: it goes to frontiers with F itself (see `kernels.model.frontier`).
 
 In a world where outcomes are certain, it never settles for a known path while a better one could still exist: whatever
 was never tried promises the goal in one best step, and a promise is kept or refuted by trying it once.
@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.fwrl import ExactTables, Fwrl, act_exact, action_values_exact, observe_exact
-from fwrl.agents.verbs import LEARNED, Verbs, declare
-from fwrl.kernels.chance import fresh_digits
+from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
 from fwrl.kernels.closure import Walk
-from fwrl.kernels.compiled import compiled
-from fwrl.kernels.edges import Edges
 from fwrl.kernels.exploration import EXPLORE, GOAL
+from fwrl.kernels.graph.edges import Edges
 from fwrl.kernels.greedy import Greedy, remember
-from fwrl.kernels.hope import see_reward
-from fwrl.kernels.untried import hopeful_rewards, reach_frontiers
+from fwrl.kernels.model.frontier import optimistic_rewards, reach_frontiers
+from fwrl.kernels.model.optimism import see_reward
+from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.runtime.sampling import fresh_digits
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,7 +31,7 @@ class OptimisticTables(NamedTuple):
 
     V: Floats  # (S, S) goal-major
     edges: Edges
-    clock: Ints
+    episode: Ints
     walk: Walk
     greedy: Greedy
     action_values: Floats  # (A,)
@@ -44,14 +44,14 @@ class OptimisticTables(NamedTuple):
 @compiled
 def act(agent: OptimisticTables, s: int, rng: np.random.Generator) -> int:
     """The best action with the unknown counted in, ties at random."""
-    if agent.clock[EXPLORE] == 0:
+    if agent.episode[EXPLORE] == 0:
         return act_exact(agent, s, rng)  # type: ignore[arg-type]
     if agent.greedy.made[s] != agent.greedy.changes[0]:
         if agent.made[0] != agent.greedy.changes[0]:
             reach_frontiers(agent.V, agent.edges, agent.reward[0], agent.W)
             agent.made[0] = agent.greedy.changes[0]
-        g = agent.clock[GOAL]
-        hopeful_rewards(agent.V, agent.edges, agent.W, agent.reward[0], s, g, agent.action_values)
+        g = agent.episode[GOAL]
+        optimistic_rewards(agent.V, agent.edges, agent.W, agent.reward[0], s, g, agent.action_values)
         remember(agent.greedy, s, agent.action_values)
     return int(agent.greedy.best[s, int(fresh_digits(rng.random()) * agent.greedy.ties[s])])
 
@@ -69,7 +69,7 @@ def observe(agent: OptimisticTables, s: int, a: int, r: float, next_s: int, arri
     return LEARNED
 
 
-OPTIMISTIC = declare(OptimisticTables, act, observe, action_values_exact)
+OPTIMISTIC = register_verbs(OptimisticTables, act, observe, action_values_exact)
 
 
 class OptimisticFwrl(Fwrl):
@@ -77,7 +77,7 @@ class OptimisticFwrl(Fwrl):
 
     scratch = (*Fwrl.scratch, "W", "made")
 
-    def choose_verbs(self) -> Verbs:
+    def verbs_of_config(self) -> Verbs:
         """Its own."""
         return OPTIMISTIC
 

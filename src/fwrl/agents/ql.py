@@ -3,7 +3,7 @@
     Q(s, a) <- Q(s, a) + alpha (r + max_b Q(s', b) - Q(s, a))
 
 without discount. The step taken on the goal sets Q(g, a) to the goal reward and does not bootstrap: going on
-through the respawn would make a profitable cycle. The agent never looks at the goal it is told.
+through the respawn would make a positive cycle. The agent never looks at the goal it is told.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent, Config, no_episode
-from fwrl.agents.verbs import LEARNED, Verbs, declare
+from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
 from fwrl.errors import FileError, OptionError
-from fwrl.kernels.compiled import compiled
 from fwrl.kernels.exploration import epsilon_greedy
 from fwrl.kernels.qlearning import q_update
+from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
 
@@ -44,14 +44,14 @@ class QTables(NamedTuple):
     """Q for the goal in use."""
 
     Q: Floats  # (S, A)
-    clock: NDArray[np.int64]
+    episode: NDArray[np.int64]
     alpha: Floats  # (1,)
 
 
 @compiled
 def act(agent: QTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on Q(s, .)."""
-    return epsilon_greedy(agent.Q[s], agent.clock, rng)
+    return epsilon_greedy(agent.Q[s], agent.episode, rng)
 
 
 @compiled
@@ -68,7 +68,7 @@ def action_values(agent: QTables, s: int, g: int, values: Floats) -> None:
         values[a] = agent.Q[s, a]
 
 
-VERBS = declare(QTables, act, observe, action_values)
+VERBS = register_verbs(QTables, act, observe, action_values)
 
 
 class QLearning(Agent):
@@ -80,7 +80,7 @@ class QLearning(Agent):
     Config = QConfig
     config: QConfig
 
-    def choose_verbs(self) -> Verbs:
+    def verbs_of_config(self) -> Verbs:
         """One kind."""
         return VERBS
 

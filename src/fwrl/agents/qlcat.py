@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent, no_episode
 from fwrl.agents.ql import QConfig
-from fwrl.agents.verbs import LEARNED, Verbs, declare
+from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
 from fwrl.errors import FileError
-from fwrl.kernels.compiled import compiled
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
 from fwrl.kernels.qlearning import q_update
+from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,7 +27,7 @@ class GoalQTables(NamedTuple):
 
     Q: Floats  # (G, S, A)
     slot: Ints  # (S,)
-    clock: Ints
+    episode: Ints
     alpha: Floats  # (1,)
     initial: Floats  # (1,)
 
@@ -35,14 +35,14 @@ class GoalQTables(NamedTuple):
 @compiled
 def act(agent: GoalQTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on Q(s, g, .)."""
-    return epsilon_greedy(agent.Q[agent.slot[agent.clock[GOAL]], s], agent.clock, rng)
+    return epsilon_greedy(agent.Q[agent.slot[agent.episode[GOAL]], s], agent.episode, rng)
 
 
 @compiled
 def observe(agent: GoalQTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
     """One Q-learning update for the goal in use; before any goal is known there is nothing to learn."""
-    if agent.clock[GOAL] >= 0:
-        Q = agent.Q[agent.slot[agent.clock[GOAL]]]
+    if agent.episode[GOAL] >= 0:
+        Q = agent.Q[agent.slot[agent.episode[GOAL]]]
         q_update(Q, s, a, r, next_s, arrived, agent.alpha[0])
     return LEARNED
 
@@ -55,7 +55,7 @@ def action_values(agent: GoalQTables, s: int, g: int, values: Floats) -> None:
         values[a] = agent.Q[slot, s, a] if slot >= 0 else agent.initial[0]
 
 
-VERBS = declare(GoalQTables, act, observe, action_values)
+VERBS = register_verbs(GoalQTables, act, observe, action_values)
 
 
 class QLearningConcatenated(Agent):
@@ -67,7 +67,7 @@ class QLearningConcatenated(Agent):
     Config = QConfig
     config: QConfig
 
-    def choose_verbs(self) -> Verbs:
+    def verbs_of_config(self) -> Verbs:
         """One kind."""
         return VERBS
 
@@ -98,6 +98,6 @@ class QLearningConcatenated(Agent):
         sound = sound and tables.slot.shape == (self.n_states,)
         sound = sound and bool(np.all((tables.slot >= -1) & (tables.slot < len(tables.Q))))
         sound = sound and len(tables.alpha) == len(tables.initial) == 1
-        goal = tables.clock[GOAL]
+        goal = tables.episode[GOAL]
         if not (sound and (goal < 0 or tables.slot[goal] >= 0)):
             raise FileError(f"expected Q for {self.n_states} states, {self.n_actions} actions")

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent, Config, no_episode
-from fwrl.agents.verbs import LEARNED, Verbs, declare
-from fwrl.kernels.chance import one_of
-from fwrl.kernels.compiled import compiled
+from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
+from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.runtime.sampling import one_of
 
 
 class RandomTables(NamedTuple):
     """Only the number of actions, as the length of an array."""
 
-    clock: NDArray[np.int64]
+    episode: NDArray[np.int64]
     actions: NDArray[np.int64]  # (A,)
 
 
@@ -38,7 +38,7 @@ def action_values(agent: RandomTables, s: int, g: int, values: NDArray[np.float6
     values[:] = 0.0
 
 
-VERBS = declare(RandomTables, act, observe, action_values)
+VERBS = register_verbs(RandomTables, act, observe, action_values)
 
 
 class RandomWalk(Agent):
@@ -50,7 +50,7 @@ class RandomWalk(Agent):
     Config = Config
     scratch = ("actions",)
 
-    def choose_verbs(self) -> Verbs:
+    def verbs_of_config(self) -> Verbs:
         """One kind."""
         return VERBS
 

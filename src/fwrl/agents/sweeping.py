@@ -3,7 +3,7 @@ with Less Data and Less Time", Machine Learning 13.
 
 Outcomes are counted, which is a model, and V(g, s) is kept for every goal met so far. After every step the state left
 comes first in the queue of the goal in use, and up to `backups` Bellman backups follow, the highest priority first
-(the equations are in `kernels.sweeping`). A goal that comes back finds its values as it left them; what has been
+(the equations are in `model.sweeping`). A goal that comes back finds its values as it left them; what has been
 learned since is queued by how much it would change them.
 
 `dead_end` is D, what never arriving is worth: it must lie below the reward of every path worth taking. The
@@ -11,7 +11,7 @@ published algorithm discounts instead.
 
 The explorer is the agents' common epsilon-greedy, and an action never tried is then worth D, or `optimistic`, which
 is nearer to the published algorithm: there, an action tried too seldom is worth a fixed optimum; here, what is not yet
-known counts as if it led straight to the goal (see `kernels.hope`). Then V is the hopeful one; questions about values
+known counts as if it led straight to the goal (see `model.optimism`). Then V is the hopeful one; questions about values
 are answered without hope.
 """
 
@@ -25,17 +25,17 @@ from numpy.typing import NDArray
 
 from fwrl.agents.agent import DEFAULT_STEPS, Agent, Config, no_episode
 from fwrl.agents.all_goals import check_number, check_whole
-from fwrl.agents.model import HOPE, Explorer, check_choice
-from fwrl.agents.verbs import LEARNED, Verbs, declare
+from fwrl.agents.model import PRIOR, Explorer, check_choice
+from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
 from fwrl.errors import FileError
-from fwrl.kernels.chance import fresh_digits
-from fwrl.kernels.compiled import compiled
-from fwrl.kernels.edges import NONE, Edges, check_edges, count_edge, find_edge, no_edges
 from fwrl.kernels.exploration import EXPLORE, GOAL, epsilon_greedy
-from fwrl.kernels.hope import Hope, check_hope, follow_evidence, no_hope, see_news, see_reward
-from fwrl.kernels.sweeping import Queue, check_queue, empty_queue, expected, promote, queue_all, sweep
+from fwrl.kernels.graph.edges import NONE, Edges, check_edges, count_edge, find_edge, no_edges
+from fwrl.kernels.model.optimism import Optimism, check_optimism, count_try, no_optimism, refresh, see_reward
+from fwrl.kernels.model.sweeping import Queue, check_queue, empty_queue, expected, promote, queue_all, sweep
+from fwrl.kernels.model.tries import tries_of
+from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.runtime.sampling import fresh_digits
 from fwrl.kernels.ties import pick_best
-from fwrl.kernels.tries import tries_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -68,35 +68,35 @@ class SweepingTables(NamedTuple):
     V: Floats  # (G, S)
     slot: Ints  # (S,) which V is a goal's, -1 for a goal never met
     queue: Queue
-    hope: Hope
-    clock: Ints
+    optimism: Optimism
+    episode: Ints
     backups: Ints  # (1,)
     levels: Floats  # (2,) threshold and D
     action_values: Floats  # (A,)
 
 
 @compiled
-def swept_values(edges: Edges, V: Floats, hope: Hope, s: int, D: float, values: Floats) -> None:
+def swept_values(edges: Edges, V: Floats, optimism: Optimism, s: int, D: float, values: Floats) -> None:
     """Q(s, .) for the goal that V (S,) belongs to."""
     A = len(values)
     for a in range(A):
-        values[a] = expected(edges, V, hope, s * A + a, D)
+        values[a] = expected(edges, V, optimism, s * A + a, D)
 
 
 @compiled
-def swept_table(edges: Edges, V: Floats, hope: Hope, D: float, table: Floats) -> None:
+def swept_table(edges: Edges, V: Floats, optimism: Optimism, D: float, table: Floats) -> None:
     """The same for every state, into `table` (S, A)."""
     for s in range(len(table)):
-        swept_values(edges, V, hope, s, D, table[s])
+        swept_values(edges, V, optimism, s, D, table[s])
 
 
 @compiled
 def act(agent: SweepingTables, s: int, rng: np.random.Generator) -> int:
     """Greedy on Q(s, .) for the goal in use; with epsilon, unless that hopes."""
-    action_values(agent, s, agent.clock[GOAL], agent.action_values)
-    if agent.hope.on[0] != 0:
+    action_values(agent, s, agent.episode[GOAL], agent.action_values)
+    if agent.optimism.on[0] != 0:
         return pick_best(agent.action_values, fresh_digits(rng.random()))
-    return epsilon_greedy(agent.action_values, agent.clock, rng)
+    return epsilon_greedy(agent.action_values, agent.episode, rng)
 
 
 @compiled
@@ -104,21 +104,21 @@ def observe(agent: SweepingTables, s: int, a: int, r: float, next_s: int, arrive
     """Count the step, then back up where that matters for the goal in use."""
     if arrived:
         return LEARNED
-    edges, hope, queue = agent.edges, agent.hope, agent.queue
+    edges, optimism, queue = agent.edges, agent.optimism, agent.queue
     pair = s * len(agent.action_values) + a
-    due = see_news(hope, tries_of(edges, pair), find_edge(edges, pair, next_s) == NONE)
+    due = count_try(optimism, tries_of(edges, pair), find_edge(edges, pair, next_s) == NONE)
     count_edge(edges, pair, next_s, r)
-    due = see_reward(hope.reward, edges, r) or due
-    g = agent.clock[GOAL]
+    due = see_reward(optimism.reward, edges, r) or due
+    g = agent.episode[GOAL]
     if g >= 0:
         threshold, D = agent.levels[0], agent.levels[1]
         V = agent.V[agent.slot[g]]
-        if due and hope.on[0] != 0:
-            follow_evidence(hope)
-            queue_all(edges, V, hope, queue, g, D, threshold)
+        if due and optimism.on[0] != 0:
+            refresh(optimism)
+            queue_all(edges, V, optimism, queue, g, D, threshold)
         if s != g:
             promote(queue, s, np.inf)
-        sweep(edges, V, hope, queue, g, D, threshold, agent.backups[0])
+        sweep(edges, V, optimism, queue, g, D, threshold, agent.backups[0])
     return LEARNED
 
 
@@ -126,12 +126,12 @@ def observe(agent: SweepingTables, s: int, a: int, r: float, next_s: int, arrive
 def action_values(agent: SweepingTables, s: int, g: int, values: Floats) -> None:
     """Q(s, .) for a goal met before; D for any other."""
     if agent.slot[g] >= 0:
-        swept_values(agent.edges, agent.V[agent.slot[g]], agent.hope, s, agent.levels[1], values)
+        swept_values(agent.edges, agent.V[agent.slot[g]], agent.optimism, s, agent.levels[1], values)
     else:
         values[:] = agent.levels[1]
 
 
-VERBS = declare(SweepingTables, act, observe, action_values)
+VERBS = register_verbs(SweepingTables, act, observe, action_values)
 
 
 class PrioritisedSweeping(Agent):
@@ -143,7 +143,7 @@ class PrioritisedSweeping(Agent):
     scratch = ("backups", "levels", "action_values")
     config: SweepingConfig
 
-    def choose_verbs(self) -> Verbs:
+    def verbs_of_config(self) -> Verbs:
         """One kind."""
         return VERBS
 
@@ -155,8 +155,8 @@ class PrioritisedSweeping(Agent):
             V=np.empty((0, S)),
             slot=np.full(S, -1),
             queue=empty_queue(S),
-            hope=no_hope(HOPE),
-            clock=no_episode(),
+            optimism=no_optimism(PRIOR),
+            episode=no_episode(),
             backups=np.array([config.backups]),
             levels=np.array([float(config.threshold), float(config.dead_end)]),
             action_values=np.empty(A),
@@ -165,8 +165,8 @@ class PrioritisedSweeping(Agent):
     def prepare(self, goal: int) -> None:
         """Make V for a goal never met before; queue what was learned while other goals were in use."""
         tables = self.tables
-        tables.hope.on[0] = int(self.config.explorer == "optimistic")
-        follow_evidence(tables.hope)
+        tables.optimism.on[0] = int(self.config.explorer == "optimistic")
+        refresh(tables.optimism)
         if tables.slot[goal] < 0:
             met = int(tables.slot.max()) + 1
             if met == len(tables.V):
@@ -175,30 +175,30 @@ class PrioritisedSweeping(Agent):
             tables.slot[goal] = met
             tables.V[met, goal] = 0.0
         threshold, D = tables.levels
-        queue_all(tables.edges, tables.V[tables.slot[goal]], tables.hope, tables.queue, goal, D, threshold)
+        queue_all(tables.edges, tables.V[tables.slot[goal]], tables.optimism, tables.queue, goal, D, threshold)
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
         """Take up `goal`; without exploring there is neither epsilon nor hope."""
         super().begin_episode(goal, steps, explore=explore)
         tables = self.tables
-        if tables.hope.on[0] and not tables.clock[EXPLORE]:
+        if tables.optimism.on[0] and not tables.episode[EXPLORE]:
             V = self._without_hope(goal)
-            tables.hope.on[0] = 0
+            tables.optimism.on[0] = 0
             tables.V[tables.slot[goal]] = V
             threshold, D = tables.levels
-            queue_all(tables.edges, V, tables.hope, tables.queue, goal, D, threshold)
+            queue_all(tables.edges, V, tables.optimism, tables.queue, goal, D, threshold)
 
     def action_values(self, state: int, goal: int) -> Floats:
         """(A,) Q(s, .): as it stands for the goal in use, swept to a standstill for any other."""
         state = self._state(state)
         values = np.empty(self.n_actions)
-        swept_values(self.tables.edges, self._swept(goal), no_hope(), state, self.tables.levels[1], values)
+        swept_values(self.tables.edges, self._swept(goal), no_optimism(), state, self.tables.levels[1], values)
         return values
 
     def action_table(self, goal: int) -> Floats:
         """(S, A) the same for every state."""
         table = np.empty((self.n_states, self.n_actions))
-        swept_table(self.tables.edges, self._swept(goal), no_hope(), self.tables.levels[1], table)
+        swept_table(self.tables.edges, self._swept(goal), no_optimism(), self.tables.levels[1], table)
         return table
 
     def value(self, state: int, goal: int) -> float:
@@ -219,13 +219,13 @@ class PrioritisedSweeping(Agent):
             raise FileError(f"expected V for {S} states")
         check_edges(tables.edges, S, self.n_actions)
         check_queue(tables.queue, S)
-        check_hope(tables.hope)
+        check_optimism(tables.optimism)
 
     def _swept(self, goal: int) -> Floats:
-        """V of any goal, without hope: of the one in use, or swept to a standstill for the question."""
+        """V of any goal, without optimism: of the one in use, or swept to a standstill for the question."""
         goal = self._state(goal, "goal")
         tables = self.tables
-        if goal == self.goal and not tables.hope.on[0]:
+        if goal == self.goal and not tables.optimism.on[0]:
             current: Floats = tables.V[tables.slot[goal]]
             return current
         return self._without_hope(goal)
@@ -238,6 +238,6 @@ class PrioritisedSweeping(Agent):
         V: Floats = tables.V[tables.slot[goal]].copy() if met else np.full(self.n_states, D)
         V[goal] = 0.0
         queue = empty_queue(self.n_states)
-        queue_all(tables.edges, V, no_hope(), queue, goal, D, threshold)
-        sweep(tables.edges, V, no_hope(), queue, goal, D, threshold, ENDLESS)
+        queue_all(tables.edges, V, no_optimism(), queue, goal, D, threshold)
+        sweep(tables.edges, V, no_optimism(), queue, goal, D, threshold, ENDLESS)
         return V

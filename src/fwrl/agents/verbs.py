@@ -15,9 +15,9 @@ import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from fwrl.kernels.compiled import OPTIONS, PACKAGE, compiled
+from fwrl.kernels.runtime.compiled import OPTIONS, PACKAGE, compiled
 
-LEARNED, PROFITABLE = 0, 1  # what `observe` returns
+LEARNED, POSITIVE_CYCLE = 0, 1  # what `observe` returns
 
 
 class Verbs(NamedTuple):
@@ -39,7 +39,7 @@ class Verbs(NamedTuple):
 _VERBS: dict[type, Verbs] = {}
 
 
-def declare(
+def register_verbs(
     tables: type,
     act: Callable[..., int],
     observe: Callable[..., int],
@@ -57,7 +57,7 @@ def act(agent: Any, s: int, rng: np.random.Generator) -> int:
 
 
 def observe(agent: Any, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Let `agent` learn from one step: LEARNED or PROFITABLE; only inside compiled loops."""
+    """Let `agent` learn from one step: LEARNED or POSITIVE_CYCLE; only inside compiled loops."""
     raise NotImplementedError("call the agent's own observe")
 
 
@@ -123,7 +123,7 @@ def _observe_all(
     rewards: NDArray[np.float64],
     next_states: NDArray[np.int64],
 ) -> int:
-    """Observe transitions in order; how many were learned before a profitable cycle, if any."""
+    """Observe transitions in order; how many were learned before a positive cycle, if any."""
     for n in range(len(states)):
         if observe(agent, states[n], actions[n], rewards[n], next_states[n], False) != LEARNED:
             return n

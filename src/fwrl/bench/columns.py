@@ -29,8 +29,8 @@ from fwrl.bench.walker import (
     new_life,
     rewards,
 )
-from fwrl.kernels.incoming import incoming_edges
-from fwrl.kernels.search import Search
+from fwrl.kernels.graph.incoming_csr import incoming_csr
+from fwrl.kernels.graph.shortest_paths import Search
 from fwrl.worlds import World, four_rooms
 
 Floats = NDArray[np.float64]
@@ -174,7 +174,7 @@ def _both(moves: Moves, noise: float) -> tuple[Search, Any]:
     """The same edges, ready for ours, and turned round for SciPy, which searches from a source."""
     S = int(moves.source.max()) + 1
     cost = -rewards(len(moves.source), noise, np.random.default_rng(0))
-    edges, _ = incoming_edges(S, moves.source, moves.target, -cost)
+    edges, _ = incoming_csr(S, moves.source, moves.target, -cost)
     return Search(edges), csr_array((cost, (moves.target, moves.source)), shape=(S, S))
 
 

@@ -90,7 +90,7 @@ def new_life(world: World, start: int, noise: float, steps: int, seed: int) -> L
 
 def _live(agent: Any, rng: np.random.Generator, life: Life, goal: int, strolls: bool) -> None:
     s = life.state[0]
-    A = len(life.target) // len(agent.agenda.place)
+    A = len(life.target) // len(agent.heap.place)
     for t in range(len(life.action)):
         a = act(agent, s, rng)
         if strolls:

@@ -15,8 +15,8 @@ def check(
 ) -> None:
     """Check every checksum of a saved file, and that it loads."""
     from fwrl.files import check_archive
+    from fwrl.loading import load
     from fwrl.planner.experience import KIND
-    from fwrl.saved import load
 
     archive = check_archive(file)
     loaded = load(file)

@@ -62,7 +62,7 @@ def _watch(task: Task, learner: Agent, episodes: int, steps: int, seed: int) -> 
         TimeRemainingColumn,
     )
 
-    from fwrl.task import live, summarise
+    from fwrl.task import run_episodes, summarise
 
     lived = []
     columns = (
@@ -74,7 +74,7 @@ def _watch(task: Task, learner: Agent, episodes: int, steps: int, seed: int) -> 
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task(f"{learner.name} in {task.world.name}", total=episodes, reward=0.0)
-        for episode in live(task, learner, episodes=episodes, steps=steps, seed=seed):
+        for episode in run_episodes(task, learner, episodes=episodes, steps=steps, seed=seed):
             lived.append(episode)
             progress.update(bar, advance=1, reward=episode.reward)
     return summarise(lived)

@@ -24,7 +24,7 @@ from fwrl.envs.picture import FRAMES_PER_SECOND, MODES, Frame, Picture
 from fwrl.errors import FwrlError, OptionError, unknown_name
 from fwrl.task.task import checked_goal_reward
 from fwrl.worlds import World, load_world
-from fwrl.worlds.trips import Trips
+from fwrl.worlds.goal_sampler import GoalSampler
 
 Observation = dict[str, Any]
 Floats = NDArray[np.float64]
@@ -63,7 +63,7 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
         self.goal_reward = checked_goal_reward(self.world, goal_reward)
         self.render_mode = render_mode
         self._picture = None if render_mode is None else Picture(self.world, render_mode)
-        self._trips = Trips(self.world, goal_threshold)
+        self._trips = GoalSampler(self.world, goal_threshold)
         self._state: int | None = None
         self._goal = 0
         self._arrival: frozenset[int] = frozenset()

@@ -16,7 +16,7 @@ from fwrl.agents.agent import Agent
 from fwrl.kernels.ties import least_tie
 from fwrl.oracle import evaluate
 from fwrl.worlds import World
-from fwrl.worlds.trips import Trips
+from fwrl.worlds.goal_sampler import GoalSampler
 
 
 class Audit(NamedTuple):
@@ -43,7 +43,7 @@ def greedy_policy(agent: Agent, goal: int) -> NDArray[np.float64]:
 
 def audit(agent: Agent, world: World) -> list[Audit]:
     """The agent's beliefs and the truth about them, goal by goal."""
-    trips = Trips(world, threshold=0.0)
+    trips = GoalSampler(world, threshold=0.0)
     return [_audit_goal(agent, world, goal, trips.starts(goal)) for goal in trips.goals.tolist()]
 
 

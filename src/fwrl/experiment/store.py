@@ -24,7 +24,7 @@ from fwrl import __version__
 from fwrl.errors import FileError
 from fwrl.experiment.spec import Experiment
 from fwrl.experiment.trial import Trial
-from fwrl.kernels.compiled import digest
+from fwrl.kernels.runtime.compiled import digest
 
 Floats = NDArray[np.float64]
 

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.compiled import compiled
-from fwrl.kernels.edges import NONE, Edges
+from fwrl.kernels.graph.edges import NONE, Edges
+from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.ties import improves
 
 Floats = NDArray[np.float64]
@@ -26,7 +26,7 @@ Ints = NDArray[np.int64]
 
 
 class Walk(NamedTuple):
-    """Room for one outward walk."""
+    """Scratch for one outward walk."""
 
     through: Floats  # (S,) V(i, u) + r for each start i
     starts: Ints  # (S,) those that improve at the top of the stack come first
@@ -38,8 +38,8 @@ class Walk(NamedTuple):
     edge: Ints  # (S,) and the next of them
 
 
-def walk_room(n_states: int) -> Walk:
-    """Room for walks over `n_states` states."""
+def closure_scratch(n_states: int) -> Walk:
+    """Scratch for walks over `n_states` states."""
     ints = [np.zeros(n_states, np.int64) for _ in range(6)]
     return Walk(np.zeros(n_states), ints[0], ints[1], np.zeros(1, np.int64), *ints[2:])
 

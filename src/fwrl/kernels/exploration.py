@@ -13,9 +13,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.chance import fresh_digits, one_of
-from fwrl.kernels.compiled import compiled
 from fwrl.kernels.greedy import Greedy
+from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.runtime.sampling import fresh_digits, one_of
 from fwrl.kernels.ties import pick_best
 
 GOAL, STEP, STEPS, EXPLORE = 0, 1, 2, 3  # the four integers of a clock
@@ -33,28 +33,28 @@ def epsilon(t: int, T: int) -> float:
 
 
 @compiled
-def explores(u: float, clock: NDArray[np.int64]) -> bool:
+def explores(u: float, episode: NDArray[np.int64]) -> bool:
     """Whether the uniform number `u` falls below eps(t); moves the clock on."""
-    t = clock[STEP]
-    clock[STEP] = t + 1
-    if clock[EXPLORE] == 0 or (2 * t > clock[STEPS] and u > HALFWAY):
+    t = episode[STEP]
+    episode[STEP] = t + 1
+    if episode[EXPLORE] == 0 or (2 * t > episode[STEPS] and u > HALFWAY):
         return False
-    return u < epsilon(t, clock[STEPS])
+    return u < epsilon(t, episode[STEPS])
 
 
 @compiled
-def epsilon_greedy(values: NDArray[np.float64], clock: NDArray[np.int64], rng: np.random.Generator) -> int:
+def epsilon_greedy(values: NDArray[np.float64], episode: NDArray[np.int64], rng: np.random.Generator) -> int:
     """The best action (ties at random), or with probability eps(t) any."""
     u = rng.random()
-    if explores(u, clock):
+    if explores(u, episode):
         return one_of(len(values), rng)
     return pick_best(values, fresh_digits(u))
 
 
 @compiled
-def epsilon_greedy_from(greedy: Greedy, s: int, clock: NDArray[np.int64], rng: np.random.Generator) -> int:
+def epsilon_greedy_from(greedy: Greedy, s: int, episode: NDArray[np.int64], rng: np.random.Generator) -> int:
     """The same with the best actions remembered: the same action from the same draw."""
     u = rng.random()
-    if explores(u, clock):
+    if explores(u, episode):
         return one_of(greedy.best.shape[1], rng)
     return int(greedy.best[s, int(fresh_digits(u) * greedy.ties[s])])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.compiled import compiled
+from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.ties import largest, least_tie
 
 Floats = NDArray[np.float64]

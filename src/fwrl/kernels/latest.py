@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.compiled import compiled
+from fwrl.kernels.runtime.compiled import compiled
 
 Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
@@ -24,7 +24,7 @@ class Latest(NamedTuple):
 
 
 def no_trips(edges: int, kept: int) -> Latest:
-    """Room for the `kept` latest trips of as many edges."""
+    """Scratch for the `kept` latest trips of as many edges."""
     return Latest(np.zeros((edges, kept, 3), np.int64), np.zeros((edges, 2), np.int32))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.compiled import compiled
+from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.ties import largest
 
 

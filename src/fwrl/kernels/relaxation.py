@@ -11,14 +11,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.compiled import compiled
+from fwrl.kernels.runtime.compiled import compiled
 
 
 @compiled
 def relax_through(F: NDArray[np.float64], k: int, onward: NDArray[np.float64]) -> bool:
     """Enforce the triangle inequality through the way-point `k`; tell whether anything rose.
 
-    `onward` (S,) is room for max_b F(k, b, .). Without a profitable cycle the order of the loops is
+    `onward` (S,) is room for max_b F(k, b, .). Without a positive cycle the order of the loops is
     immaterial, and doing it twice is doing it once.
     """
     S, A = F.shape[0], F.shape[1]

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.errors import FileError
-from fwrl.kernels.compiled import compiled
-from fwrl.kernels.dice import roll
+from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.runtime.splitmix64 import next_uniform
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -106,16 +106,16 @@ def store_on_trip(ring: Ring, trips: Trips, s: int, a: int, r: float, next_s: in
 
 
 @compiled
-def draw(ring: Ring, dice: Ints) -> int:
+def draw(ring: Ring, splitmix64: Ints) -> int:
     """The slot of one of the transitions kept, each as likely as any other; there must be one."""
-    return int(roll(dice) * min(ring.stored[0], len(ring.state)))
+    return int(next_uniform(splitmix64) * min(ring.stored[0], len(ring.state)))
 
 
 @compiled
-def draw_achieved(ring: Ring, trips: Trips, i: int, dice: Ints) -> int:
+def draw_achieved(ring: Ring, trips: Trips, i: int, splitmix64: Ints) -> int:
     """A state achieved by the transition in slot i or later on its trip, each step as likely as any other."""
     N = len(ring.state)
     newest = ring.stored[0] - 1
     n = newest - (newest - i) % N
     last = trips.last[trips.trip[i] % N]
-    return int(ring.next_state[(n + int(roll(dice) * (last - n + 1))) % N])
+    return int(ring.next_state[(n + int(next_uniform(splitmix64) * (last - n + 1))) % N])

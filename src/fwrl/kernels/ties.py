@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.compiled import compiled
+from fwrl.kernels.runtime.compiled import compiled
 
 RELATIVE = 1e-9
 SMALLEST_SCALE = 1e-3
-PROFIT = 1e-9  # a cycle that gains more than this is profitable
+LEAST_GAIN = 1e-9  # a cycle that gains more than this is profitable
 
 
 @compiled

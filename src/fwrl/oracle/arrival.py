@@ -14,21 +14,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from fwrl.oracle.choices import Choices, Floats, Mask
 from fwrl.oracle.improvement import best_values
+from fwrl.oracle.mdp import Floats, Mask, Mdp
 
 TIE = 1e-9  # relative
 VANISHING = 1e-300  # a smaller chance is none: its ratios to its neighbours are no longer numbers
 
 
-def best_arrival(choices: Choices, goal: Mask) -> Floats:
+def best_arrival(mdp: Mdp, goal: Mask) -> Floats:
     """(S,) p: the best probability of ever arriving, exactly 0 and exactly 1 where it is."""
-    everything = np.ones((choices.n_states, choices.n_actions), dtype=np.bool_)
-    sure = choices.sure_to_reach(goal)
-    open_ended = np.isfinite(choices.hops_to(goal, everything)) & ~sure
-    landing = choices.expected(sure.astype(np.float64))
-    start = choices.nearer(sure, everything)
-    p = np.minimum(best_values(choices, landing, open_ended, everything, start), 1.0)
+    everything = np.ones((mdp.n_states, mdp.n_actions), dtype=np.bool_)
+    sure = mdp.sure_to_reach(goal)
+    open_ended = np.isfinite(mdp.hops_to(goal, everything)) & ~sure
+    landing = mdp.expected(sure.astype(np.float64))
+    start = mdp.proper_policy(sure, everything)
+    p = np.minimum(best_values(mdp, landing, open_ended, everything, start), 1.0)
     p[p < VANISHING] = 0.0
     p[sure] = 1.0
     return p
@@ -41,28 +41,28 @@ def arriving_actions(action_arrival: Floats) -> Mask:
     return ties
 
 
-def best_given_arrival(choices: Choices, goal: Mask, p: Floats) -> Floats:
+def best_given_arrival(mdp: Mdp, goal: Mask, p: Floats) -> Floats:
     """(S,) v: the best expected path reward given arrival; -inf where p is 0."""
-    arriving = choices.weighted(p)
-    allowed = arriving_actions(choices.expected(p))
+    arriving = mdp.weighted(p)
+    allowed = arriving_actions(mdp.expected(p))
     on_the_way = (p > 0) & ~goal
-    start = arriving.nearer(goal, allowed)
+    start = arriving.proper_policy(goal, allowed)
     payoff = arriving.total(arriving.probability * arriving.reward)
     v = best_values(arriving, payoff, on_the_way, allowed, start)
     v[p == 0] = -np.inf
     return v
 
 
-def action_values(choices: Choices, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+def action_values(mdp: Mdp, p: Floats, v: Floats) -> tuple[Floats, Floats]:
     """p(s, a) and v(s, a), each (S, A), as above; at the goal, those of coming back to it."""
-    arriving = choices.weighted(p)
-    arrival = np.minimum(choices.expected(p), 1.0)
+    arriving = mdp.weighted(p)
+    arrival = np.minimum(mdp.expected(p), 1.0)
     onward = arriving.reward + np.where(p > 0, v, 0.0)[arriving.target]
     value = np.where(arrival > 0, arriving.total(arriving.probability * onward), -np.inf)
     return arrival, value
 
 
-def steps_given_arrival(choices: Choices, goal: Mask, p: Floats) -> Floats:
+def steps_given_arrival(mdp: Mdp, goal: Mask, p: Floats) -> Floats:
     """(S,) expected number of steps given arrival, with nothing to choose; inf where p is 0."""
-    steps = best_given_arrival(replace(choices, reward=np.ones_like(choices.reward)), goal, p)
+    steps = best_given_arrival(replace(mdp, reward=np.ones_like(mdp.reward)), goal, p)
     return np.where(p > 0, steps, np.inf)

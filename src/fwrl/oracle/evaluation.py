@@ -17,7 +17,7 @@ from fwrl.oracle.arrival import (
     best_given_arrival,
     steps_given_arrival,
 )
-from fwrl.oracle.choices import Floats, choices_of, choices_under, only
+from fwrl.oracle.mdp import Floats, goal_mask, induced_chain, mdp_of
 from fwrl.worlds.world import World
 
 
@@ -43,8 +43,8 @@ def evaluate(world: World, policy: ArrayLike, goal: int) -> Evaluation:
     >>> evaluate(corridor, [0, 0], goal=1).arrival.tolist()
     [0.0, 1.0]
     """
-    end = only(world, goal)
-    chain = choices_under(world, policy)
+    end = goal_mask(world, goal)
+    chain = induced_chain(world, policy)
     p = best_arrival(chain, end)
     return Evaluation(p, best_given_arrival(chain, end, p), steps_given_arrival(chain, end, p))
 
@@ -60,4 +60,4 @@ def path_function(world: World, policy: ArrayLike, goal: int) -> Floats:
     [[-2.0, -1.0], [0.0, 0.0]]
     """
     followed = evaluate(world, policy, goal)
-    return action_values(choices_of(world), followed.arrival, followed.value)[1]
+    return action_values(mdp_of(world), followed.arrival, followed.value)[1]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fwrl.errors import FwrlError, OptionError
-from fwrl.oracle.choices import Choices, Floats, choices_of, choices_under
+from fwrl.oracle.mdp import Floats, Mdp, induced_chain, mdp_of
 from fwrl.worlds.world import World
 
 
@@ -37,8 +37,8 @@ def by_final_state(world: World, policy: ArrayLike, steps: int) -> tuple[Floats,
     """
     if steps < 1:
         raise OptionError(f"expected at least 1 step, the one that takes the action, got {steps}")
-    P, paid = _one_step(choices_of(world))
-    onward, onward_paid = _one_step(choices_under(world, policy))
+    P, paid = _one_step(mdp_of(world))
+    onward, onward_paid = _one_step(induced_chain(world, policy))
     for _ in range(steps - 1):
         P, paid = P @ onward, paid @ onward + P @ onward_paid
     F = np.divide(paid, P, out=np.full_like(P, -np.inf), where=P > 0)
@@ -58,10 +58,10 @@ def q_from_f(P: Floats, F: Floats) -> Floats:
     return Q
 
 
-def _one_step(choices: Choices) -> tuple[Floats, Floats]:
+def _one_step(mdp: Mdp) -> tuple[Floats, Floats]:
     """(rows, S) the probability of each next state, and the reward times that probability."""
-    shape = (choices.n_states * choices.n_actions, choices.n_states)
+    shape = (mdp.n_states * mdp.n_actions, mdp.n_states)
     P, paid = np.zeros(shape), np.zeros(shape)
-    np.add.at(P, (choices.row, choices.target), choices.probability)
-    np.add.at(paid, (choices.row, choices.target), choices.probability * choices.reward)
+    np.add.at(P, (mdp.row, mdp.target), mdp.probability)
+    np.add.at(paid, (mdp.row, mdp.target), mdp.probability * mdp.reward)
     return P, paid

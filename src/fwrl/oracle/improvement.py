@@ -18,24 +18,24 @@ from scipy.sparse import csr_array, eye_array
 from scipy.sparse.linalg import splu
 
 from fwrl.errors import PositiveCycleError
-from fwrl.oracle.choices import Choices, Floats, Ints, Mask
+from fwrl.oracle.mdp import Floats, Ints, Mask, Mdp
 
-PROFIT = 1e-9  # a loop that gains no more than this does not count as profitable
+LEAST_GAIN = 1e-9  # a loop that gains no more than this does not count as profitable
 ROUNDING = 1e-12  # relative: an action better by less than this is not better
 
 
-def best_values(choices: Choices, payoff: Floats, inside: Mask, allowed: Mask, policy: Ints) -> Floats:
+def best_values(mdp: Mdp, payoff: Floats, inside: Mask, allowed: Mask, policy: Ints) -> Floats:
     """(S,) best expected total of `payoff` (S, A) until the states `inside` are left; 0 outside.
 
     `policy` (S,) must be one that leaves surely, by `allowed` (S, A) actions only; it is where the
     search starts.
     """
-    states, A = np.flatnonzero(inside), choices.n_actions
-    x = np.zeros(choices.n_states)
+    states, A = np.flatnonzero(inside), mdp.n_actions
+    x = np.zeros(mdp.n_states)
     rows = (states[:, None] * A + np.arange(A)).ravel()
     table = csr_array(
-        (choices.probability, choices.target, choices.first),
-        shape=(len(choices.first) - 1, choices.n_states),
+        (mdp.probability, mdp.target, mdp.first),
+        shape=(len(mdp.first) - 1, mdp.n_states),
     )
     moves, forbidden = table[rows][:, states], ~allowed[states]
     gains = np.where(allowed, payoff, 0.0).ravel()[rows]
@@ -47,11 +47,11 @@ def best_values(choices: Choices, payoff: Floats, inside: Mask, allowed: Mask, p
         slack = ROUNDING * (np.abs(gains) + moves @ np.abs(x[states]))
         surplus = gains + moves @ x[states] - np.repeat(x[states], A) - slack
         surplus = np.where(forbidden, -np.inf, surplus.reshape(-1, A))
-        better = np.zeros(choices.n_states)
+        better = np.zeros(mdp.n_states)
         better[states] = surplus.max(axis=1)
         switched = policy.copy()
         switched[states] = np.where(better[states] > 0, surplus.argmax(axis=1), policy[states])
-        policy = _without_loops(choices, inside, policy, switched, better)
+        policy = _without_loops(mdp, inside, policy, switched, better)
     return x
 
 
@@ -72,13 +72,13 @@ def _solution(moves: csr_array, gains: Floats, rows: Ints) -> Floats:
     return x
 
 
-def _without_loops(choices: Choices, inside: Mask, policy: Ints, switched: Ints, better: Floats) -> Ints:
+def _without_loops(mdp: Mdp, inside: Mask, policy: Ints, switched: Ints, better: Floats) -> Ints:
     """The switched policy, with loops that gain next to nothing opened again where they closed."""
     while True:
-        stuck = inside & np.isinf(choices.hops_to(~inside, choices.chosen_by(switched)))
+        stuck = inside & np.isinf(mdp.hops_to(~inside, mdp.chosen_by(switched)))
         if not stuck.any():
             return switched
-        idle = stuck & (switched != policy) & (better <= PROFIT)
+        idle = stuck & (switched != policy) & (better <= LEAST_GAIN)
         if not idle.any():
             some = ", ".join(str(s) for s in np.flatnonzero(stuck)[:8])
             raise PositiveCycleError(

@@ -20,7 +20,7 @@ from fwrl.oracle.arrival import (
     best_arrival,
     best_given_arrival,
 )
-from fwrl.oracle.choices import Choices, Floats, Ints, Mask, choices_of, only
+from fwrl.oracle.mdp import Floats, Ints, Mask, Mdp, goal_mask, mdp_of
 from fwrl.worlds.world import World
 
 
@@ -57,31 +57,31 @@ def optimum(world: World, goal: int) -> Optimum:
     >>> optimum(bridge, goal=0).value.tolist()
     [0.0, -inf]
     """
-    end = only(world, goal)
-    choices = choices_of(world)
-    if world.deterministic and not np.any(choices.reward > 0):
-        v = _least_cost(choices, goal)
+    end = goal_mask(world, goal)
+    mdp = mdp_of(world)
+    if world.deterministic and not np.any(mdp.reward > 0):
+        v = _least_cost(mdp, goal)
         p = np.isfinite(v).astype(np.float64)
     else:
-        p = best_arrival(choices, end)
-        v = best_given_arrival(choices, end, p)
-    action_arrival, action_value = action_values(choices, p, v)
+        p = best_arrival(mdp, end)
+        v = best_given_arrival(mdp, end, p)
+    action_arrival, action_value = action_values(mdp, p, v)
     tolerance = TIE * np.maximum(1e-3, np.abs(v))
     best = arriving_actions(action_arrival) & (action_value >= (v - tolerance)[:, None])
-    policy = _lowest_that_arrives(choices.weighted(p), end, best)
+    policy = _lowest_that_arrives(mdp.weighted(p), end, best)
     return Optimum(p, v, policy, action_arrival, action_value)
 
 
-def _lowest_that_arrives(arriving: Choices, end: Mask, best: Mask) -> Ints:
+def _lowest_that_arrives(arriving: Mdp, end: Mask, best: Mask) -> Ints:
     lowest: Ints = np.where(end, 0, np.argmax(best, axis=1))
     circling = np.isinf(arriving.hops_to(end, arriving.chosen_by(lowest)))
-    return np.where(circling, arriving.nearer(end, best), lowest)
+    return np.where(circling, arriving.proper_policy(end, best), lowest)
 
 
-def _least_cost(choices: Choices, goal: int) -> Floats:
+def _least_cost(mdp: Mdp, goal: int) -> Floats:
     """(S,) the best path reward where nothing is left to chance and no step gains."""
-    S, A = choices.n_states, choices.n_actions
+    S, A = mdp.n_states, mdp.n_actions
     # Built column by column, since parallel edges given as coordinates would be added up.
-    backward: csc_array[np.float64] = csc_array((-choices.reward, choices.target, choices.first[::A]), shape=(S, S))
+    backward: csc_array[np.float64] = csc_array((-mdp.reward, mdp.target, mdp.first[::A]), shape=(S, S))
     costs: Floats = dijkstra(backward.tocsr(), indices=[goal], min_only=True)
     return 0.0 - costs

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent, Config, no_episode
-from fwrl.agents.verbs import LEARNED, Verbs, declare
-from fwrl.kernels.compiled import compiled
+from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
+from fwrl.kernels.runtime.compiled import compiled
 from fwrl.oracle.optimum import optimum
 from fwrl.worlds import World
 
@@ -23,7 +23,7 @@ class PlayerTables(NamedTuple):
     """The optimal action at every state for the goal in use."""
 
     policy: Ints  # (S,)
-    clock: Ints
+    episode: Ints
 
 
 @compiled
@@ -45,7 +45,7 @@ def action_values(agent: PlayerTables, s: int, g: int, values: NDArray[np.float6
         values[a] = float(a == agent.policy[s])
 
 
-VERBS = declare(PlayerTables, act, observe, action_values)
+VERBS = register_verbs(PlayerTables, act, observe, action_values)
 
 
 class OraclePlayer(Agent):
@@ -67,7 +67,7 @@ class OraclePlayer(Agent):
         self._policies: dict[int, Ints] = {}
         super().__init__(world.n_states, world.n_actions)
 
-    def choose_verbs(self) -> Verbs:
+    def verbs_of_config(self) -> Verbs:
         """One kind."""
         return VERBS
 

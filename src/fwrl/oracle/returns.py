@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from fwrl.errors import FwrlError
-from fwrl.oracle.choices import Floats, choices_of
 from fwrl.oracle.improvement import best_values
+from fwrl.oracle.mdp import Floats, mdp_of
 from fwrl.worlds.world import World
 
 
@@ -28,15 +28,15 @@ def optimal_return(world: World) -> Floats:
     """
     if not world.terminals:
         raise FwrlError(f"expected a world with terminals, {world.name!r} has none; ask for `optimum` of a goal")
-    choices = choices_of(world)
+    mdp = mdp_of(world)
     over = np.zeros(world.n_states, dtype=np.bool_)
     final = np.zeros(world.n_states)
     for state, reward in world.terminals.items():
         over[state], final[state] = True, reward
-    sure = choices.sure_to_reach(over)
-    allowed = choices.staying_in(sure)
-    payoff = choices.total(choices.probability * (choices.reward + final[choices.target]))
-    start = choices.nearer(over, allowed)
-    returns = best_values(choices, payoff, sure & ~over, allowed, start)
+    sure = mdp.sure_to_reach(over)
+    allowed = mdp.staying_in(sure)
+    payoff = mdp.total(mdp.probability * (mdp.reward + final[mdp.target]))
+    start = mdp.proper_policy(over, allowed)
+    returns = best_values(mdp, payoff, sure & ~over, allowed, start)
     returns[~sure] = -np.inf
     return returns

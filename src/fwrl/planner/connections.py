@@ -48,7 +48,7 @@ def joined_by_trips(reader: Reader, experience: Experience, old: Experience | No
 
 def count(experience: Experience) -> Experience:
     """The same experience with its connections counted."""
-    from fwrl.kernels.reach import count_connections, search_room
+    from fwrl.kernels.graph.reach import count_connections, reach_scratch
 
     was = experience.evidence
     assert was.sample is not None
@@ -56,7 +56,7 @@ def count(experience: Experience) -> Experience:
     S, K = len(experience.states), len(was.sample)
     counts = np.zeros(2, np.int64)
     neighbour = np.ascontiguousarray(experience.target)
-    count_connections(experience.first, neighbour, was.sample, was.joined, search_room(S, 0), counts)
+    count_connections(experience.first, neighbour, was.sample, was.joined, reach_scratch(S, 0), counts)
     scale = S / K
     summary = replace(
         experience.summary,
@@ -75,7 +75,7 @@ def _sample(reader: Reader, S: int) -> Indices:
 
 
 def _join(reader: Reader, experience: Experience, row: Indices, joined: Bits, every: bool) -> None:
-    from fwrl.kernels.reach import join_trips, search_room
+    from fwrl.kernels.graph.reach import join_trips, reach_scratch
 
     con = reader.con
     _name_as_logged(reader)
@@ -103,10 +103,10 @@ def _join(reader: Reader, experience: Experience, row: Indices, joined: Bits, ev
         found = reader.columns("SELECT * FROM joining ORDER BY trip")
         trip, n = found["trip"], len(found["trip"])
         begin = np.concatenate(([0], np.flatnonzero(trip[1:] != trip[:-1]) + 1, [n])).astype(np.int32)
-        room = search_room(len(row), n)
+        scratch = reach_scratch(len(row), n)
         if n:
             source, target = found["source"].astype(np.int32), found["target"].astype(np.int32)
-            join_trips(begin, source, target, row, room, joined)
+            join_trips(begin, source, target, row, scratch, joined)
 
 
 def _name_as_logged(reader: Reader) -> None:

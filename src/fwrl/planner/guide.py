@@ -1,8 +1,8 @@
 """The way to one goal from every state.
 
-`best` takes the best reward of every edge and is free to choose among outcomes: a search (see `kernels.search`). So
+`best` takes the best reward of every edge and is free to choose among outcomes: a `shortest_paths` search. So
 does `expected` with mean rewards where every action was only ever seen to lead to one state. Where outcomes vary,
-`expected` plans on observed frequencies, arriving first and reward second (see `kernels.arrival`); what it shows is
+`expected` plans on observed frequencies, arriving first and reward second (see `policy_iteration`); what it shows is
 then a policy, along the likeliest of the outcomes that get closer to the goal.
 """
 
@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError, OptionError, PositiveCycleError
-from fwrl.kernels.incoming import Incoming, incoming_edges
-from fwrl.kernels.potential import potential
-from fwrl.kernels.search import Search
+from fwrl.kernels.graph.incoming_csr import IncomingCsr, incoming_csr
+from fwrl.kernels.graph.potential import potential
+from fwrl.kernels.graph.shortest_paths import Search
 from fwrl.planner.experience import NONE, Experience, Floats, Indices, Ints
-from fwrl.planner.profit import profitable
+from fwrl.planner.profit import positive_cycle
 
 if TYPE_CHECKING:
-    from fwrl.kernels.edges import Edges
+    from fwrl.kernels.graph.edges import Edges
 
 Backup = Literal["expected", "best"]
 MOST_PAIRS = 2**28  # states times actions that planning under uncertainty has room for
@@ -66,7 +66,7 @@ class Guides:
         try:
             search, given = self._search(backup, avoided)
         except PositiveCycleError as error:
-            raise profitable(found, error.states, "best" if backup == "best" else "mean") from None
+            raise positive_cycle(found, error.states, "best" if backup == "best" else "mean") from None
         routes = search.routes(goal)
         edge = np.where(routes.edge >= 0, given[routes.edge], NONE).astype(np.int32)
         return Guide(goal, routes.value, None, edge)
@@ -82,8 +82,8 @@ class Guides:
         return self._searches[backup]
 
     def _uncertain(self, goal: int, avoided: list[int]) -> Guide:
-        from fwrl.kernels.arrival import plan_for  # slow to import, and few logs need it
-        from fwrl.kernels.plan import no_plan, settled
+        from fwrl.kernels.model.plan import no_plan, settled
+        from fwrl.kernels.model.policy_iteration import plan_for  # slow to import, and few logs need it
 
         found = self._experience
         if self._model is None:
@@ -99,11 +99,11 @@ class Guides:
         return Guide(goal, plan.v, plan.p, _likeliest(found, chosen, goal))
 
     def _unsettled(self, goal: int) -> FwrlError:
-        """Why no plan settles: a profitable cycle, or arriving hangs on outcomes too rare to wait for."""
+        """Why no plan settles: a positive cycle, or arriving hangs on outcomes too rare to wait for."""
         found = self._experience
         cycle = _suspect(found)
         if cycle:
-            return profitable(found, cycle, "mean")
+            return positive_cycle(found, cycle, "mean")
         return FwrlError(
             f"expected outcomes that come about now and then, but some on the way to {found.states[goal]!r} were seen "
             "so rarely, among so many others, that no expected reward can be told; plan with backup 'best'"
@@ -113,13 +113,13 @@ class Guides:
 def _search_over(found: Experience, backup: Backup, left: Ints | None) -> tuple[Search, Indices]:
     reward = found.best if backup == "best" else found.mean
     some = slice(None) if left is None else left
-    edges, given = incoming_edges(len(found.states), found.source[some], found.target[some], reward[some])
+    edges, given = incoming_csr(len(found.states), found.source[some], found.target[some], reward[some])
     return Search(edges), given if left is None else left[given].astype(np.int32)
 
 
 def model_of(found: Experience, left: Mask | None = None) -> Edges:
-    """The edges as linked lists (see `kernels.edges`), each state's actions numbered from 0; only those `left`."""
-    from fwrl.kernels.edges import Edges
+    """The edges as linked lists (see `graph.edges`), each state's actions numbered from 0; only those `left`."""
+    from fwrl.kernels.graph.edges import Edges
 
     S = len(found.states)
     number = _action_numbers(found)
@@ -169,7 +169,7 @@ def _likeliest(found: Experience, chosen: Ints, goal: int) -> Indices:
     S = len(found.states)
     source, target = found.source[chosen], found.target[chosen]
     away = source != goal
-    edges, _ = incoming_edges(S, source[away], target[away], np.full(int(away.sum()), -1.0))
+    edges, _ = incoming_csr(S, source[away], target[away], np.full(int(away.sum()), -1.0))
     steps = -Search(edges).column(goal)
     closer = chosen[away & (steps[target] < steps[source])]
     # The last one written wins: the most frequent, of those the closest, of those the lowest.
@@ -181,5 +181,5 @@ def _likeliest(found: Experience, chosen: Ints, goal: int) -> Indices:
 
 def _suspect(found: Experience) -> tuple[int, ...]:
     """A cycle that gains by mean rewards where outcomes fall well: a profitable one holds such."""
-    edges: Incoming = incoming_edges(len(found.states), found.source, found.target, found.mean)[0]
+    edges: IncomingCsr = incoming_csr(len(found.states), found.source, found.target, found.mean)[0]
     return tuple(map(int, potential(edges)[1]))

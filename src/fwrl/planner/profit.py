@@ -16,18 +16,18 @@ def refuse_profit(found: Experience) -> None:
     mean = found.mean
     if not (mean > 0).any():
         return
-    from fwrl.kernels.incoming import incoming_edges
-    from fwrl.kernels.potential import potential
+    from fwrl.kernels.graph.incoming_csr import incoming_csr
+    from fwrl.kernels.graph.potential import potential
 
     fresh = found.fresh_pair()
     certain = fresh & np.append(fresh[1:], True)
-    edges, _ = incoming_edges(len(found.states), found.source[certain], found.target[certain], mean[certain])
+    edges, _ = incoming_csr(len(found.states), found.source[certain], found.target[certain], mean[certain])
     _, cycle = potential(edges)
     if len(cycle):
-        raise profitable(found, tuple(map(int, cycle)), "mean")
+        raise positive_cycle(found, tuple(map(int, cycle)), "mean")
 
 
-def profitable(found: Experience, cycle: tuple[int, ...], what: str) -> PositiveCycleError:
+def positive_cycle(found: Experience, cycle: tuple[int, ...], what: str) -> PositiveCycleError:
     """The error that names a cycle."""
     names = [str(found.states[s]) for s in cycle[:10]]
     way = " -> ".join([*names, "..."] if len(cycle) > 10 else [*names, names[0]])

@@ -24,7 +24,7 @@ TUPLES = {
 }
 COLUMNS = ("state", "next_state", "action", "reward", "trip", "time")
 LABELS = ("state", "next_state", "action", "trip")
-EPISODE = "episode"  # what a step of `fwrl.walk` calls a trip
+EPISODE = "episode"  # what a step of `fwrl.rollout` calls a trip
 
 
 def collected(source: Any) -> Table:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
-from fwrl.kernels.incoming import incoming_edges
-from fwrl.kernels.reach import reach, search_room
+from fwrl.kernels.graph.incoming_csr import incoming_csr
+from fwrl.kernels.graph.reach import reach, reach_scratch
 from fwrl.planner.experience import Experience
 
 Floats = NDArray[np.float64]
@@ -33,11 +33,11 @@ def no_route(
     open_ = ~(shut[found.source] | shut[found.target])
     source, target = found.source[open_], found.target[open_]
     nothing = np.zeros(len(source))
-    backward = incoming_edges(S, source, target, nothing)[0]
-    forward = incoming_edges(S, target, source, nothing)[0]
-    room = search_room(S, 0)
-    ahead = room.queue[: reach(forward.first, forward.source, room, start)].copy()
-    behind = room.queue[: reach(backward.first, backward.source, room, goal)].copy()
+    backward = incoming_csr(S, source, target, nothing)[0]
+    forward = incoming_csr(S, target, source, nothing)[0]
+    scratch = reach_scratch(S, 0)
+    ahead = scratch.queue[: reach(forward.first, forward.source, scratch, start)].copy()
+    behind = scratch.queue[: reach(backward.first, backward.source, scratch, goal)].copy()
     a, b = found.states[start], found.states[goal]
     without = f" without {_listed(found, avoid)}" if avoid else ""
     said = (

@@ -35,7 +35,7 @@ from fwrl.report.estimate import Estimate
 from fwrl.task import Task
 from fwrl.task.expectation import expected_reward
 from fwrl.worlds import World, load_world
-from fwrl.worlds.trips import Trips
+from fwrl.worlds.goal_sampler import GoalSampler
 
 Floats = NDArray[np.float64]
 
@@ -178,7 +178,7 @@ class Evidence:
 def best_path(world: str, over: Callable[..., Floats] = np.mean) -> float:
     """The optimal path cost, its mean over starts and then `over` goals, in steps' worth."""
     loaded = load_world(world)
-    trips = Trips(loaded, threshold=0.0)
+    trips = GoalSampler(loaded, threshold=0.0)
     values = [optimum(loaded, goal).value[trips.starts(goal)].mean() for goal in trips.goals.tolist()]
     return float(over(values)) / step_worth(loaded)
 

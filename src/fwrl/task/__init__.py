@@ -1,9 +1,9 @@
 """The paper's protocol and the loops that run it."""
 
 from fwrl.task.learning import Learning, learn
-from fwrl.task.run import Episode, Result, Trajectory, live, run, summarise
+from fwrl.task.rollout import Step, rollout
+from fwrl.task.run import Episode, Result, Trajectory, run, run_episodes, summarise
 from fwrl.task.task import Task
-from fwrl.task.walk import Step, walk
 
 __all__ = [
     "Episode",
@@ -13,8 +13,8 @@ __all__ = [
     "Task",
     "Trajectory",
     "learn",
-    "live",
+    "rollout",
     "run",
+    "run_episodes",
     "summarise",
-    "walk",
 ]

@@ -1,6 +1,6 @@
 """The compiled loop: steps of an episode of the paper's protocol, for any agent.
 
-An episode may be run whole or in slices, each going on where the last one stopped. `walk` in the module beside this
+An episode may be run whole or in slices, each going on where the last one stopped. `rollout` in the module beside this
 one is the same loop in Python; tests hold all of them to the same trajectory, bit for bit.
 """
 
@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.verbs import LEARNED, Loop, act, observe
-from fwrl.kernels.chance import one_of
-from fwrl.kernels.compiled import compiled
+from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.runtime.sampling import one_of
 from fwrl.task.task import Setup, Streams
 from fwrl.worlds.world import OutcomeTables
 

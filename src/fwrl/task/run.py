@@ -92,7 +92,7 @@ def run(
         world = load_world(world)
     task = world if isinstance(world, Task) else Task(world, goal_reward=goal_reward, goal_threshold=goal_threshold)
     lived = list(
-        live(
+        run_episodes(
             task,
             agent,
             episodes=episodes,
@@ -108,7 +108,7 @@ def run(
     return summarise(lived, trajectory)
 
 
-def live(
+def run_episodes(
     task: Task,
     agent: Agent,
     *,

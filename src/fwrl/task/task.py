@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError, OptionError, TaskError
 from fwrl.worlds import World
-from fwrl.worlds.trips import Trips
+from fwrl.worlds.goal_sampler import GoalSampler
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -63,7 +63,7 @@ class Task:
         self.goal_reward = checked_goal_reward(world, goal_reward)
         self.goal_threshold = float(goal_threshold)
         self.respawn = respawn
-        self.trips = Trips(world, self.goal_threshold)
+        self.trips = GoalSampler(world, self.goal_threshold)
         self._setups: OrderedDict[int, Setup] = OrderedDict()
 
     def draw_goal(self, rng: np.random.Generator, start: int | None = None) -> int:

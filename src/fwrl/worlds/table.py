@@ -2,7 +2,7 @@
 
 Gymnasium's tabular environments list `P[s][a] = [(probability, next_state, reward, terminated),
 ...]`. The list goes on after `terminated` as if nothing had happened, and in Taxi picking up and
-dropping off again would then be a profitable cycle. So a terminated transition ends in an
+dropping off again would then be a positive cycle. So a terminated transition ends in an
 absorbing state, where every action stays and pays nothing, and its reward is split off:
 `world.terminals[state]` holds it, and the transition itself pays 0.
 

@@ -1,0 +1,1 @@
+"""Known edges as a graph: edge stores, heaps, shortest paths, their incremental upkeep, reachability."""

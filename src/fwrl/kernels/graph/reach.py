@@ -1,0 +1,109 @@
+"""Which states can be reached: breadth first over a list of neighbours, and inside single trips.
+
+The neighbours of x are those from `first[x]` up to `first[x + 1]`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.kernels.runtime.compiled import compiled
+
+Indices = NDArray[np.int32]
+Bits = NDArray[np.uint8]
+
+NONE = -1
+
+
+class Scratch(NamedTuple):
+    """Scratch for searches over S states and trips of at most M moves."""
+
+    seen: Indices  # (S,) number of the last search that saw a state
+    searches: Indices  # (1,)
+    queue: Indices  # (S,)
+    head: Indices  # (S,) first move of a trip that leaves a state, -1 where none does
+    following: Indices  # (M,) the next move that leaves the same state
+
+
+def reach_scratch(n_states: int, moves: int) -> Scratch:
+    """Scratch for as many states, and for trips of as many moves."""
+    seen, queue = np.zeros(n_states, np.int32), np.zeros(n_states, np.int32)
+    head = np.full(n_states, NONE, np.int32)
+    return Scratch(seen, np.zeros(1, np.int32), queue, head, np.zeros(moves, np.int32))
+
+
+@compiled
+def reach(first: Indices, neighbour: Indices, scratch: Scratch, start: int) -> int:
+    """Fill the front of `scratch.queue` with the states that `start` reaches, itself first; their number."""
+    scratch.searches[0] += 1
+    number = scratch.searches[0]
+    scratch.seen[start] = number
+    scratch.queue[0] = start
+    done = 0
+    found = 1
+    while done < found:
+        x = scratch.queue[done]
+        done += 1
+        for k in range(first[x], first[x + 1]):
+            y = neighbour[k]
+            if scratch.seen[y] != number:
+                scratch.seen[y] = number
+                scratch.queue[found] = y
+                found += 1
+    return found
+
+
+@compiled
+def join_trips(begin: Indices, source: Indices, target: Indices, row: Indices, scratch: Scratch, joined: Bits) -> None:
+    """Set bit y of `joined[row[x]]` where some trip leads from x to y; trip t has the moves begin[t] .. begin[t + 1].
+
+    States x with row -1 are left out. In which order a trip made its moves does not matter.
+    """
+    for t in range(len(begin) - 1):
+        for m in range(begin[t], begin[t + 1]):
+            scratch.following[m] = scratch.head[source[m]]
+            scratch.head[source[m]] = m
+        for m in range(begin[t], begin[t + 1]):
+            x = source[m]
+            if row[x] != NONE and scratch.following[m] == NONE:  # once for each state of the trip
+                _join_from(x, target, scratch, joined[row[x]])
+        for m in range(begin[t], begin[t + 1]):
+            scratch.head[source[m]] = NONE
+
+
+@compiled
+def _join_from(x: int, target: Indices, scratch: Scratch, reached: Bits) -> None:
+    scratch.searches[0] += 1
+    number = scratch.searches[0]
+    scratch.seen[x] = number
+    scratch.queue[0] = x
+    done = 0
+    found = 1
+    while done < found:
+        m = scratch.head[scratch.queue[done]]
+        done += 1
+        while m != NONE:
+            y = target[m]
+            if scratch.seen[y] != number:
+                scratch.seen[y] = number
+                scratch.queue[found] = y
+                found += 1
+                reached[y >> 3] |= np.uint8(1 << (y & 7))
+            m = scratch.following[m]
+
+
+@compiled
+def count_connections(
+    first: Indices, neighbour: Indices, sample: Indices, joined: Bits, scratch: Scratch, counts: NDArray[np.int64]
+) -> None:
+    """counts[0]: pairs of a sampled state and another that it reaches; counts[1]: those that no trip joins."""
+    for k in range(len(sample)):
+        found = reach(first, neighbour, scratch, sample[k])
+        counts[0] += found - 1
+        for n in range(1, found):
+            y = scratch.queue[n]
+            if joined[k, y >> 3] & np.uint8(1 << (y & 7)) == 0:
+                counts[1] += 1

@@ -1,0 +1,1 @@
+"""Planning on counted outcomes: policy iteration, optimism, exploration frontier, prioritised sweeping."""

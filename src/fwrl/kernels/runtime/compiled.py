@@ -1,0 +1,90 @@
+"""How fwrl compiles: serially, without fast-math (-inf is a value here), remembered on disk.
+
+Numba's cache looks only at the file a function stands in. A loop that calls an agent's verbs would go on using
+last week's verbs after an edit next door, so the cache folder is named by a digest of everything that is
+compiled together; folders of other versions go once nothing was added to them for a month. Where no folder
+can be written, functions are compiled anew in each process: slower to start, otherwise the same.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+from fwrl.kernels.runtime.generators import lend_generators
+
+lend_generators()
+
+PACKAGE = Path(__file__).resolve().parents[2]
+COMPILED_LAYERS = ("kernels", "agents", "task")
+STALE = 30 * 24 * 3600  # seconds
+
+# Kernels allocate nothing, so arrays need no reference counts; and a call costs nothing once inlined.
+OPTIONS: Any = {"_nrt": False, "forceinline": True}
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function, *, sources: tuple[Path, ...] | None = ()) -> Function:
+    """`function` compiled by numba on first call.
+
+    `sources` are the files beyond fwrl that it calls into; None where they cannot be known, and then nothing
+    is remembered on disk.
+    """
+    folder = None if sources is None else cache_folder(sources)
+    if folder is None or not Path(function.__code__.co_filename).is_file():
+        return numba.njit(**OPTIONS)(function)  # type: ignore[no-any-return]
+    settings: Any = numba.config
+    before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
+    try:
+        return numba.njit(cache=True, **OPTIONS)(function)  # type: ignore[no-any-return]
+    finally:
+        settings.CACHE_DIR = before
+
+
+@functools.cache
+def cache_folder(sources: tuple[Path, ...] = ()) -> Path | None:
+    """The folder for compiled code, made if need be; None where none can be written."""
+    home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    try:
+        folder = Path(home) if home else Path.home() / ".cache"
+    except RuntimeError:
+        return None
+    folder = folder / "fwrl" / digest(sources)
+    try:
+        if not folder.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            drop_stale(folder)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return None
+
+
+def drop_stale(folder: Path) -> None:
+    """Remove the folders beside `folder` that hold other versions' code and were not added to for long."""
+    for other in folder.parent.iterdir():
+        ours = len(other.name) == len(folder.name) and set(other.name) <= set("0123456789abcdef")
+        if ours and other != folder and time.time() - other.stat().st_mtime > STALE:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def digest(sources: tuple[Path, ...] = ()) -> str:
+    """A name for the present state of fwrl's compiled sources, and of `sources`."""
+    state = hashlib.sha256(numba.__version__.encode())
+    for path in (*_package_sources(), *sources):
+        state.update(path.read_bytes())
+    return state.hexdigest()[:16]
+
+
+def _package_sources() -> list[Path]:
+    return sorted(path for layer in COMPILED_LAYERS for path in (PACKAGE / layer).rglob("*.py"))

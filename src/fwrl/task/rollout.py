@@ -1,0 +1,72 @@
+"""The readable loop: the paper's protocol a step at a time, to trace, extend and learn from.
+
+>>> from fwrl.agents import make_agent
+>>> from fwrl.task.task import Task
+>>> from fwrl.worlds import load_world
+>>> world = load_world("h-maze")
+>>> agent = make_agent("fwrl", world.n_states, world.n_actions, seed=0)
+>>> for step in rollout(Task(world), agent, episodes=1, steps=2, seed=0):
+...     print(step.state, step.action, step.next_state, step.arrived)
+5 2 5 False
+5 3 5 False
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from fwrl.agents.agent import Agent
+from fwrl.task.loop import draw_outcome, draw_start
+from fwrl.task.task import Task, episode_streams, goal_stream
+
+
+class Step(NamedTuple):
+    """One step of an agent in a task."""
+
+    episode: int
+    goal: int
+    state: int
+    action: int
+    reward: float
+    next_state: int
+    arrived: bool
+
+
+def rollout(
+    task: Task,
+    agent: Agent,
+    *,
+    episodes: int,
+    steps: int,
+    seed: int = 0,
+    goal: int | None = None,
+    start: int | None = None,
+    learn: bool = True,
+    explore: bool = True,
+) -> Iterator[Step]:
+    """Let `agent` live through episodes, yielding every step after it was learned from."""
+    world = task.world
+    task.check_fit(agent.n_states, agent.n_actions, episodes, steps)
+    goals = goal_stream(seed)
+    for episode in range(episodes):
+        g = task.draw_goal(goals, start) if goal is None else goal
+        setup = task.setup(g, start)
+        starts, dynamics = episode_streams(seed, episode)
+        agent.begin_episode(g, steps, explore=explore)
+        s = int(draw_start(setup, starts))
+        for _ in range(steps):
+            a = agent.act(s)
+            arrived = bool(setup.arrives[s])
+            if arrived:
+                r = task.goal_reward
+                next_s = int(draw_start(setup, starts)) if task.respawn else s
+            else:
+                o = draw_outcome(world.tables, s * world.n_actions + a, dynamics)
+                r, next_s = float(world.tables.reward[o]), int(world.tables.next_state[o])
+            if learn:
+                agent.observe(s, a, r, next_s, arrived)
+            yield Step(episode, g, s, a, r, next_s, arrived)
+            if arrived and not task.respawn:
+                break
+            s = next_s

@@ -1,0 +1,129 @@
+"""GoalSampler: which states count as arrived at a goal, and which starts go with which goals.
+
+A state has arrived at g when its distance to g is at most the goal threshold, so with threshold 0
+only g itself has. Goals and starts are drawn from mutually reachable pairs: first the goal,
+uniformly over the states that have a start; then the start, uniformly over the states of the goal's
+region that have not arrived.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.errors import OptionError, TaskError
+from fwrl.worlds import World
+
+Ints = NDArray[np.int64]
+
+
+class GoalSampler:
+    """The trips that a world allows when arriving means coming within `threshold` of the goal.
+
+    >>> from fwrl.worlds import load_world
+    >>> trips = GoalSampler(load_world("h-maze"), threshold=1.0)
+    >>> trips.arrived(np.array([0, 2, 4]), np.array([0, 0, 0])).tolist()
+    [True, True, False]
+    """
+
+    def __init__(self, world: World, threshold: float) -> None:
+        if not 0 <= threshold < np.inf:
+            raise OptionError(f"expected a goal_threshold of 0 or more, got {threshold}")
+        self._world = world
+        self._threshold = threshold
+        self._arrivals: dict[int, Ints] = {}
+        sizes = np.bincount(world.regions)
+        self._by_region: list[Ints] = np.split(np.argsort(world.regions, kind="stable"), np.cumsum(sizes)[:-1])
+        self.goals = np.flatnonzero(sizes[world.regions] > 1)
+        if not any(len(self.starts(int(goal))) for goal in self.goals):
+            remedy = "use another world or a smaller goal_threshold"
+            raise TaskError(
+                f"expected two states that can reach each other{self._apart}, the world "
+                f"{world.name!r} has none; {remedy if threshold else 'use another world'}"
+            )
+
+    def arrival(self, goal: int) -> Ints:
+        """The states that have arrived at `goal`, in order."""
+        if self._threshold == 0:
+            return np.array([goal])
+        if goal not in self._arrivals:
+            near = self._world.distances_to(goal) <= self._threshold
+            self._arrivals[goal] = np.flatnonzero(near)
+        return self._arrivals[goal]
+
+    def arrived(self, achieved: Ints, goals: Ints) -> NDArray[np.bool_]:
+        """(n,) whether each of the (n,) `achieved` states has arrived at its goal."""
+        result: NDArray[np.bool_] = achieved == goals
+        if self._threshold == 0:
+            return result
+        for goal in np.unique(goals):
+            of_goal = goals == goal
+            result[of_goal] = np.isin(achieved[of_goal], self.arrival(int(goal)))
+        return result
+
+    def starts(self, goal: int) -> Ints:
+        """The states that trips to `goal` are drawn to begin at, in order; often all but `goal`."""
+        region = self._region(goal)
+        return region[~np.isin(region, self.arrival(goal))]
+
+    def draw_goal(self, rng: np.random.Generator) -> int:
+        """A goal, uniform over those that have a start."""
+        while True:
+            goal = int(self.goals[int(rng.random() * len(self.goals))])
+            if len(self.starts(goal)):
+                return goal
+
+    def draw(self, rng: np.random.Generator, start: int | None = None, goal: int | None = None) -> tuple[int, int]:
+        """A start and a goal; what is given is kept, the rest drawn to match it."""
+        if start is not None and goal is not None:
+            self.check(start, goal)
+            return start, goal
+        if start is not None:
+            return start, self._goal_from(rng, start)
+        if goal is not None:
+            self.check_goal(goal)
+        else:
+            goal = self.draw_goal(rng)
+        starts = self.starts(goal)
+        return int(starts[rng.integers(len(starts))]), goal
+
+    def _goal_from(self, rng: np.random.Generator, start: int) -> int:
+        for goal in rng.permutation(self._region(start)).tolist():
+            if start not in self.arrival(goal):
+                return int(goal)
+        raise TaskError(
+            f"expected a start that can reach some state{self._apart} and return, got "
+            f"{self._name(start)}; choose another start, or give a goal as well"
+        )
+
+    def check_goal(self, goal: int) -> None:
+        """Refuse a goal that no trip is drawn to."""
+        if len(self.starts(goal)) == 0:
+            raise TaskError(
+                f"expected a goal that some state{self._apart} can reach and return from, got "
+                f"{self._name(goal)}; choose another goal, or give a start as well"
+            )
+
+    def check(self, start: int, goal: int) -> None:
+        """Refuse a trip that is over before it begins, or cannot end."""
+        if start in self.arrival(goal):
+            raise TaskError(
+                f"expected a start that has not arrived at the goal yet, got {self._name(start)} "
+                f"for the goal {self._name(goal)}; choose two states{self._apart or ' that differ'}"
+            )
+        together = self._world.regions[start] == self._world.regions[goal]
+        if not together and goal in self._world.out_of_reach(start):
+            raise TaskError(
+                f"expected a goal within reach of the start, got {self._name(goal)}, which nothing "
+                f"leads to from {self._name(start)}; world.out_of_reach(start) lists all such goals"
+            )
+
+    def _region(self, state: int) -> Ints:
+        return self._by_region[int(self._world.regions[state])]
+
+    def _name(self, state: int) -> str:
+        return f"state {state}, {self._world.label(state)}"
+
+    @property
+    def _apart(self) -> str:
+        return f" more than {self._threshold:g} apart" if self._threshold else ""

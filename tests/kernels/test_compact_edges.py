@@ -1,0 +1,58 @@
+"""Edges into a state are the sorted ones and those listed since, whatever was learned in between."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fwrl.kernels.graph.compact_edges import (
+    NEXT_ENTERING,
+    NONE,
+    add_edge,
+    find_edge,
+    no_compact_edges,
+    set_best,
+    sort,
+    source_of,
+    with_capacity,
+)
+
+S, A = 4, 2
+STEP = st.tuples(st.integers(0, S * A - 1), st.integers(0, S - 1), st.sampled_from([-3.0, -2.0, -1.0, -0.5]))
+
+
+def entering(edges, y):
+    """Every edge into y as (source, reward): both ways of finding them."""
+    first, source, reward = edges.sorted
+    found = [(int(source[k]), float(reward[k])) for k in range(first[y], first[y + 1])]
+    e = edges.entering[y]
+    while e != NONE:
+        found.append((source_of(edges, e, A), float(edges.best[e])))
+        e = edges.link[e, NEXT_ENTERING]
+    return sorted(found)
+
+
+@given(st.lists(st.one_of(STEP, STEP, STEP, st.just("sort"), st.just("grow")), max_size=60))
+@settings(max_examples=200, deadline=None)
+def test_no_edge_is_lost_or_found_twice(events):
+    edges, best = no_compact_edges(S, A), {}
+    for event in events:
+        if event == "sort":
+            news = edges.used[1] < edges.used[0]
+            sort(edges)
+            between = [r for (pair, y), r in best.items() if pair // A != y] or [-1.0]
+            if news:
+                assert edges.extremes.tolist() == [min(between), max(between)]
+        elif event == "grow":
+            edges = with_capacity(edges, len(edges.best))
+        else:
+            pair, y, r = event
+            e = find_edge(edges, pair, y)
+            if r > best.get((pair, y), -np.inf):
+                set_best(edges, add_edge(edges, pair, y) if e == NONE else e, r)
+                best[pair, y] = r
+        for y in range(S):
+            assert entering(edges, y) == sorted((pair // A, r) for (pair, n), r in best.items() if n == y)
+        paid = [r for (pair, y), r in list(best.items())[: edges.used[1]] if pair // A != y]
+        assert all(edges.extremes[0] <= r <= edges.extremes[1] for r in paid)

@@ -1,0 +1,106 @@
+"""The incremental plan equals an independent solution of the counted model, after every step."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fwrl.agents import make_agent
+from fwrl.kernels.graph.edges import count_edge, no_edges, with_capacity
+from fwrl.kernels.model.plan import no_plan, settled
+from fwrl.kernels.model.policy_iteration import plan_for
+from fwrl.oracle import optimum
+from fwrl.worlds import from_outcomes
+
+
+@st.composite
+def histories(draw, certain=False):
+    """(S, A, steps): outcomes vary, with wall bumps, traps, free steps and loops without cost."""
+    S, A = draw(st.integers(2, 6)), draw(st.integers(1, 3))
+    reward = st.sampled_from([0.0, -1.0, -0.25, -2.5e-4, -3.0])
+    step = st.tuples(st.integers(0, S - 1), st.integers(0, A - 1), reward, st.integers(0, S - 1))
+    steps = draw(st.lists(step, min_size=1, max_size=25))
+    if certain:
+        seen = {}
+        steps = [(s, a, *seen.setdefault((s, a), (r, n))) for s, a, r, n in steps]
+    return S, A, steps
+
+
+def counted(S, A, steps):
+    """The empirical model as a world: frequencies and mean rewards; untried actions stay put."""
+    table = [[{} for _ in range(A)] for _ in range(S)]
+    for s, a, r, n in steps:
+        table[s][a].setdefault(n, []).append(r)
+    outcomes = []
+    for s in range(S):
+        outcomes.append([])
+        for a in range(A):
+            total = sum(len(rewards) for rewards in table[s][a].values())
+            listed = [(len(rs) / total, n, float(np.mean(rs))) for n, rs in table[s][a].items()]
+            outcomes[s].append(listed or [(1.0, s, -1.0)])
+    return from_outcomes("counted", outcomes)
+
+
+@given(histories(), st.data())
+@settings(max_examples=200, deadline=None)
+def test_the_plan_equals_the_oracle_of_the_counted_model_after_every_step(history, data):
+    S, A, steps = history
+    goal = data.draw(st.integers(0, S - 1))
+    agent = make_agent("mbrl", S, A)
+    agent.begin_episode(goal)
+    for n, step in enumerate(steps):
+        agent.observe(*step)
+        truth = optimum(counted(S, A, steps[: n + 1]), goal)
+        arrival = [agent.arrival(s, goal) for s in range(S)]
+        np.testing.assert_allclose(arrival, truth.arrival, atol=1e-7)
+        np.testing.assert_allclose(agent.values(goal), truth.value, rtol=1e-6, atol=1e-6)
+
+
+@given(histories())
+@settings(max_examples=60, deadline=None)
+def test_a_goal_asked_for_is_planned_like_a_goal_in_use(history):
+    S, A, steps = history
+    agent, asked = make_agent("mbrl", S, A), make_agent("mbrl", S, A)
+    for step in steps:
+        agent.observe(*step)
+        asked.observe(*step)
+    for goal in range(S):
+        agent.begin_episode(goal)
+        np.testing.assert_allclose(agent.values(goal), asked.values(goal), rtol=1e-9)
+
+
+@given(histories(certain=True))
+@settings(max_examples=100, deadline=None)
+def test_where_outcomes_are_certain_the_plan_equals_the_closure(history):
+    S, A, steps = history
+    model, closure = make_agent("mbrl", S, A), make_agent("fwrl", S, A)
+    for step in steps:
+        model.observe(*step)
+        closure.observe(*step)
+    for goal in range(S):
+        np.testing.assert_allclose(model.values(goal), closure.values(goal), rtol=1e-9, atol=1e-9)
+
+
+def test_a_slippery_step_is_worth_its_number_of_tries():
+    agent = make_agent("mbrl", 2, 1)
+    for next_state in [0, 0, 0, 1]:  # one try in four gets across: four tries on average
+        agent.observe(0, 0, -1.0, next_state)
+    assert np.isclose(agent.value(0, 1), -4.0)
+
+
+@pytest.mark.parametrize("gains", [False, True])
+def test_a_loop_hardly_ever_left_is_left_unsettled_and_is_no_profitable_cycle(gains):
+    """0 and 1 lead to each other, and once in 2^31 to the goal 2."""
+    edges = with_capacity(no_edges(3, 1), 4)
+    for s, reward, n in ((0, -1.0, 1), (1, 2.0 if gains else -1.0, 0), (1, -1.0, 2)):
+        count_edge(edges, s, n, reward)
+    plan = no_plan(3)
+    assert plan_for(edges, plan, 2)
+    assert settled(plan)
+    edges.times[1] = 2**31
+    edges.total[1] *= 2.0**31
+    assert plan_for(edges, plan, 2) is not gains
+    assert not settled(plan)
+    assert not plan.size[1:3].any()
+    assert not plan.queued.any()
+    assert not plan.is_touched.any()
