@@ -18,12 +18,13 @@ reproduce: $(VENV)/.use
 	$(BIN)/fwrl reproduce
 
 test: $(VENV)/.develop
-	$(BIN)/python -m pytest -m "not stress"
+	$(BIN)/python -m pytest -m "not stress" -n 2 --durations=20
 
 lint: $(VENV)/.develop
 	$(BIN)/ruff check src tests
 	$(BIN)/ruff format --check src tests
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.bench
