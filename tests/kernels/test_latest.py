@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwrl.kernels.latest import MARK, TIME, TRIP, keep_latest, no_trips
+from fwrl.kernels.graph.latest import MARK, TIME, TRIP, keep_latest, no_trips
 
 EDGES, KEPT = 3, 3
 ROWS = st.lists(

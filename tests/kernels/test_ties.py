@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fwrl.kernels.ties import first_best, improves, pick_best
+from fwrl.kernels.runtime.ties import first_best, improves, pick_best
 
 INF = np.inf
 

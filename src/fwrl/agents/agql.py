@@ -25,7 +25,7 @@ from fwrl.agents.ql import QConfig
 from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
 from fwrl.errors import FileError
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
-from fwrl.kernels.replay import Ring, check_ring, draw, empty_ring, store
+from fwrl.kernels.model.replay import Ring, check_ring, draw, empty_ring, store
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.splitmix64 import new_splitmix64
 

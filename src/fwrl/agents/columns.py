@@ -52,7 +52,7 @@ from fwrl.kernels.graph.rebuild import bucket_scratch, reached, renew
 from fwrl.kernels.graph.search_orders import Buckets
 from fwrl.kernels.graph.shortest_paths import NARROWER, Search
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import largest, least_tie
+from fwrl.kernels.runtime.ties import largest, least_tie
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

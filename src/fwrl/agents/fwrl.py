@@ -43,10 +43,10 @@ from fwrl.kernels.graph.edges import (
     no_edges,
     see_edge,
 )
-from fwrl.kernels.greedy import Greedy, nothing_remembered, remember
+from fwrl.kernels.model.greedy import Greedy, nothing_remembered, remember
 from fwrl.kernels.relaxation import relax_through
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import LEAST_GAIN, improves, largest
+from fwrl.kernels.runtime.ties import LEAST_GAIN, improves, largest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

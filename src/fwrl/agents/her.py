@@ -30,7 +30,7 @@ from fwrl.agents.ql import QConfig
 from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
 from fwrl.errors import FileError
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
-from fwrl.kernels.replay import (
+from fwrl.kernels.model.replay import (
     Ring,
     Trips,
     check_ring,
@@ -43,7 +43,7 @@ from fwrl.kernels.replay import (
 )
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.splitmix64 import new_splitmix64
-from fwrl.kernels.ties import largest
+from fwrl.kernels.runtime.ties import largest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

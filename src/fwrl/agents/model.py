@@ -31,14 +31,14 @@ from fwrl.kernels.graph.edges import (
     no_edges,
     see_edge,
 )
-from fwrl.kernels.greedy import Greedy, nothing_remembered, remember
+from fwrl.kernels.model.greedy import Greedy, nothing_remembered, remember
 from fwrl.kernels.model.optimism import count_try, level_of, refresh, see_reward, uncount_try
 from fwrl.kernels.model.plan import Plan, check_plan, no_plan
 from fwrl.kernels.model.policy_iteration import outcome_of, plan_for, reconsider
 from fwrl.kernels.model.tries import tries_of
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits
-from fwrl.kernels.ties import improves
+from fwrl.kernels.runtime.ties import improves
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -16,8 +16,8 @@ from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
 from fwrl.kernels.closure import Walk
 from fwrl.kernels.exploration import EXPLORE, GOAL
 from fwrl.kernels.graph.edges import Edges
-from fwrl.kernels.greedy import Greedy, remember
 from fwrl.kernels.model.frontier import optimistic_rewards, reach_frontiers
+from fwrl.kernels.model.greedy import Greedy, remember
 from fwrl.kernels.model.optimism import see_reward
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits

@@ -35,7 +35,7 @@ from fwrl.kernels.model.sweeping import Queue, check_queue, empty_queue, expecte
 from fwrl.kernels.model.tries import tries_of
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits
-from fwrl.kernels.ties import pick_best
+from fwrl.kernels.runtime.ties import pick_best
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fwrl.kernels.graph.edges import NONE, Edges
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import improves
+from fwrl.kernels.runtime.ties import improves
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -13,10 +13,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.greedy import Greedy
+from fwrl.kernels.model.greedy import Greedy
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits, one_of
-from fwrl.kernels.ties import pick_best
+from fwrl.kernels.runtime.ties import pick_best
 
 GOAL, STEP, STEPS, EXPLORE = 0, 1, 2, 3  # the four integers of a clock
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import largest
+from fwrl.kernels.runtime.ties import largest
 
 
 @compiled

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from fwrl.kernels.graph.compact_edges import NEXT_ENTERING, NEXT_LEAVING, NONE, TARGET, CompactEdges, source_of
 from fwrl.kernels.graph.heap import CLOSED, Heap, clear, close, pop, push
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import LEAST_GAIN, improves
+from fwrl.kernels.runtime.ties import LEAST_GAIN, improves
 
 Floats = NDArray[np.float64]
 

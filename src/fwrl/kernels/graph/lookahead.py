@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fwrl.kernels.graph.compact_edges import NEXT_LEAVING, NONE, TARGET, CompactEdges
 from fwrl.kernels.graph.heap import Heap, clear, close, pop, push
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import least_tie
+from fwrl.kernels.runtime.ties import least_tie
 
 Floats = NDArray[np.float64]
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fwrl.kernels.graph.incoming_csr import IncomingCsr
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import LEAST_GAIN
+from fwrl.kernels.runtime.ties import LEAST_GAIN
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]

@@ -20,7 +20,7 @@ from fwrl.kernels.graph.incoming_csr import IncomingCsr
 from fwrl.kernels.graph.potential import potential
 from fwrl.kernels.graph.search_orders import Buckets, LazyHeap, breadth_first, by_buckets, by_heap
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import least_tie
+from fwrl.kernels.runtime.ties import least_tie
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]

@@ -25,7 +25,7 @@ from fwrl.kernels.model.optimism import optimism_ends, unseen_probability
 from fwrl.kernels.model.plan import Plan, dequeue, enqueue, leave, touch
 from fwrl.kernels.model.tries import tries_of
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import SMALLEST_SCALE, improves
+from fwrl.kernels.runtime.ties import SMALLEST_SCALE, improves
 
 STANDSTILL = 1e-11  # relative change below which a value counts as settled
 ENDLESS = 20_000_000  # evaluations after which a cycle must be profitable, if any step gains, or is not waited for

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import largest, least_tie
+from fwrl.kernels.runtime.ties import largest, least_tie
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
