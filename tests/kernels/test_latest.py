@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwrl.kernels.graph.latest import MARK, TIME, TRIP, keep_latest, no_trips
+from fwrl.kernels.graph.latest import MARK, TIME, TRIP, keep_latest, no_sights
 
 EDGES, KEPT = 3, 3
 ROWS = st.lists(
@@ -17,7 +17,7 @@ ROWS = st.lists(
 @given(ROWS, st.integers(0, 40))
 @settings(max_examples=200, deadline=None)
 def test_the_latest_trips_are_kept_each_once_however_rows_come(rows, cut):
-    latest = no_trips(EDGES, KEPT)
+    latest = no_sights(EDGES, KEPT)
     place = np.arange(len(rows))
     columns = [np.array([row[k] for row in rows], t) for k, t in enumerate((np.int32, np.int64, np.uint64))]
     for some in (slice(0, cut), slice(cut, None)):

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from fwrl.errors import OptionError, PositiveCycleError
 from fwrl.kernels.graph.incoming_csr import incoming_csr
-from fwrl.kernels.graph.shortest_paths import Search
+from fwrl.kernels.graph.shortest_paths import ShortestPaths
 
 COSTS = {
     "breadth": st.just(2.5e-4),
@@ -32,7 +32,7 @@ def graphs(draw, order):
 
 
 def searched(S, sources, targets, rewards):
-    return Search(incoming_csr(S, sources, targets, rewards)[0])
+    return ShortestPaths(incoming_csr(S, sources, targets, rewards)[0])
 
 
 def reference(S, sources, targets, rewards):
@@ -146,7 +146,7 @@ def test_a_gain_that_is_only_rounding_is_no_profit():
 def test_routes_end_at_the_goal_with_the_value_promised(case):
     S, sources, targets, rewards = case
     edges, given_ = incoming_csr(S, sources, targets, rewards)
-    search = Search(edges)
+    search = ShortestPaths(edges)
     for g in range(S):
         routes = search.routes(g)
         np.testing.assert_array_equal(routes.steps >= 0, routes.value > -np.inf)

@@ -48,9 +48,9 @@ from fwrl.kernels.graph.incremental import (
 )
 from fwrl.kernels.graph.lookahead import look_ahead
 from fwrl.kernels.graph.potential import potential
-from fwrl.kernels.graph.rebuild import bucket_scratch, reached, renew
+from fwrl.kernels.graph.rebuild import bucket_scratch, reached, rebuild_column
 from fwrl.kernels.graph.search_orders import Buckets
-from fwrl.kernels.graph.shortest_paths import NARROWER, Search
+from fwrl.kernels.graph.shortest_paths import NARROWER, ShortestPaths
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.ties import largest, least_tie
 
@@ -178,7 +178,7 @@ def work_off(agent: ColumnTables, s: int, best_only: bool) -> None:
         if turns >= limit:
             if limit == SHORT:
                 limit = max(SHORT + 1, reached(V) // DEARER)
-            elif renew(V, agent.edges, agent.scratch, g):
+            elif rebuild_column(V, agent.edges, agent.scratch, g):
                 clear(agent.heap)
             else:
                 limit = NEVER
@@ -287,8 +287,8 @@ def _slot(tables: ColumnTables, goal: int) -> int:
     since = int(columns.change[n])
     tables.waits[0] = n
     if since == OUTDATED or changes - since > len(tables.edges.lately):
-        if tables.gains[0] != 0 or not renew(columns.V[n], tables.edges, tables.scratch, goal):
-            Search(incoming(tables.edges), tables.h).column(goal, out=columns.V[n])
+        if tables.gains[0] != 0 or not rebuild_column(columns.V[n], tables.edges, tables.scratch, goal):
+            ShortestPaths(incoming(tables.edges), tables.h).column(goal, out=columns.V[n])
         columns.change[n] = changes
     elif since < changes:
         catch_up(tables, n)

@@ -32,7 +32,7 @@ from fwrl.agents.columns import COLUMNS, ColumnTables
 from fwrl.agents.model import Explorer, check_choice
 from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, Verbs, register_verbs
 from fwrl.errors import FileError, OptionError
-from fwrl.kernels.closure import Walk, close_over, closure_scratch, nothing_known, path_rewards
+from fwrl.kernels.closure import ClosureScratch, close_over, closure_scratch, nothing_known, path_rewards
 from fwrl.kernels.exploration import GOAL, epsilon_greedy, epsilon_greedy_from
 from fwrl.kernels.graph.edges import (
     NONE,
@@ -43,7 +43,7 @@ from fwrl.kernels.graph.edges import (
     no_edges,
     see_edge,
 )
-from fwrl.kernels.model.greedy import Greedy, nothing_remembered, remember
+from fwrl.kernels.model.greedy import Greedy, cache_greedy, empty_greedy
 from fwrl.kernels.relaxation import relax_through
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.ties import LEAST_GAIN, improves, largest
@@ -109,7 +109,7 @@ class ExactTables(NamedTuple):
     V: Floats  # (S, S) goal-major
     edges: Edges
     episode: Ints
-    walk: Walk
+    walk: ClosureScratch
     greedy: Greedy
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,) 1 where every step is worth -1
@@ -132,7 +132,7 @@ def act_exact(agent: ExactTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on F(s, ., g)."""
     if agent.greedy.made[s] != agent.greedy.changes[0]:
         path_rewards(agent.V, agent.edges, s, agent.episode[GOAL], agent.action_values)
-        remember(agent.greedy, s, agent.action_values)
+        cache_greedy(agent.greedy, s, agent.action_values)
     return epsilon_greedy_from(agent.greedy, s, agent.episode, rng)
 
 
@@ -266,7 +266,7 @@ class Fwrl(Agent):
                 no_edges(S, A),
                 no_episode(),
                 closure_scratch(S),
-                nothing_remembered(S, A),
+                empty_greedy(S, A),
                 np.empty(A),
                 counts_steps,
             )

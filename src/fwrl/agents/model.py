@@ -31,7 +31,7 @@ from fwrl.kernels.graph.edges import (
     no_edges,
     see_edge,
 )
-from fwrl.kernels.model.greedy import Greedy, nothing_remembered, remember
+from fwrl.kernels.model.greedy import Greedy, cache_greedy, empty_greedy
 from fwrl.kernels.model.optimism import count_try, level_of, refresh, see_reward, uncount_try
 from fwrl.kernels.model.plan import Plan, check_plan, no_plan
 from fwrl.kernels.model.policy_iteration import outcome_of, plan_for, reconsider
@@ -98,7 +98,7 @@ def act(agent: ModelTables, s: int, rng: np.random.Generator) -> int:
     """Greedy on the plan; with epsilon, unless the plan hopes."""
     if agent.greedy.made[s] != agent.greedy.changes[0]:
         planned_values(agent.edges, agent.plan, s, agent.action_values)
-        remember(agent.greedy, s, agent.action_values)
+        cache_greedy(agent.greedy, s, agent.action_values)
     if agent.plan.optimism.on[0] != 0:
         return int(agent.greedy.best[s, int(fresh_digits(rng.random()) * agent.greedy.ties[s])])
     return epsilon_greedy_from(agent.greedy, s, agent.episode, rng)
@@ -184,7 +184,7 @@ class ModelAgent(Agent):
         S, A = self.n_states, self.n_actions
         plan = no_plan(S, PRIOR)
         steps = np.array([int(self.counts_steps)])
-        return ModelTables(no_edges(S, A), plan, no_episode(), nothing_remembered(S, A), np.empty(A), steps)
+        return ModelTables(no_edges(S, A), plan, no_episode(), empty_greedy(S, A), np.empty(A), steps)
 
     def prepare(self, goal: int) -> None:
         """Plan for the goal."""

@@ -4,7 +4,7 @@ V(i, j) >= V(i, k) + V(k, j) for all i, j, k, with equality reached by some path
 be stored: F(s, a, g) is the best of r + V(s', g) over the edges of (s, a).
 
 When the edge u -> v is new or better, V(i, j) can change only where i reaches u and j is reached from v, and
-then to V(i, u) + r + V(v, j). Walk outward from v over edges that are tight for v (they lie on a best path),
+then to V(i, u) + r + V(v, j). ClosureScratch outward from v over edges that are tight for v (they lie on a best path),
 and at each j keep only the starts i that still improve: if i gains nothing at k, it gains nothing at any j whose
 best path from v leads over k. This is the QUINCA scheme (Slobbe, Bergamini and Meyerhenke, 2016). V is stored
 goal-major, so that the starts of one j lie side by side.
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Walk(NamedTuple):
+class ClosureScratch(NamedTuple):
     """Scratch for one outward walk."""
 
     through: Floats  # (S,) V(i, u) + r for each start i
@@ -38,10 +38,10 @@ class Walk(NamedTuple):
     edge: Ints  # (S,) and the next of them
 
 
-def closure_scratch(n_states: int) -> Walk:
+def closure_scratch(n_states: int) -> ClosureScratch:
     """Scratch for walks over `n_states` states."""
     ints = [np.zeros(n_states, np.int64) for _ in range(6)]
-    return Walk(np.zeros(n_states), ints[0], ints[1], np.zeros(1, np.int64), *ints[2:])
+    return ClosureScratch(np.zeros(n_states), ints[0], ints[1], np.zeros(1, np.int64), *ints[2:])
 
 
 def nothing_known(n_states: int) -> Floats:
@@ -52,7 +52,7 @@ def nothing_known(n_states: int) -> Floats:
 
 
 @compiled
-def close_over(V: Floats, edges: Edges, walk: Walk, u: int, r: float, v: int) -> None:
+def close_over(V: Floats, edges: Edges, walk: ClosureScratch, u: int, r: float, v: int) -> None:
     """Make V the fixed point again after the edge u -> v came to pay `r`, the best now known."""
     S = V.shape[0]
     A = len(edges.leaving) // S
@@ -88,7 +88,7 @@ def close_over(V: Floats, edges: Edges, walk: Walk, u: int, r: float, v: int) ->
 
 
 @compiled
-def _push(walk: Walk, edges: Edges, A: int, top: int, j: int, kept: int) -> None:
+def _push(walk: ClosureScratch, edges: Edges, A: int, top: int, j: int, kept: int) -> None:
     walk.node[top] = j
     walk.kept[top] = kept
     walk.action[top] = 0
@@ -96,7 +96,7 @@ def _push(walk: Walk, edges: Edges, A: int, top: int, j: int, kept: int) -> None
 
 
 @compiled
-def _improving_starts(V: Floats, walk: Walk, u: int, r: float, v: int) -> int:
+def _improving_starts(V: Floats, walk: ClosureScratch, u: int, r: float, v: int) -> int:
     """Raise V(i, v) for every start i that gains by the edge u -> v; the number of them."""
     to_u, to_v = V[u], V[v]
     kept = 0
@@ -111,7 +111,7 @@ def _improving_starts(V: Floats, walk: Walk, u: int, r: float, v: int) -> int:
 
 
 @compiled
-def _still_improving(to_j: Floats, walk: Walk, kept: int, j: int, onward: float) -> int:
+def _still_improving(to_j: Floats, walk: ClosureScratch, kept: int, j: int, onward: float) -> int:
     """Raise V(i, j) for those of the first `kept` starts that gain; they come first now. Their number."""
     starts = walk.starts
     still = 0

@@ -79,11 +79,11 @@ def keep_trips(reader: Reader, keys: str, edges: int, rows: int, span: tuple[int
 
 def _latest(reader: Reader, keys: str, edges: int, rows: int, span: tuple[int, int], numbers: bool) -> Latest:
     """The latest trips of each edge; those that are not numbers by their hashes."""
-    from fwrl.kernels.graph.latest import keep_latest, no_trips
+    from fwrl.kernels.graph.latest import keep_latest, no_sights
 
     (low, high), part = span, ENOUGH * edges / rows
     until, wanted, most = high + 1, "grouped", rows
-    latest, counts = no_trips(edges, KEPT), np.empty(edges, np.int64)
+    latest, counts = no_sights(edges, KEPT), np.empty(edges, np.int64)
     for found in reader.pieces("keeping trips", "SELECT no, count FROM grouped", edges):
         counts[found["no"]] = found["count"]
     while until > low:

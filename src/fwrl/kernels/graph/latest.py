@@ -23,7 +23,7 @@ class Latest(NamedTuple):
     seen: Indices  # (E, 2) how many trips are kept, and in how many rows the edge was seen
 
 
-def no_trips(edges: int, kept: int) -> Latest:
+def no_sights(edges: int, kept: int) -> Latest:
     """Scratch for the `kept` latest trips of as many edges."""
     return Latest(np.zeros((edges, kept, 3), np.int64), np.zeros((edges, 2), np.int32))
 

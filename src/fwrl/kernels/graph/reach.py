@@ -18,7 +18,7 @@ Bits = NDArray[np.uint8]
 NONE = -1
 
 
-class Scratch(NamedTuple):
+class ReachScratch(NamedTuple):
     """Scratch for searches over S states and trips of at most M moves."""
 
     seen: Indices  # (S,) number of the last search that saw a state
@@ -28,15 +28,15 @@ class Scratch(NamedTuple):
     following: Indices  # (M,) the next move that leaves the same state
 
 
-def reach_scratch(n_states: int, moves: int) -> Scratch:
+def reach_scratch(n_states: int, moves: int) -> ReachScratch:
     """Scratch for as many states, and for trips of as many moves."""
     seen, queue = np.zeros(n_states, np.int32), np.zeros(n_states, np.int32)
     head = np.full(n_states, NONE, np.int32)
-    return Scratch(seen, np.zeros(1, np.int32), queue, head, np.zeros(moves, np.int32))
+    return ReachScratch(seen, np.zeros(1, np.int32), queue, head, np.zeros(moves, np.int32))
 
 
 @compiled
-def reach(first: Indices, neighbour: Indices, scratch: Scratch, start: int) -> int:
+def reach(first: Indices, neighbour: Indices, scratch: ReachScratch, start: int) -> int:
     """Fill the front of `scratch.queue` with the states that `start` reaches, itself first; their number."""
     scratch.searches[0] += 1
     number = scratch.searches[0]
@@ -57,7 +57,9 @@ def reach(first: Indices, neighbour: Indices, scratch: Scratch, start: int) -> i
 
 
 @compiled
-def join_trips(begin: Indices, source: Indices, target: Indices, row: Indices, scratch: Scratch, joined: Bits) -> None:
+def join_trips(
+    begin: Indices, source: Indices, target: Indices, row: Indices, scratch: ReachScratch, joined: Bits
+) -> None:
     """Set bit y of `joined[row[x]]` where some trip leads from x to y; trip t has the moves begin[t] .. begin[t + 1].
 
     States x with row -1 are left out. In which order a trip made its moves does not matter.
@@ -75,7 +77,7 @@ def join_trips(begin: Indices, source: Indices, target: Indices, row: Indices, s
 
 
 @compiled
-def _join_from(x: int, target: Indices, scratch: Scratch, reached: Bits) -> None:
+def _join_from(x: int, target: Indices, scratch: ReachScratch, reached: Bits) -> None:
     scratch.searches[0] += 1
     number = scratch.searches[0]
     scratch.seen[x] = number
@@ -97,7 +99,7 @@ def _join_from(x: int, target: Indices, scratch: Scratch, reached: Bits) -> None
 
 @compiled
 def count_connections(
-    first: Indices, neighbour: Indices, sample: Indices, joined: Bits, scratch: Scratch, counts: NDArray[np.int64]
+    first: Indices, neighbour: Indices, sample: Indices, joined: Bits, scratch: ReachScratch, counts: NDArray[np.int64]
 ) -> None:
     """counts[0]: pairs of a sampled state and another that it reaches; counts[1]: those that no trip joins."""
     for k in range(len(sample)):

@@ -26,7 +26,7 @@ def bucket_scratch(n_states: int) -> Buckets:
 
 
 @compiled
-def renew(V: Floats, edges: CompactEdges, scratch: Buckets, g: int) -> bool:
+def rebuild_column(V: Floats, edges: CompactEdges, scratch: Buckets, g: int) -> bool:
     """Fill V(., g) for rewards <= 0; False, and V unchanged, where a heap would be needed."""
     sort(edges)
     most, least = -edges.extremes[0], -edges.extremes[1]

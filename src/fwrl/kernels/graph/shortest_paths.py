@@ -5,7 +5,7 @@
 is a shortest path with costs -r. The order of the search is chosen once for a graph by its costs (see `frontier`);
 rewards of either sign are first made negative by a potential (see `potential`), which serves every goal.
 
-`Search` is the way in. It owns the room that its searches need, so it is for one thread at a time.
+`ShortestPaths` is the way in. It owns the room that its searches need, so it is for one thread at a time.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class Routes(NamedTuple):
     edge: Indices  # (S,) place of the edge among the incoming edges, -1 at the goal and where no path is known
 
 
-class Search:
+class ShortestPaths:
     """Columns V(., g) over known edges, one backward search each.
 
     >>> from fwrl.kernels.graph.incoming_csr import incoming_csr
     >>> edges, given = incoming_csr(4, source=[0, 1, 0], target=[1, 2, 2], reward=[-1.0, -1.0, -2.0])
-    >>> search = Search(edges)
+    >>> search = ShortestPaths(edges)
     >>> search.column(goal=2)
     array([ -2.,  -1.,   0., -inf])
     >>> routes = search.routes(goal=2)

@@ -27,14 +27,14 @@ class Greedy(NamedTuple):
     changes: Ints  # (1,)
 
 
-def nothing_remembered(n_states: int, n_actions: int) -> Greedy:
+def empty_greedy(n_states: int, n_actions: int) -> Greedy:
     """No entry is good yet."""
     best, ties = np.zeros((n_states, n_actions), np.int64), np.ones(n_states, np.int64)
     return Greedy(best, ties, np.full(n_states, -1), np.zeros(1, np.int64))
 
 
 @compiled
-def remember(greedy: Greedy, s: int, values: Floats) -> None:
+def cache_greedy(greedy: Greedy, s: int, values: Floats) -> None:
     """Enter the best actions at `s`."""
     least = least_tie(largest(values))
     ties = 0

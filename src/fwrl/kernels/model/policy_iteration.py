@@ -46,13 +46,13 @@ def plan_for(edges: Edges, plan: Plan, g: int) -> bool:
     plan.p[g] = 1.0
     plan.v[g] = 0.0
     if plan.optimism.on[0] != 0:
-        _hope(edges, plan, g)
+        _assume_untried(edges, plan, g)
     _attract(edges, plan, g)
     return settle(edges, plan, g)
 
 
 @compiled
-def _hope(edges: Edges, plan: Plan, g: int) -> None:
+def _assume_untried(edges: Edges, plan: Plan, g: int) -> None:
     """Send every state that has an action never tried straight to the goal by it."""
     A = len(edges.leaving) // len(plan.p)
     for s in range(len(plan.p)):
