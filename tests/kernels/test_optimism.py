@@ -10,8 +10,8 @@ import fwrl
 from fwrl.agents import make_agent
 from fwrl.kernels.graph.edges import count_edge, no_edges, with_capacity
 from fwrl.kernels.model.optimism import (
-    FAINT,
     LEVELS,
+    NEGLIGIBLE,
     count_try,
     level_of,
     no_optimism,
@@ -20,7 +20,7 @@ from fwrl.kernels.model.optimism import (
     unseen_probability,
 )
 from fwrl.kernels.model.plan import no_plan
-from fwrl.kernels.model.policy_iteration import plan_for, reconsider
+from fwrl.kernels.model.policy_iteration import plan_for, update_plan
 from fwrl.oracle import optimum
 from fwrl.worlds import from_outcomes
 
@@ -105,7 +105,7 @@ def test_kept_current_the_hopeful_plan_solves_it_too_after_every_step(data):
     assert plan_for(edges, plan, goal)
     for k, (s, a, r, n) in enumerate(steps):
         count_edge(edges, s * A + a, n, r)
-        assert reconsider(edges, plan, s, a, goal)
+        assert update_plan(edges, plan, s, a, goal)
         assert_solves(plan, S, A, steps[: k + 1], goal)
 
 
@@ -209,7 +209,7 @@ def test_on_slippery_ice_a_safe_wall_is_not_hoped_on_for_ever(seed):
     agent = make_agent("mbrl", world.n_states, world.n_actions, seed, explorer="optimistic")
     fwrl.run(world, agent, episodes=20, steps=400, seed=seed)
     share = agent.tables.plan.optimism.share
-    assert np.all((share == 0) | (share >= FAINT))
+    assert np.all((share == 0) | (share >= NEGLIGIBLE))
 
 
 @pytest.mark.parametrize("reward", [-1.0, 0.0])

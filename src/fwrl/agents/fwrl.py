@@ -30,6 +30,7 @@ from fwrl.agents import columns
 from fwrl.agents.agent import Agent, Config, no_episode
 from fwrl.agents.columns import COLUMNS, ColumnTables
 from fwrl.agents.model import Explorer, check_choice
+from fwrl.agents.soundness import check_edges
 from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, Verbs, register_verbs
 from fwrl.errors import FileError, OptionError
 from fwrl.kernels.closure import ClosureScratch, close_over, closure_scratch, nothing_known, path_rewards
@@ -38,9 +39,9 @@ from fwrl.kernels.graph.edges import (
     NONE,
     Edges,
     add_edge,
-    check_edges,
     find_edge,
     no_edges,
+    outgoing,
     see_edge,
 )
 from fwrl.kernels.model.greedy import Greedy, cache_greedy, empty_greedy
@@ -131,7 +132,7 @@ class PaperTables(NamedTuple):
 def act_exact(agent: ExactTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on F(s, ., g)."""
     if agent.greedy.made[s] != agent.greedy.changes[0]:
-        path_rewards(agent.V, agent.edges, s, agent.episode[GOAL], agent.action_values)
+        path_rewards(agent.V[agent.episode[GOAL]], outgoing(agent.edges), s, agent.action_values)
         cache_greedy(agent.greedy, s, agent.action_values)
     return epsilon_greedy_from(agent.greedy, s, agent.episode, rng)
 
@@ -163,7 +164,7 @@ def observe_exact(agent: ExactTables, s: int, a: int, r: float, next_s: int, arr
 @compiled
 def action_values_exact(agent: ExactTables, s: int, g: int, values: Floats) -> None:
     """F(s, ., g)."""
-    path_rewards(agent.V, agent.edges, s, g, values)
+    path_rewards(agent.V[g], outgoing(agent.edges), s, values)
 
 
 @compiled

@@ -27,14 +27,13 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import Agent, no_episode
 from fwrl.agents.all_goals import check_number, check_whole, table_of_pairs
 from fwrl.agents.ql import QConfig
+from fwrl.agents.soundness import check_ring, check_trips
 from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
 from fwrl.errors import FileError
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
 from fwrl.kernels.model.replay import (
     Ring,
     Trips,
-    check_ring,
-    check_trips,
     draw,
     draw_achieved,
     empty_ring,

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent, Config, no_episode
+from fwrl.agents.soundness import check_edges, check_plan
 from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, Verbs, register_verbs
 from fwrl.errors import OptionError, PositiveCycleError
 from fwrl.kernels.exploration import EXPLORE, GOAL, epsilon_greedy_from
@@ -25,17 +26,16 @@ from fwrl.kernels.graph.edges import (
     NONE,
     Edges,
     add_edge,
-    check_edges,
     drop_newest_edge,
     find_edge,
     no_edges,
     see_edge,
+    tries_of,
 )
 from fwrl.kernels.model.greedy import Greedy, cache_greedy, empty_greedy
 from fwrl.kernels.model.optimism import count_try, level_of, refresh, see_reward, uncount_try
-from fwrl.kernels.model.plan import Plan, check_plan, no_plan
-from fwrl.kernels.model.policy_iteration import outcome_of, plan_for, reconsider
-from fwrl.kernels.model.tries import tries_of
+from fwrl.kernels.model.plan import Plan, no_plan
+from fwrl.kernels.model.policy_iteration import outcome_of, plan_for, update_plan
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits
 from fwrl.kernels.runtime.ties import improves
@@ -133,7 +133,7 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
         refresh(plan.optimism)
         settled = plan_for(edges, plan, g)
     else:
-        settled = reconsider(edges, plan, s, a, g)
+        settled = update_plan(edges, plan, s, a, g)
     if settled:
         return LEARNED
     edges.times[e], edges.total[e], edges.best[e] = times, total, best

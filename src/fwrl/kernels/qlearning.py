@@ -1,4 +1,4 @@
-"""Q-learning, the paper's equation for the baselines, without discount."""
+"""Q-learning without discount: the paper's equation for its baselines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The latest few trips of each edge, each trip once, from rows in any order."""
+"""The latest K trips of each edge, each trip once, from observations in any order.
+
+A trip is identified by a mark of 64 bits. Its sight on an edge is the last time at which it took the edge. Sights are
+ordered by time, then by mark, latest first.
+"""
 
 from __future__ import annotations
 
@@ -13,47 +17,48 @@ Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
 Marks = NDArray[np.uint64]
 
-TIME, MARK, TRIP = 0, 1, 2  # of a sight
+TIME, MARK, TRIP = 0, 1, 2  # of `sight`
+KEPT, ROWS = 0, 1  # of `seen`
 
 
 class Latest(NamedTuple):
-    """For each of E edges its K latest trips, latest first, and of trips at one time the larger mark first."""
+    """The K latest trips of each of E edges, latest first."""
 
-    sight: Ints  # (E, K, 3) when a trip was last seen there, the bits of its mark, and its number
-    seen: Indices  # (E, 2) how many trips are kept, and in how many rows the edge was seen
+    sight: Ints  # (E, K, 3) TIME, the bits of the MARK, and number of the TRIP
+    seen: Indices  # (E, 2) number of trips kept (KEPT), number of observations (ROWS)
 
 
 def no_sights(edges: int, kept: int) -> Latest:
-    """Scratch for the `kept` latest trips of as many edges."""
+    """Room for the `kept` latest trips of each of `edges` edges."""
     return Latest(np.zeros((edges, kept, 3), np.int64), np.zeros((edges, 2), np.int32))
 
 
 @compiled
 def keep_latest(edge: Indices, time: Ints, mark: Marks, trip: Ints, latest: Latest) -> None:
-    """Take rows into account: `edge[k]` was seen at `time[k]` on `trip[k]`, which `mark[k]` tells from others.
+    """Insert observations: `edge[k]` was taken at `time[k]` on `trip[k]`, whose mark is `mark[k]`.
 
-    A row that comes later than the last trip kept moves up to its place, from where its trip stood if it was kept.
+    One later than the last trip kept moves up to its rank, from that of its own trip if it is kept.
     """
     K = latest.sight.shape[1]
     for k in range(len(edge)):
         sight, seen = latest.sight[edge[k]], latest.seen[edge[k]]
-        seen[1] += 1
-        place = 0
-        while place < seen[0] and np.uint64(sight[place, MARK]) != mark[k]:
-            place += 1
-        if place == K:
-            place -= 1  # of the last one kept
-        if place == seen[0]:
-            seen[0] += 1
-        elif not _later(time[k], mark[k], sight[place]):
+        seen[ROWS] += 1
+        rank = 0
+        while rank < seen[KEPT] and np.uint64(sight[rank, MARK]) != mark[k]:
+            rank += 1
+        if rank == K:
+            rank -= 1  # replace the last one kept
+        if rank == seen[KEPT]:
+            seen[KEPT] += 1
+        elif not _later(time[k], mark[k], sight[rank]):
             continue
-        while place > 0 and _later(time[k], mark[k], sight[place - 1]):
+        while rank > 0 and _later(time[k], mark[k], sight[rank - 1]):
             for field in range(3):
-                sight[place, field] = sight[place - 1, field]
-            place -= 1
-        sight[place, TIME] = time[k]
-        sight[place, MARK] = np.int64(mark[k])
-        sight[place, TRIP] = trip[k]
+                sight[rank, field] = sight[rank - 1, field]
+            rank -= 1
+        sight[rank, TIME] = time[k]
+        sight[rank, MARK] = np.int64(mark[k])
+        sight[rank, TRIP] = trip[k]
 
 
 @compiled
