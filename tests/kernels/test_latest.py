@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from kernel_examples import examples
 
 from fwrl.kernels.graph.latest import MARK, TIME, TRIP, keep_latest, no_sights
 
@@ -15,7 +16,7 @@ ROWS = st.lists(
 
 
 @given(ROWS, st.integers(0, 40))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_the_latest_trips_are_kept_each_once_however_rows_come(rows, cut):
     latest = no_sights(EDGES, KEPT)
     place = np.arange(len(rows))

@@ -1,11 +1,12 @@
-"""A look ahead makes one state's best actions exact while improvements wait elsewhere."""
+"""A look-ahead makes the best actions of one state exact while updates are pending elsewhere."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from kernel_examples import examples
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
@@ -30,7 +31,7 @@ def true_actions(S, A, best):
 
 @pytest.mark.parametrize("noise", [0.0, 0.5], ids=["fixed", "noisy"])
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_a_look_ahead_finds_the_best_actions_and_leaves_the_column_to_come_out_right(noise, seed):
     rng = np.random.default_rng(seed)
     S, A = int(rng.integers(2, 40)), int(rng.integers(1, 4))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from kernel_examples import examples
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
@@ -51,7 +52,7 @@ def reference(S, sources, targets, rewards):
 
 @pytest.mark.parametrize("order", COSTS)
 @given(data=st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_a_column_is_the_best_path_reward(order, data):
     case = data.draw(graphs(order))
     search, V = searched(*case), reference(*case)
@@ -103,7 +104,7 @@ def gaining(draw):
 
 
 @given(gaining())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_positive_rewards_give_the_best_path_too(case):
     S, sources, targets, rewards, h = case
     search = searched(S, sources, targets, rewards)
@@ -115,7 +116,7 @@ def test_positive_rewards_give_the_best_path_too(case):
 
 
 @given(gaining(), st.data())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_a_profitable_cycle_is_named(case, data):
     S, sources, targets, rewards, _ = case
     length = data.draw(st.integers(1, S))
@@ -142,7 +143,7 @@ def test_a_gain_that_is_only_rounding_is_no_profit():
 
 
 @given(st.one_of(graphs("heap"), graphs("breadth"), gaining().map(lambda case: case[:4])))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_routes_end_at_the_goal_with_the_value_promised(case):
     S, sources, targets, rewards = case
     edges, given_ = incoming_csr(S, sources, targets, rewards)
@@ -162,7 +163,7 @@ def test_routes_end_at_the_goal_with_the_value_promised(case):
 
 
 @given(graphs("breadth"))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_routes_take_the_fewest_steps_among_ties(case):
     # Where nothing costs anything every path ties, so the fewest steps are the hops of the graph.
     S, sources, targets, _ = case
