@@ -25,7 +25,7 @@ def transitions(draw, one_reward=False, potential=False):
     steps = draw(st.lists(step, min_size=1, max_size=40))
     # A potential h turns costs into rewards of either sign without making a positive cycle.
     h = draw(st.lists(st.integers(-3, 3), min_size=S, max_size=S)) if potential else [0] * S
-    first = {}
+    first: dict[tuple[int, int, int], float] = {}
     return (
         S,
         A,
@@ -35,7 +35,7 @@ def transitions(draw, one_reward=False, potential=False):
 
 def fixed_point(S, edges):
     """V(s, g) by scipy's Johnson on the best observed reward of each pair of states, sparse input."""
-    best = {}
+    best: dict[tuple[int, int], float] = {}
     for (s, _, n), r in edges.items():
         if s != n:
             best[s, n] = max(best.get((s, n), -np.inf), r)
@@ -53,7 +53,8 @@ def believed(agent):
 @examples(150)
 def test_exact_is_the_fixed_point_after_every_transition(case):
     S, A, steps = case
-    agent, edges = make_agent("fwrl", S, A), {}
+    agent = make_agent("fwrl", S, A)
+    edges: dict[tuple[int, int, int], float] = {}
     for s, a, r, n in steps:
         try:
             agent.observe(s, a, r, n)
@@ -69,7 +70,7 @@ def test_exact_is_the_fixed_point_after_every_transition(case):
 
 
 def pairs(edges):
-    out = {}
+    out: dict[tuple[int, int], list[tuple[int, float]]] = {}
     for (s, a, n), r in edges.items():
         out.setdefault((s, a), []).append((n, r))
     return out
@@ -148,7 +149,7 @@ def test_batches_are_learned_as_single_steps_are():
 def test_closing_over_each_better_edge_gives_the_fixed_point(case):
     S, A, steps = case
     V, scratch, edges = nothing_known(S), closure_scratch(S), with_capacity(no_edges(S, A), len(steps))
-    compact = compact_edges.no_compact_edges(S, A)
+    compact = compact_edges.with_capacity(compact_edges.no_compact_edges(S, A), len(steps))
     best: dict[tuple[int, int, int], float] = {}
     for s, a, r, n in steps:
         count_edge(edges, s * A + a, n, r)

@@ -43,7 +43,8 @@ def entering(edges, y):
 @given(st.lists(st.one_of(STEP, STEP, STEP, st.just("sort"), st.just("grow")), max_size=60))
 @examples(200)
 def test_no_edge_is_lost_or_found_twice(events):
-    edges, best = no_compact_edges(S, A), {}
+    edges = no_compact_edges(S, A)
+    best: dict[tuple[int, int], float] = {}
     for event in events:
         if event == "sort":
             news = edges.used[SORTED] < edges.used[EDGES]
@@ -57,6 +58,7 @@ def test_no_edge_is_lost_or_found_twice(events):
             pair, y, r = event
             e = find_edge(edges, pair, y)
             if r > best.get((pair, y), -np.inf):
+                edges = with_capacity(edges, 1)
                 set_best(edges, add_edge(edges, pair, y) if e == NONE else e, r)
                 best[pair, y] = r
         for y in range(S):
@@ -68,7 +70,9 @@ def test_no_edge_is_lost_or_found_twice(events):
 @given(st.lists(STEP, max_size=30))
 @examples(100)
 def test_what_a_file_holds_is_linked_again_as_it_was(steps):
-    edges, best = no_compact_edges(S, A), {}
+    edges = no_compact_edges(S, A)
+    best: dict[tuple[int, int], float] = {}
+    edges = with_capacity(edges, len(steps))
     for pair, y, r in steps:
         if (pair, y) not in best:
             set_best(edges, add_edge(edges, pair, y), r)
@@ -80,4 +84,5 @@ def test_what_a_file_holds_is_linked_again_as_it_was(steps):
     np.testing.assert_array_equal(again.link[:E], edges.link[:E])
     first, source, reward = incoming(again)
     listed = sorted((y, pair // A, r) for (pair, y), r in best.items())
-    assert sorted(zip(np.repeat(np.arange(S), np.diff(first)), source, reward, strict=True)) == listed
+    targets = np.repeat(np.arange(S), np.diff(first)).tolist()
+    assert sorted(zip(targets, source.tolist(), reward.tolist(), strict=True)) == listed

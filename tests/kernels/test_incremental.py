@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import networkx as nx
+import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.graph.compact_edges import NONE, add_edge, find_edge, no_compact_edges, set_best, sort
+from fwrl.kernels.graph.compact_edges import NONE, add_edge, find_edge, no_compact_edges, set_best, sort, with_capacity
 from fwrl.kernels.graph.heap import OPEN, empty_heap
 from fwrl.kernels.graph.incremental import fits_potential, raise_potential, relax_changes, settle, settle_once
 
@@ -52,7 +52,8 @@ def improve(edges, best, s, a, r, y):
 @given(steps(st.sampled_from([0, -1, -2, -5])), st.integers(1, 3))
 @examples(200)
 def test_a_settled_column_is_that_of_bellman_ford(events, every):
-    edges, heap, V, h = no_compact_edges(S, A), empty_heap(S), no_column(), np.zeros(S)
+    edges = with_capacity(no_compact_edges(S, A), len(events))
+    heap, V, h = empty_heap(S), no_column(), np.zeros(S)
     best: dict[tuple[int, int, int], float] = {}
     since = 0
     for number, event in enumerate(events):
@@ -77,7 +78,8 @@ def test_a_settled_column_is_that_of_bellman_ford(events, every):
 @given(steps(st.integers(-4, 2)))
 @examples(200)
 def test_with_positive_rewards_too_and_positive_cycles_are_refused(events):
-    edges, heap, V, h = no_compact_edges(S, A), empty_heap(S), no_column(), np.zeros(S)
+    edges = with_capacity(no_compact_edges(S, A), len(events))
+    heap, V, h = empty_heap(S), no_column(), np.zeros(S)
     best: dict[tuple[int, int, int], float] = {}
     since = 0
     for event in events:

@@ -31,7 +31,7 @@ SHARES = st.lists(st.just(0.0) | st.floats(0.001, 0.9), min_size=LEVELS, max_siz
 
 def counted(S, A, steps):
     """{(s, a): {s': [rewards]}}."""
-    seen = {}
+    seen: dict[tuple[int, int], dict[int, list[float]]] = {}
     for s, a, r, n in steps:
         seen.setdefault((s, a), {}).setdefault(n, []).append(r)
     return seen
@@ -40,7 +40,7 @@ def counted(S, A, steps):
 def optimistic(S, A, steps, goal, shares, reward):
     """The world in which every action leads straight to the goal with probability q(n), all else scaled by 1 - q."""
     seen = counted(S, A, steps)
-    outcomes = []
+    outcomes: list[list[list[tuple[float, int, float]]]] = []
     for s in range(S):
         outcomes.append([])
         for a in range(A):
@@ -113,7 +113,7 @@ def test_updated_the_optimistic_plan_solves_it_too_after_every_step(data):
 @given(st.data())
 @examples(150)
 def test_an_optimistic_agent_has_the_plan_of_its_evidence_after_every_step(data):
-    """Probabilities follow the evidence and the best reward rises; the plan is the one made from scratch, and the dense one."""
+    """Probabilities follow the evidence, the best reward rises; the plan is that from scratch, and the dense one."""
     S, A = data.draw(st.integers(2, 5)), data.draw(st.integers(1, 3))
     steps = data.draw(drawn_steps(S, A, rewards=[*REWARDS, 0.0], most=30))
     agent = make_agent("fwrl", S, A, backup="expected", explorer="optimistic")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import networkx as nx
+import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,7 +52,8 @@ def test_trips_join_and_connections_that_none_joins_are_counted(trips, sample):
     bits = np.unpackbits(joined, axis=1, bitorder="little")[:, :S]
     assert [set(np.flatnonzero(row).tolist()) - {int(x)} for x, row in zip(sampled, bits, strict=True)] == expected
     counts = np.zeros(2, np.int64)
-    count_connections(*neighbours(moves), sampled, joined, reach_scratch(S, 0), counts)
+    first, neighbour = neighbours(moves)
+    count_connections(first, neighbour, sampled, joined, reach_scratch(S, 0), counts)
     connected = [others_reached(moves, int(x)) for x in sampled]
     assert counts[CONNECTED] == sum(map(len, connected))
     assert counts[STITCHED] == sum(len(all_ - single) for all_, single in zip(connected, expected, strict=True))

@@ -19,7 +19,8 @@ STEP = st.tuples(st.integers(0, S - 1), st.integers(0, 1), st.floats(-1, 0), st.
 @given(st.lists(STEP, max_size=30), st.integers(1, 6))
 @examples(100)
 def test_a_ring_holds_the_last_transitions(steps, capacity):
-    ring, kept = empty_ring(capacity), deque(maxlen=capacity)
+    ring = empty_ring(capacity)
+    kept: deque[tuple[int, int, float, int]] = deque(maxlen=capacity)
     for number, step in enumerate(steps):
         assert store(ring, *step) == number % capacity
         kept.append(step)

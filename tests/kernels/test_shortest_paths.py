@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import networkx as nx
+import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from hypothesis import given
@@ -97,7 +97,7 @@ def test_columns_of_a_large_graph_agree_with_scipy(costs):
 
 @st.composite
 def gaining(draw):
-    """Rewards of either sign made from costs by a potential, so that no cycle is profitable but by rounding."""
+    """Rewards of either sign made from costs by a potential, so that no cycle is positive but by rounding."""
     S, sources, targets, rewards = draw(graphs("heap"))
     h = draw(st.lists(st.one_of(st.integers(-5, 5), st.floats(-5, 5)), min_size=S, max_size=S))
     return S, sources, targets, [r + h[s] - h[n] for s, n, r in zip(sources, targets, rewards, strict=True)], h
@@ -117,7 +117,7 @@ def test_positive_rewards_give_the_best_path_too(case):
 
 @given(gaining(), st.data())
 @examples(100)
-def test_a_profitable_cycle_is_named(case, data):
+def test_a_positive_cycle_is_named(case, data):
     S, sources, targets, rewards, _ = case
     length = data.draw(st.integers(1, S))
     cycle = data.draw(st.permutations(range(S)))[:length]
@@ -125,17 +125,17 @@ def test_a_profitable_cycle_is_named(case, data):
     gains.append(data.draw(st.sampled_from([2e-9, 1e-6, 1.0, 50.0])) - sum(gains))
     sources, targets = [*sources, *cycle], [*targets, *cycle[1:], cycle[0]]
     rewards = [*rewards, *gains]
-    with pytest.raises(PositiveCycleError, match="no cycle that gains reward") as caught:
+    with pytest.raises(PositiveCycleError, match=r"the states .* form a positive cycle") as caught:
         searched(S, sources, targets, rewards)
     named = caught.value.states
-    best = {}
+    best: dict[tuple[int, int], float] = {}
     for s, n, r in zip(sources, targets, rewards, strict=True):
         best[s, n] = max(best.get((s, n), -np.inf), r)
     assert len(set(named)) == len(named)
     assert sum(best[pair] for pair in zip(named, (*named[1:], named[0]), strict=True)) > 1e-9
 
 
-def test_a_gain_that_is_only_rounding_is_no_profit():
+def test_a_cycle_that_is_positive_by_rounding_alone_is_not_one():
     search = searched(3, [0, 1, 2], [1, 2, 0], [0.1, 0.2, -0.3])  # 0.1 + 0.2 - 0.3 > 0 in floating point
     np.testing.assert_allclose(search.column(2), [0.3, 0.2, 0.0])
     search = searched(3, [0, 1, 2], [1, 2, 0], [1e5 + 0.1, 2e5 + 0.2, -(3e5 + 0.3)])

@@ -12,7 +12,7 @@ The letters, here and in every kernel:
 | letter  | meaning |
 |---------|---------|
 | S, A, E | number of states, of actions, of edges |
-| s, a, r | a state, an action taken there, the reward of that step |
+| s, a, r | a state, an action taken there, the reward of that step; b is another action |
 | t, T    | step of the episode, steps in an episode |
 | g       | the goal |
 | e       | index of an edge: one observed (s, a, s') |

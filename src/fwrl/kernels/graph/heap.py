@@ -1,8 +1,8 @@
 """Indexed max-heap of states, with increase-key and a closed set.
 
-A node has 2^b children, four unless the caller says otherwise (Johnson 1975). `place` finds the entry of a state, so a
-key is raised in place. A state in the closed set cannot be pushed again until the heap is cleared. Which of several
-equal keys is popped first depends on b.
+A node has 2^bits children, four unless the caller says otherwise (Johnson 1975). `place` finds the entry of a state, so
+that a key is raised in place. A state in the closed set cannot be pushed again until the heap is cleared. Which of
+several equal keys is popped first depends on the number of children.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Indices = NDArray[np.int32]
 
 OPEN, CLOSED = 0, 1  # of `size`
 ABSENT, IN_CLOSED_SET = 0, -1  # of `place`
-FOUR_CHILDREN = 2  # b
+FOUR_CHILDREN = 2  # bits
 
 
 class Heap(NamedTuple):
@@ -41,7 +41,7 @@ def empty_heap(n_states: int) -> Heap:
 
 
 @compiled
-def push(heap: Heap, x: int, key: float, b: int = FOUR_CHILDREN) -> None:
+def push(heap: Heap, x: int, key: float, bits: int = FOUR_CHILDREN) -> None:
     """Insert x, or raise its key; nothing changes if x has a key as high, or is closed."""
     place = heap.place[x]
     if place == IN_CLOSED_SET or (place != ABSENT and heap.key[place - 1] >= key):
@@ -51,7 +51,7 @@ def push(heap: Heap, x: int, key: float, b: int = FOUR_CHILDREN) -> None:
         hole = heap.size[OPEN]
         heap.size[OPEN] = hole + 1
     while hole > 0:
-        parent = (hole - 1) >> b
+        parent = (hole - 1) >> bits
         if heap.key[parent] >= key:
             break
         _put(heap, hole, heap.state[parent], heap.key[parent])
@@ -60,13 +60,13 @@ def push(heap: Heap, x: int, key: float, b: int = FOUR_CHILDREN) -> None:
 
 
 @compiled
-def pop(heap: Heap, b: int = FOUR_CHILDREN) -> int:
+def pop(heap: Heap, bits: int = FOUR_CHILDREN) -> int:
     """Remove the state with the highest key and return it; the heap must not be empty."""
     top = heap.state[0]
     size = heap.size[OPEN] - 1
     heap.size[OPEN] = size
     if size > 0:
-        _sift_down(heap, size, b)
+        _sift_down(heap, size, bits)
     heap.place[top] = ABSENT
     return int(top)
 
@@ -98,17 +98,17 @@ def clear(heap: Heap) -> None:
 
 
 @compiled
-def _sift_down(heap: Heap, size: int, b: int) -> None:
+def _sift_down(heap: Heap, size: int, bits: int) -> None:
     """Move the entry at position `size` to the top and down to where it belongs."""
     x, key = heap.state[size], heap.key[size]
     hole = 0
     while True:
-        child = (hole << b) + 1
+        child = (hole << bits) + 1
         if child >= size:
             break
         best = child
         highest = heap.key[child]
-        for other in range(child + 1, min(child + (1 << b), size)):
+        for other in range(child + 1, min(child + (1 << bits), size)):
             if heap.key[other] > highest:
                 best = other
                 highest = heap.key[other]

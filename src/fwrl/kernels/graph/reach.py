@@ -63,18 +63,18 @@ def join_trips(
 ) -> None:
     """Set bit y of `joined[row[x]]` where the moves of one trip lead from x to y, in whatever order it made them.
 
-    Trip t has the moves from begin[t] up to begin[t + 1]. States x with row[x] = -1 are left out.
+    Trip i has the moves from begin[i] up to begin[i + 1]. States x with row[x] = -1 are left out.
     """
-    for t in range(len(begin) - 1):
-        for m in range(begin[t], begin[t + 1]):
-            scratch.following[m] = scratch.head[source[m]]
-            scratch.head[source[m]] = m
-        for m in range(begin[t], begin[t + 1]):
-            x = source[m]
-            if row[x] != NONE and scratch.following[m] == NONE:  # once for each source in the trip
+    for trip in range(len(begin) - 1):
+        for move in range(begin[trip], begin[trip + 1]):
+            scratch.following[move] = scratch.head[source[move]]
+            scratch.head[source[move]] = move
+        for move in range(begin[trip], begin[trip + 1]):
+            x = source[move]
+            if row[x] != NONE and scratch.following[move] == NONE:  # once for each source in the trip
                 _join_from(x, target, scratch, joined[row[x]])
-        for m in range(begin[t], begin[t + 1]):
-            scratch.head[source[m]] = NONE
+        for move in range(begin[trip], begin[trip + 1]):
+            scratch.head[source[move]] = NONE
 
 
 @compiled
@@ -86,16 +86,16 @@ def _join_from(x: int, target: Indices, scratch: ReachScratch, reached: Bits) ->
     done = 0
     found = 1
     while done < found:
-        m = scratch.head[scratch.queue[done]]
+        move = scratch.head[scratch.queue[done]]
         done += 1
-        while m != NONE:
-            y = target[m]
+        while move != NONE:
+            y = target[move]
             if scratch.seen[y] != number:
                 scratch.seen[y] = number
                 scratch.queue[found] = y
                 found += 1
                 reached[y >> 3] |= np.uint8(1 << (y & 7))
-            m = scratch.following[m]
+            move = scratch.following[move]
 
 
 @compiled

@@ -126,8 +126,8 @@ def _potential(edges: IncomingCsr) -> Floats:
     h, cycle = potential(edges)
     if len(cycle):
         raise PositiveCycleError(
-            f"expected no cycle that gains reward, but the states {_listed(cycle)} are one; check the sign of the "
-            "rewards, and leave goal rewards out",
+            f"the states {_listed(cycle)} form a positive cycle; check the sign of the rewards, and leave goal rewards "
+            "out",
             states=tuple(map(int, cycle)),
         )
     return h
@@ -207,9 +207,9 @@ def by_buckets(
                     V[x] = through
                     better = int(through * per_reward)
                     if before == -np.inf or int(before * per_reward) != better:
-                        b = better % ring
-                        buckets.states[b, buckets.sizes[b]] = x
-                        buckets.sizes[b] += 1
+                        put = better % ring
+                        buckets.states[put, buckets.sizes[put]] = x
+                        buckets.sizes[put] += 1
                         entries += 1
         number += 1
 

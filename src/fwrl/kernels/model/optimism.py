@@ -85,8 +85,8 @@ def count_try(optimism: Optimism, n: int, new: bool) -> bool:
     optimism.tries[j] += 1.0
     if new:
         optimism.news[j] += 1.0
-    m = int(optimism.tries[j])
-    return (m & (m - 1)) == 0
+    tries = int(optimism.tries[j])
+    return (tries & (tries - 1)) == 0
 
 
 @compiled

@@ -14,8 +14,8 @@ actions by which a backward search from g first found each state. New observatio
 action arrived only by an unseen outcome and q falls to 0, the plan is made from scratch. A switch must be a strict
 improvement, so neither a bump into a wall nor a loop without cost can support its own value. For a fixed `pi` the
 equations are linear; states are evaluated from a queue until nothing changes, with a loop s -> s solved exactly.
-Evaluation diverges, or never ends, only for a positive cycle. A loop that is very rarely left converges too slowly: evaluation is then cut
-short, and the plan marked as unsettled.
+Evaluation diverges, or never ends, only for a positive cycle. A loop that is very rarely left converges too slowly:
+evaluation is then cut short, and the plan marked as unsettled.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
 
-TWO_CHILDREN = 1  # b of the heap; it decides which of several equal priorities comes first
+TWO_CHILDREN = 1  # bits of the heap; they decide which of several equal priorities comes first
 
 
 @compiled

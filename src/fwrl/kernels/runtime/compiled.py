@@ -2,8 +2,8 @@
 
 Numba's cache notices changes only in the file that a function is defined in, not in the functions it calls. So the
 cache folder is named by a digest of all sources that are compiled together. Folders of other versions are removed once
-nothing was added to them for a month. Where no folder can be written, functions are compiled in each process: slower to start,
-otherwise the same.
+nothing was added to them for a month. Where no folder can be written, functions are compiled in each process:
+slower to start, otherwise the same.
 
 With NUMBA_DISABLE_JIT=1 in the environment nothing is compiled: kernels are Python functions with the same results.
 """
