@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import fwrl
 from fwrl.errors import FileError, OptionError
 from fwrl.files import open_archive, write_archive
-from fwrl.kernels.model.sweeping import _take_first, empty_queue, promote
+from fwrl.kernels.graph.heap import OPEN, empty_heap, pop
+from fwrl.kernels.model.sweeping import TWO_CHILDREN, promote
 from fwrl.kernels.runtime.splitmix64 import next_uniform
 from fwrl.oracle import optimum
 from fwrl.worlds import from_outcomes
@@ -229,14 +230,14 @@ def test_hindsight_replay_of_one_walk_without_a_goal_knows_the_way_to_any():
 @quick
 @given(st.lists(st.tuples(st.integers(0, 9), st.floats(0, 10, allow_nan=False)), min_size=1, max_size=40))
 def test_the_queue_gives_the_highest_priority_first(promotions):
-    queue, highest = empty_queue(10), {}
+    queue, highest = empty_heap(10), {}
     for s, priority in promotions:
         promote(queue, s, priority)
         highest[s] = max(priority, highest.get(s, 0.0))
-    taken = [_take_first(queue) for _ in range(queue.size[0])]
+    taken = [pop(queue, TWO_CHILDREN) for _ in range(queue.size[OPEN])]
     assert sorted(taken) == sorted(highest)
     assert [highest[s] for s in taken] == sorted(highest.values(), reverse=True)
-    assert np.all(queue.place == -1)
+    assert np.all(queue.place == 0)
 
 
 @quick
@@ -272,9 +273,9 @@ def test_a_backup_and_the_priorities_after_it_are_the_equations(transitions, goa
                 waiting[x] = max(waiting.get(x, 0.0), delta * share)
         np.testing.assert_allclose(agent.values(goal), V, rtol=1e-9)
         queue = agent.tables.queue
-        left = queue.heap[: queue.size[0]].tolist()
+        left = queue.state[: queue.size[OPEN]].tolist()
         assert sorted(left) == sorted(waiting)
-        np.testing.assert_allclose(queue.priority[sorted(left)], [waiting[x] for x in sorted(left)], rtol=1e-6)
+        np.testing.assert_allclose(queue.key[: len(left)], [waiting[x] for x in left], rtol=1e-6)
 
 
 def empirical(world, transitions):

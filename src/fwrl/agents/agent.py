@@ -23,7 +23,7 @@ from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, u
 from fwrl.files import Archive, write_archive
 from fwrl.kernels.exploration import EXPLORE, GOAL, STEP, STEPS
 from fwrl.kernels.graph.edges import with_capacity
-from fwrl.kernels.ties import first_best, pick_best
+from fwrl.kernels.runtime.ties import first_best, pick_best
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import no_episode
 from fwrl.agents.all_goals import AllGoalsAgent, check_whole, table_of_pairs
 from fwrl.agents.ql import QConfig
+from fwrl.agents.soundness import check_ring
 from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
 from fwrl.errors import FileError
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
-from fwrl.kernels.replay import Ring, check_ring, draw, empty_ring, store
+from fwrl.kernels.model.replay import Ring, draw, empty_ring, store
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.splitmix64 import new_splitmix64
 

@@ -22,8 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import no_episode
+from fwrl.agents.soundness import completed_compact_edges
 from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, register_verbs
 from fwrl.errors import FileError
+from fwrl.kernels.closure import path_rewards
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
 from fwrl.kernels.graph.compact_edges import (
     NONE,
@@ -32,7 +34,7 @@ from fwrl.kernels.graph.compact_edges import (
     find_edge,
     incoming,
     no_compact_edges,
-    restored,
+    outgoing,
     set_best,
     with_capacity,
     without_spare,
@@ -40,19 +42,17 @@ from fwrl.kernels.graph.compact_edges import (
 from fwrl.kernels.graph.heap import Heap, clear, empty_heap
 from fwrl.kernels.graph.incremental import (
     fits_potential,
-    offer_changes,
-    path_rewards,
     raise_potential,
+    relax_changes,
     settle,
     settle_once,
 )
 from fwrl.kernels.graph.lookahead import look_ahead
 from fwrl.kernels.graph.potential import potential
-from fwrl.kernels.graph.rebuild import bucket_scratch, reached, renew
-from fwrl.kernels.graph.search_orders import Buckets
-from fwrl.kernels.graph.shortest_paths import NARROWER, Search
+from fwrl.kernels.graph.rebuild import bucket_scratch, reached, rebuild_column
+from fwrl.kernels.graph.shortest_paths import NARROWER, Buckets, ShortestPaths
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import largest, least_tie
+from fwrl.kernels.runtime.ties import largest, least_tie
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -110,7 +110,9 @@ def act(agent: ColumnTables, s: int, rng: np.random.Generator) -> int:
     if agent.heap.size[0] > 0:
         work_off(agent, s, True)
     else:
-        path_rewards(agent.columns.V[agent.columns.slot[agent.episode[GOAL]]], agent.edges, s, agent.action_values)
+        path_rewards(
+            agent.columns.V[agent.columns.slot[agent.episode[GOAL]]], outgoing(agent.edges), s, agent.action_values
+        )
     return epsilon_greedy(agent.action_values, agent.episode, rng)
 
 
@@ -148,7 +150,7 @@ def observe(agent: ColumnTables, s: int, a: int, r: float, next_s: int, arrived:
 @compiled
 def action_values(agent: ColumnTables, s: int, g: int, values: Floats) -> None:
     """F(s, ., g), for a goal whose column is current at `s`."""
-    path_rewards(agent.columns.V[agent.columns.slot[g]], agent.edges, s, values)
+    path_rewards(agent.columns.V[agent.columns.slot[g]], outgoing(agent.edges), s, values)
 
 
 @compiled
@@ -156,7 +158,7 @@ def catch_up(agent: ColumnTables, n: int) -> None:
     """Let the states of column n that gain by late changes wait; the changes must still be in the ring."""
     columns = agent.columns
     g, since, gains = columns.goal[n], columns.change[n], agent.gains[0] != 0
-    offer_changes(columns.V[n], agent.h, agent.edges, agent.heap, g, since, gains)
+    relax_changes(columns.V[n], agent.h, agent.edges, agent.heap, g, since, gains)
     columns.change[n] = agent.edges.changes[0]
     agent.waits[0] = n
 
@@ -178,13 +180,13 @@ def work_off(agent: ColumnTables, s: int, best_only: bool) -> None:
         if turns >= limit:
             if limit == SHORT:
                 limit = max(SHORT + 1, reached(V) // DEARER)
-            elif renew(V, agent.edges, agent.scratch, g):
+            elif rebuild_column(V, agent.edges, agent.scratch, g):
                 clear(agent.heap)
             else:
                 limit = NEVER
         elif turns >= look:
             if look_ahead(V, agent.edges, agent.heap, agent.ahead, s, g, turns + FEW):
-                path_rewards(V, agent.edges, s, agent.action_values)
+                path_rewards(V, outgoing(agent.edges), s, agent.action_values)
                 break
             look = 4 * (turns + FEW) if turns < FAR else NEVER
         turns += settle(V, agent.h, agent.edges, agent.heap, g, matters, FEW if turns < CHUNK else CHUNK)
@@ -211,7 +213,7 @@ def least_that_matters(agent: ColumnTables, V: Floats, s: int, best_only: bool) 
         return -np.inf
     values = agent.action_values
     A = len(values)
-    path_rewards(V, agent.edges, s, values)
+    path_rewards(V, outgoing(agent.edges), s, values)
     least = np.inf
     for a in range(A):
         if agent.edges.leaving[s * A + a] != NONE:
@@ -287,8 +289,8 @@ def _slot(tables: ColumnTables, goal: int) -> int:
     since = int(columns.change[n])
     tables.waits[0] = n
     if since == OUTDATED or changes - since > len(tables.edges.lately):
-        if tables.gains[0] != 0 or not renew(columns.V[n], tables.edges, tables.scratch, goal):
-            Search(incoming(tables.edges), tables.h).column(goal, out=columns.V[n])
+        if tables.gains[0] != 0 or not rebuild_column(columns.V[n], tables.edges, tables.scratch, goal):
+            ShortestPaths(incoming(tables.edges), tables.h).column(goal, out=columns.V[n])
         columns.change[n] = changes
     elif since < changes:
         catch_up(tables, n)
@@ -319,7 +321,7 @@ def trimmed(tables: ColumnTables) -> ColumnTables:
 
 def completed(tables: ColumnTables, n_states: int, n_actions: int) -> ColumnTables:
     """Tables read from a file, with what follows from their edges; wild ones are refused."""
-    edges = restored(tables.edges, n_states, n_actions)
+    edges = completed_compact_edges(tables.edges, n_states, n_actions)
     h, cycle = potential(incoming(edges))
     if len(cycle):
         raise FileError("expected no cycle that gains reward; the file is damaged")

@@ -30,23 +30,24 @@ from fwrl.agents import columns
 from fwrl.agents.agent import Agent, Config, no_episode
 from fwrl.agents.columns import COLUMNS, ColumnTables
 from fwrl.agents.model import Explorer, check_choice
+from fwrl.agents.soundness import check_edges
 from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, Verbs, register_verbs
 from fwrl.errors import FileError, OptionError
-from fwrl.kernels.closure import Walk, close_over, closure_scratch, nothing_known, path_rewards
+from fwrl.kernels.closure import ClosureScratch, close_over, closure_scratch, nothing_known, path_rewards
 from fwrl.kernels.exploration import GOAL, epsilon_greedy, epsilon_greedy_from
 from fwrl.kernels.graph.edges import (
     NONE,
     Edges,
     add_edge,
-    check_edges,
     find_edge,
     no_edges,
+    outgoing,
     see_edge,
 )
-from fwrl.kernels.greedy import Greedy, nothing_remembered, remember
+from fwrl.kernels.model.greedy import Greedy, cache_greedy, empty_greedy
 from fwrl.kernels.relaxation import relax_through
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import LEAST_GAIN, improves, largest
+from fwrl.kernels.runtime.ties import LEAST_GAIN, improves, largest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -109,7 +110,7 @@ class ExactTables(NamedTuple):
     V: Floats  # (S, S) goal-major
     edges: Edges
     episode: Ints
-    walk: Walk
+    walk: ClosureScratch
     greedy: Greedy
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,) 1 where every step is worth -1
@@ -131,8 +132,8 @@ class PaperTables(NamedTuple):
 def act_exact(agent: ExactTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on F(s, ., g)."""
     if agent.greedy.made[s] != agent.greedy.changes[0]:
-        path_rewards(agent.V, agent.edges, s, agent.episode[GOAL], agent.action_values)
-        remember(agent.greedy, s, agent.action_values)
+        path_rewards(agent.V[agent.episode[GOAL]], outgoing(agent.edges), s, agent.action_values)
+        cache_greedy(agent.greedy, s, agent.action_values)
     return epsilon_greedy_from(agent.greedy, s, agent.episode, rng)
 
 
@@ -163,7 +164,7 @@ def observe_exact(agent: ExactTables, s: int, a: int, r: float, next_s: int, arr
 @compiled
 def action_values_exact(agent: ExactTables, s: int, g: int, values: Floats) -> None:
     """F(s, ., g)."""
-    path_rewards(agent.V, agent.edges, s, g, values)
+    path_rewards(agent.V[g], outgoing(agent.edges), s, values)
 
 
 @compiled
@@ -266,7 +267,7 @@ class Fwrl(Agent):
                 no_edges(S, A),
                 no_episode(),
                 closure_scratch(S),
-                nothing_remembered(S, A),
+                empty_greedy(S, A),
                 np.empty(A),
                 counts_steps,
             )

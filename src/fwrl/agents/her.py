@@ -27,14 +27,13 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import Agent, no_episode
 from fwrl.agents.all_goals import check_number, check_whole, table_of_pairs
 from fwrl.agents.ql import QConfig
+from fwrl.agents.soundness import check_ring, check_trips
 from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
 from fwrl.errors import FileError
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
-from fwrl.kernels.replay import (
+from fwrl.kernels.model.replay import (
     Ring,
     Trips,
-    check_ring,
-    check_trips,
     draw,
     draw_achieved,
     empty_ring,
@@ -43,7 +42,7 @@ from fwrl.kernels.replay import (
 )
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.splitmix64 import new_splitmix64
-from fwrl.kernels.ties import largest
+from fwrl.kernels.runtime.ties import largest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent, Config, no_episode
+from fwrl.agents.soundness import check_edges
 from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
-from fwrl.kernels.graph.edges import NONE, Edges, check_edges, count_edge, no_edges
+from fwrl.kernels.graph.edges import NONE, Edges, count_edge, no_edges
 from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent, Config, no_episode
+from fwrl.agents.soundness import check_edges, check_plan
 from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, Verbs, register_verbs
 from fwrl.errors import OptionError, PositiveCycleError
 from fwrl.kernels.exploration import EXPLORE, GOAL, epsilon_greedy_from
@@ -25,20 +26,19 @@ from fwrl.kernels.graph.edges import (
     NONE,
     Edges,
     add_edge,
-    check_edges,
     drop_newest_edge,
     find_edge,
     no_edges,
     see_edge,
+    tries_of,
 )
-from fwrl.kernels.greedy import Greedy, nothing_remembered, remember
+from fwrl.kernels.model.greedy import Greedy, cache_greedy, empty_greedy
 from fwrl.kernels.model.optimism import count_try, level_of, refresh, see_reward, uncount_try
-from fwrl.kernels.model.plan import Plan, check_plan, no_plan
-from fwrl.kernels.model.policy_iteration import outcome_of, plan_for, reconsider
-from fwrl.kernels.model.tries import tries_of
+from fwrl.kernels.model.plan import Plan, no_plan
+from fwrl.kernels.model.policy_iteration import outcome_of, plan_for, update_plan
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits
-from fwrl.kernels.ties import improves
+from fwrl.kernels.runtime.ties import improves
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -98,7 +98,7 @@ def act(agent: ModelTables, s: int, rng: np.random.Generator) -> int:
     """Greedy on the plan; with epsilon, unless the plan hopes."""
     if agent.greedy.made[s] != agent.greedy.changes[0]:
         planned_values(agent.edges, agent.plan, s, agent.action_values)
-        remember(agent.greedy, s, agent.action_values)
+        cache_greedy(agent.greedy, s, agent.action_values)
     if agent.plan.optimism.on[0] != 0:
         return int(agent.greedy.best[s, int(fresh_digits(rng.random()) * agent.greedy.ties[s])])
     return epsilon_greedy_from(agent.greedy, s, agent.episode, rng)
@@ -133,7 +133,7 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
         refresh(plan.optimism)
         settled = plan_for(edges, plan, g)
     else:
-        settled = reconsider(edges, plan, s, a, g)
+        settled = update_plan(edges, plan, s, a, g)
     if settled:
         return LEARNED
     edges.times[e], edges.total[e], edges.best[e] = times, total, best
@@ -184,7 +184,7 @@ class ModelAgent(Agent):
         S, A = self.n_states, self.n_actions
         plan = no_plan(S, PRIOR)
         steps = np.array([int(self.counts_steps)])
-        return ModelTables(no_edges(S, A), plan, no_episode(), nothing_remembered(S, A), np.empty(A), steps)
+        return ModelTables(no_edges(S, A), plan, no_episode(), empty_greedy(S, A), np.empty(A), steps)
 
     def prepare(self, goal: int) -> None:
         """Plan for the goal."""

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from fwrl.agents.fwrl import ExactTables, Fwrl, act_exact, action_values_exact, observe_exact
 from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
-from fwrl.kernels.closure import Walk
+from fwrl.kernels.closure import ClosureScratch
 from fwrl.kernels.exploration import EXPLORE, GOAL
 from fwrl.kernels.graph.edges import Edges
-from fwrl.kernels.greedy import Greedy, remember
 from fwrl.kernels.model.frontier import optimistic_rewards, reach_frontiers
+from fwrl.kernels.model.greedy import Greedy, cache_greedy
 from fwrl.kernels.model.optimism import see_reward
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits
@@ -32,7 +32,7 @@ class OptimisticTables(NamedTuple):
     V: Floats  # (S, S) goal-major
     edges: Edges
     episode: Ints
-    walk: Walk
+    walk: ClosureScratch
     greedy: Greedy
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,)
@@ -52,7 +52,7 @@ def act(agent: OptimisticTables, s: int, rng: np.random.Generator) -> int:
             agent.made[0] = agent.greedy.changes[0]
         g = agent.episode[GOAL]
         optimistic_rewards(agent.V, agent.edges, agent.W, agent.reward[0], s, g, agent.action_values)
-        remember(agent.greedy, s, agent.action_values)
+        cache_greedy(agent.greedy, s, agent.action_values)
     return int(agent.greedy.best[s, int(fresh_digits(rng.random()) * agent.greedy.ties[s])])
 
 

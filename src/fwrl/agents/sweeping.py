@@ -26,16 +26,17 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import DEFAULT_STEPS, Agent, Config, no_episode
 from fwrl.agents.all_goals import check_number, check_whole
 from fwrl.agents.model import PRIOR, Explorer, check_choice
+from fwrl.agents.soundness import check_edges, check_optimism, check_queue
 from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
 from fwrl.errors import FileError
 from fwrl.kernels.exploration import EXPLORE, GOAL, epsilon_greedy
-from fwrl.kernels.graph.edges import NONE, Edges, check_edges, count_edge, find_edge, no_edges
-from fwrl.kernels.model.optimism import Optimism, check_optimism, count_try, no_optimism, refresh, see_reward
-from fwrl.kernels.model.sweeping import Queue, check_queue, empty_queue, expected, promote, queue_all, sweep
-from fwrl.kernels.model.tries import tries_of
+from fwrl.kernels.graph.edges import NONE, Edges, count_edge, find_edge, no_edges, tries_of
+from fwrl.kernels.graph.heap import Heap, empty_heap
+from fwrl.kernels.model.optimism import Optimism, count_try, no_optimism, refresh, see_reward
+from fwrl.kernels.model.sweeping import expected, promote, queue_all, sweep
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits
-from fwrl.kernels.ties import pick_best
+from fwrl.kernels.runtime.ties import pick_best
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -67,7 +68,7 @@ class SweepingTables(NamedTuple):
     edges: Edges
     V: Floats  # (G, S)
     slot: Ints  # (S,) which V is a goal's, -1 for a goal never met
-    queue: Queue
+    queue: Heap
     optimism: Optimism
     episode: Ints
     backups: Ints  # (1,)
@@ -140,7 +141,7 @@ class PrioritisedSweeping(Agent):
     name = "sweeping"
     description = "multi-goal prioritised sweeping (Moore and Atkeson 1993): counts, and the backups that matter most"
     Config = SweepingConfig
-    scratch = ("backups", "levels", "action_values")
+    scratch = ("backups", "levels", "action_values", "queue.closed", "queue.closed_key")
     config: SweepingConfig
 
     def verbs_of_config(self) -> Verbs:
@@ -154,7 +155,7 @@ class PrioritisedSweeping(Agent):
             edges=no_edges(S, A),
             V=np.empty((0, S)),
             slot=np.full(S, -1),
-            queue=empty_queue(S),
+            queue=empty_heap(S),
             optimism=no_optimism(PRIOR),
             episode=no_episode(),
             backups=np.array([config.backups]),
@@ -237,7 +238,7 @@ class PrioritisedSweeping(Agent):
         met = tables.slot[goal] >= 0 and self.config.explorer != "optimistic"
         V: Floats = tables.V[tables.slot[goal]].copy() if met else np.full(self.n_states, D)
         V[goal] = 0.0
-        queue = empty_queue(self.n_states)
+        queue = empty_heap(self.n_states)
         queue_all(tables.edges, V, no_optimism(), queue, goal, D, threshold)
         sweep(tables.edges, V, no_optimism(), queue, goal, D, threshold, ENDLESS)
         return V

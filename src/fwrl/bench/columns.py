@@ -30,7 +30,7 @@ from fwrl.bench.walker import (
     rewards,
 )
 from fwrl.kernels.graph.incoming_csr import incoming_csr
-from fwrl.kernels.graph.shortest_paths import Search
+from fwrl.kernels.graph.shortest_paths import ShortestPaths
 from fwrl.worlds import World, four_rooms
 
 Floats = NDArray[np.float64]
@@ -170,12 +170,12 @@ def _goal(world: World) -> int:
     return int(np.sqrt(world.n_states) // 4) * int(np.sqrt(world.n_states)) + int(np.sqrt(world.n_states) // 4)
 
 
-def _both(moves: Moves, noise: float) -> tuple[Search, Any]:
+def _both(moves: Moves, noise: float) -> tuple[ShortestPaths, Any]:
     """The same edges, ready for ours, and turned round for SciPy, which searches from a source."""
     S = int(moves.source.max()) + 1
     cost = -rewards(len(moves.source), noise, np.random.default_rng(0))
     edges, _ = incoming_csr(S, moves.source, moves.target, -cost)
-    return Search(edges), csr_array((cost, (moves.target, moves.source)), shape=(S, S))
+    return ShortestPaths(edges), csr_array((cost, (moves.target, moves.source)), shape=(S, S))
 
 
 def _without_bumps(moves: Moves) -> Moves:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
-from fwrl.kernels.ties import least_tie
+from fwrl.kernels.runtime.ties import least_tie
 from fwrl.oracle import evaluate
 from fwrl.worlds import World
 from fwrl.worlds.goal_sampler import GoalSampler

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fwrl.errors import FwrlError, OptionError, PositiveCycleError
 from fwrl.kernels.graph.incoming_csr import IncomingCsr, incoming_csr
 from fwrl.kernels.graph.potential import potential
-from fwrl.kernels.graph.shortest_paths import Search
+from fwrl.kernels.graph.shortest_paths import ShortestPaths
 from fwrl.planner.experience import NONE, Experience, Floats, Indices, Ints
 from fwrl.planner.profit import positive_cycle
 
@@ -55,7 +55,7 @@ class Guides:
 
     def __init__(self, experience: Experience) -> None:
         self._experience = experience
-        self._searches: dict[Backup, tuple[Search, Indices]] = {}
+        self._searches: dict[Backup, tuple[ShortestPaths, Indices]] = {}
         self._model: Edges | None = None
 
     def guide(self, goal: int, backup: Backup, avoid: Iterable[int] = ()) -> Guide:
@@ -71,7 +71,7 @@ class Guides:
         edge = np.where(routes.edge >= 0, given[routes.edge], NONE).astype(np.int32)
         return Guide(goal, routes.value, None, edge)
 
-    def _search(self, backup: Backup, avoided: list[int]) -> tuple[Search, Indices]:
+    def _search(self, backup: Backup, avoided: list[int]) -> tuple[ShortestPaths, Indices]:
         """A search, and for each of its edges the number of it here."""
         found = self._experience
         if avoided:
@@ -110,11 +110,11 @@ class Guides:
         )
 
 
-def _search_over(found: Experience, backup: Backup, left: Ints | None) -> tuple[Search, Indices]:
+def _search_over(found: Experience, backup: Backup, left: Ints | None) -> tuple[ShortestPaths, Indices]:
     reward = found.best if backup == "best" else found.mean
     some = slice(None) if left is None else left
     edges, given = incoming_csr(len(found.states), found.source[some], found.target[some], reward[some])
-    return Search(edges), given if left is None else left[given].astype(np.int32)
+    return ShortestPaths(edges), given if left is None else left[given].astype(np.int32)
 
 
 def model_of(found: Experience, left: Mask | None = None) -> Edges:
@@ -170,7 +170,7 @@ def _likeliest(found: Experience, chosen: Ints, goal: int) -> Indices:
     source, target = found.source[chosen], found.target[chosen]
     away = source != goal
     edges, _ = incoming_csr(S, source[away], target[away], np.full(int(away.sum()), -1.0))
-    steps = -Search(edges).column(goal)
+    steps = -ShortestPaths(edges).column(goal)
     closer = chosen[away & (steps[target] < steps[source])]
     # The last one written wins: the most frequent, of those the closest, of those the lowest.
     order = np.lexsort((-closer, -steps[found.target[closer]], found.count[closer]))

@@ -14,7 +14,7 @@ from fwrl.planner.experience import KEPT
 from fwrl.planner.reader import AT_ONCE, Reader
 
 if TYPE_CHECKING:
-    from fwrl.kernels.latest import Latest
+    from fwrl.kernels.graph.latest import Latest
 
 ENOUGH = 6  # rows of an edge, on average, to look for its latest trips among
 FURTHER = 4  # how many times as far back to look for those of the edges that had too few
@@ -64,7 +64,7 @@ def keep_trips(reader: Reader, keys: str, edges: int, rows: int, span: tuple[int
         seen = f"(SELECT no, trip FROM moves JOIN grouped USING ({keys}))"
         reader.run("keeping trips", f"CREATE TEMP TABLE kept AS {latest_trips(seen, timed=False)}")
         return
-    from fwrl.kernels.latest import TIME, TRIP
+    from fwrl.kernels.graph.latest import TIME, TRIP
 
     con, latest = reader.con, _latest(reader, keys, edges, rows, span, numbers)
     edge, rank = np.nonzero(np.arange(KEPT) < latest.seen[:, :1])
@@ -79,11 +79,11 @@ def keep_trips(reader: Reader, keys: str, edges: int, rows: int, span: tuple[int
 
 def _latest(reader: Reader, keys: str, edges: int, rows: int, span: tuple[int, int], numbers: bool) -> Latest:
     """The latest trips of each edge; those that are not numbers by their hashes."""
-    from fwrl.kernels.latest import keep_latest, no_trips
+    from fwrl.kernels.graph.latest import keep_latest, no_sights
 
     (low, high), part = span, ENOUGH * edges / rows
     until, wanted, most = high + 1, "grouped", rows
-    latest, counts = no_trips(edges, KEPT), np.empty(edges, np.int64)
+    latest, counts = no_sights(edges, KEPT), np.empty(edges, np.int64)
     for found in reader.pieces("keeping trips", "SELECT no, count FROM grouped", edges):
         counts[found["no"]] = found["count"]
     while until > low:

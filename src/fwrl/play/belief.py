@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
-from fwrl.kernels.ties import RELATIVE, SMALLEST_SCALE
+from fwrl.kernels.runtime.ties import RELATIVE, SMALLEST_SCALE
 
 Ints = NDArray[np.int64]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.ties import improves
+from fwrl.kernels.runtime.ties import improves
 from fwrl.oracle import optimum
 from fwrl.play.likely import Route
 from fwrl.play.side import Terms

@@ -1,7 +1,8 @@
-"""When two values are the same.
+"""Comparison of values up to rounding.
 
-A sum of -2.5e-4's depends in its last bit on the order of addition, so equal paths would seem to differ. Two
-values tie within 1e-9 x max(1e-3, |value|); a value improves on another only beyond that.
+The last bit of a sum of rewards depends on the order of addition, so the values of equal paths may differ. Two values
+tie within 1e-9 x max(1e-3, |value|); a value improves on another only by more
+than that.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from fwrl.kernels.runtime.compiled import compiled
 
 RELATIVE = 1e-9
 SMALLEST_SCALE = 1e-3
-LEAST_GAIN = 1e-9  # a cycle that gains more than this is profitable
+LEAST_GAIN = 1e-9  # a cycle with a larger reward is a positive cycle
 
 
 @compiled
@@ -24,7 +25,7 @@ def improves(new: float, old: float) -> bool:
 
 @compiled
 def largest(values: NDArray[np.float64]) -> float:
-    """Max over actions."""
+    """The largest of the values."""
     best = values[0]
     for a in range(1, len(values)):
         best = max(best, values[a])
@@ -39,9 +40,9 @@ def least_tie(best: float) -> float:
 
 @compiled
 def pick_best(values: NDArray[np.float64], u: float) -> int:
-    """Arg max; of several that tie, the one that the uniform number `u` falls on.
+    """Arg max; the uniform number `u` picks among those that tie. If all are -inf, all tie.
 
-    All of -inf is one big tie. The loops have no branch that a random `u` could mislead.
+    No branch depends on `u`, so none is mispredicted.
     """
     least = least_tie(largest(values))
     ties = 0
@@ -59,7 +60,7 @@ def pick_best(values: NDArray[np.float64], u: float) -> int:
 
 @compiled
 def first_best(values: NDArray[np.float64]) -> int:
-    """Arg max with ties broken by the lowest index: for questions, which must not use up randomness."""
+    """Arg max with ties broken by the lowest index: for queries, which must not draw random numbers."""
     least = least_tie(largest(values))
     a = 0
     while values[a] < least:
