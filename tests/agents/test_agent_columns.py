@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 import fwrl
-from fwrl.agents.columns import OUTDATED
+from fwrl.agents.fwrl import ColumnsFwrl, DenseFwrl, PaperFwrl
+from fwrl.agents.fwrl.column_updates import OUTDATED
 from fwrl.errors import OptionError, PositiveCycleError
 from fwrl.kernels.graph import compact_edges
 from fwrl.worlds import four_rooms
@@ -199,9 +200,9 @@ def test_only_as_many_columns_are_kept_as_memory_allows():
 
 
 def test_large_worlds_get_columns_and_small_ones_the_dense_table():
-    assert fwrl.make_agent("fwrl", 2000, 2).storage == "dense"
-    assert fwrl.make_agent("fwrl", 2001, 2).storage == "columns"
-    assert fwrl.make_agent("fwrl", 2001, 1, relaxation="paper").storage == "dense"
+    assert isinstance(fwrl.make_agent("fwrl", 2000, 2), DenseFwrl)
+    assert isinstance(fwrl.make_agent("fwrl", 2001, 2), ColumnsFwrl)
+    assert isinstance(fwrl.make_agent("fwrl", 2001, 1, relaxation="paper"), PaperFwrl)
 
 
 def test_options_that_do_not_go_together_are_refused():
@@ -228,7 +229,7 @@ def test_columns_refuse_a_profitable_cycle_and_stay_as_they_were(steps, tmp_path
         agent.observe(*step)
     agent.save(tmp_path / "before.fwrl")
     h = agent.tables.h.copy()
-    with pytest.raises(PositiveCycleError, match="no cycle that gains reward"):
+    with pytest.raises(PositiveCycleError, match="would close a positive cycle"):
         agent.observe(*steps[-1])
     agent.save(tmp_path / "after.fwrl")
     np.testing.assert_array_equal(agent.tables.h, h)
@@ -252,13 +253,13 @@ def test_edges_grow_beyond_one_for_each_pair():
 @pytest.mark.parametrize(
     ("key", "where", "what"),
     [
-        ("edges.link", (0, 0), 28),
-        ("edges.link", (0, 1), -1),
-        ("edges.link", (3, 2), 3),  # a list that loops
-        ("edges.leaving", 0, 10**6),
-        ("edges.used", 0, 2),
-        ("edges.best", 0, np.nan),
-        ("edges.best", slice(None), 1.0),  # a positive cycle
+        ("edges/links", (0, 0), 28),
+        ("edges/links", (0, 1), -1),
+        ("edges/links", (3, 2), 3),  # a list that loops
+        ("edges/first-leaving", 0, 10**6),
+        ("edges/used", 0, 2),
+        ("edges/best-reward", 0, np.nan),
+        ("edges/best-reward", slice(None), 1.0),  # a positive cycle
     ],
 )
 def test_forged_links_are_refused(tmp_path, key, where, what):

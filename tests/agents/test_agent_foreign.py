@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import fwrl
-from fwrl.agents import agent_names, ql, registry
+from fwrl.agents import agent_names, registry
+from fwrl.agents.ql import QLearning
 from fwrl.errors import FwrlError
 from fwrl.task import Task, rollout
 
@@ -24,9 +25,7 @@ import numba
 import numpy as np
 
 import fwrl
-from fwrl.agents.agent import Agent, Config, no_episode
-from fwrl.agents.verbs import LEARNED, register_verbs
-from fwrl.kernels.runtime.compiled import compiled
+from fwrl.agents import LEARNED, Agent, Config, compiled, no_episode, register_verbs
 
 FAVOURITE = 1
 
@@ -70,9 +69,8 @@ class Habit(Agent):
     name = "habit"
     description = "does what it always did"
     Config = HabitConfig
-
-    def verbs_of_config(self):
-        return register_verbs(Tables, act, observe, action_values)
+    verbs = register_verbs(Tables, act, observe, action_values)
+    sections = {"counts": "counts"}
 
     def empty_tables(self):
         counts = np.zeros((self.n_states, self.n_actions), np.int64)
@@ -150,7 +148,7 @@ def test_a_name_that_is_taken_is_refused(habit):
 
 
 def test_one_foreign_verb_makes_the_loops_watch_its_file(habit):
-    ours = ql.VERBS
+    ours = QLearning.verbs
     assert ours.foreign == ()
     mixed = ours._replace(observe=habit.observe)
     assert [path.name for path in mixed.foreign] == ["habit_agent.py"]

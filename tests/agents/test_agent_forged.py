@@ -109,21 +109,21 @@ def test_wild_tables_are_refused_or_harmless_ten_thousand_times(saved, name, opt
 
 
 EDGES = [
-    ("edges.target", 0, 7),
-    ("edges.target", 0, -1),
-    ("edges.pair", 0, 28),
-    ("edges.leaving", 0, 10**6),
-    ("edges.entering", 0, -2),
-    ("edges.next_leaving", 0, 0),  # a list that loops
-    ("edges.next_entering", 1, 1),
-    ("edges.next_entering", 0, 3),
-    ("edges.used", 0, -1),
-    ("edges.used", 0, 10**9),
-    ("edges.times", 0, 0),
-    ("edges.times", 0, -5),
-    ("edges.total", 0, np.nan),
-    ("edges.best", 0, np.inf),
-    ("edges.leaving", slice(None), 0),  # in range, and another pair's
+    ("edges/target", 0, 7),
+    ("edges/target", 0, -1),
+    ("edges/pair", 0, 28),
+    ("edges/first-leaving", 0, 10**6),
+    ("edges/first-entering", 0, -2),
+    ("edges/next-leaving", 0, 0),  # a list that loops
+    ("edges/next-entering", 1, 1),
+    ("edges/next-entering", 0, 3),
+    ("edges/used", 0, -1),
+    ("edges/used", 0, 10**9),
+    ("edges/count", 0, 0),
+    ("edges/count", 0, -5),
+    ("edges/total-reward", 0, np.nan),
+    ("edges/best-reward", 0, np.inf),
+    ("edges/first-leaving", slice(None), 0),  # in range, and another pair's
 ]
 
 
@@ -140,16 +140,16 @@ def test_edges_that_lead_astray_are_refused(saved, name, key, where, what):
 @pytest.mark.parametrize(
     ("key", "where", "what"),
     [
-        ("plan.pi", slice(None), 4),
-        ("plan.pi", slice(None), -2),
-        ("plan.pi", slice(None), -1),
-        ("plan.size", 0, 7),
-        ("plan.size", 1, 1),
-        ("plan.queued", 2, 1),
-        ("plan.is_touched", 2, 1),
-        ("plan.p", slice(None), np.nan),
-        ("plan.p", slice(None), 0.0),
-        ("plan.v", slice(None), np.inf),
+        ("plan/policy", slice(None), 4),
+        ("plan/policy", slice(None), -2),
+        ("plan/policy", slice(None), -1),
+        ("plan/size", 0, 7),
+        ("plan/size", 1, 1),
+        ("plan/queued", 2, 1),
+        ("plan/is-touched", 2, 1),
+        ("plan/arrival", slice(None), np.nan),
+        ("plan/arrival", slice(None), 0.0),
+        ("plan/value", slice(None), np.inf),
     ],
 )
 def test_a_plan_that_leads_astray_is_refused(saved, key, where, what):
@@ -173,7 +173,7 @@ def test_a_clock_that_cannot_be_is_refused(saved, name, options, episode):
 
 def test_a_goal_that_was_never_met_is_refused(saved):
     path, details, arrays = saved("qlcat", {})
-    never = int(np.flatnonzero(arrays["slot"] < 0)[0])
+    never = int(np.flatnonzero(arrays["goal-slots"] < 0)[0])
     arrays["episode"][0] = never
     write_archive(path, "agent", details, arrays)
     with pytest.raises(FileError, match="sound 'qlcat' agent"):

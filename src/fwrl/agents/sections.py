@@ -1,18 +1,75 @@
-"""An agent's tables, named tuples of arrays within each other, to a file and back."""
+"""An agent's tables, nested NamedTuples of arrays, to the sections of a file and back.
+
+An agent declares its sections as a mapping from names in the file to paths of fields in its tables:
+`{"edges/pair": "edges.pair"}`. Renaming a field changes the path and no file. Fields without a section are scratch
+memory or follow from the configuration, and are made anew when a file is loaded.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from collections.abc import Mapping
+from typing import Any
 
 from numpy.typing import NDArray
 
 from fwrl.errors import FileError
 from fwrl.files import Archive
 
-SMALL = 1 << 20  # pairs of state and action that a file may name without showing data for them
+Sections = Mapping[str, str]
+
+SMALL = 1 << 20  # pairs of state and action that a file may name without holding as many bytes
+
+EPISODE = {"episode": "episode"}
+EDGES = {
+    "edges/first-leaving": "edges.leaving",
+    "edges/first-entering": "edges.entering",
+    "edges/next-leaving": "edges.next_leaving",
+    "edges/next-entering": "edges.next_entering",
+    "edges/pair": "edges.pair",
+    "edges/target": "edges.target",
+    "edges/count": "edges.times",
+    "edges/total-reward": "edges.total",
+    "edges/best-reward": "edges.best",
+    "edges/used": "edges.used",
+}
+REPLAY = {
+    "replay/state": "ring.state",
+    "replay/action": "ring.action",
+    "replay/reward": "ring.reward",
+    "replay/next-state": "ring.next_state",
+    "replay/stored": "ring.stored",
+    "replay/generator": "splitmix64",
+}
 
 
-def sizes_named(archive: Archive) -> tuple[int, int]:
+def optimism_sections(path: str) -> dict[str, str]:
+    """The sections of the evidence for optimism, which the tables hold at `path`."""
+    return {
+        "optimism/on": f"{path}.on",
+        "optimism/reward": f"{path}.reward",
+        "optimism/prior": f"{path}.prior",
+        "optimism/unseen-probability": f"{path}.share",
+        "optimism/tries": f"{path}.tries",
+        "optimism/new-outcomes": f"{path}.news",
+    }
+
+
+def saved_arrays(tables: Any, sections: Sections) -> dict[str, NDArray[Any]]:
+    """The arrays that a file holds, by section."""
+    return {name: _at(tables, path.split(".")) for name, path in sections.items()}
+
+
+def restored_tables(tables: Any, archive: Archive, sections: Sections) -> Any:
+    """`tables` with copies of the archive's arrays in place of those that have a section."""
+    for name, path in sections.items():
+        array, empty = archive[name], _at(tables, path.split("."))
+        if array.dtype != empty.dtype or array.ndim != empty.ndim:
+            raise FileError(f"expected {name!r} as {empty.dtype} with {empty.ndim} dimensions")
+        tables = _replaced(tables, path.split("."), array.copy())
+    return tables
+
+
+def named_sizes(archive: Archive) -> tuple[int, int]:
     """The numbers of states and actions that a file names, unless it is far too small to hold so many."""
     sizes = archive.details["n_states"], archive.details["n_actions"]
     if not all(type(n) is int and 0 < n < 2**31 for n in sizes):
@@ -22,28 +79,13 @@ def sizes_named(archive: Archive) -> tuple[int, int]:
     return sizes
 
 
-def flattened(tables: Any, scratch: tuple[str, ...], prefix: str = "") -> list[tuple[str, NDArray[Any]]]:
-    """Every array with its name, fields of fields by dotted names, those in `scratch` left out."""
-    flat: list[tuple[str, NDArray[Any]]] = []
-    for name, part in tables._asdict().items():
-        full = prefix + name
-        if full not in scratch:
-            flat += flattened(part, scratch, f"{full}.") if hasattr(part, "_asdict") else [(full, part)]
-    return flat
+def _at(tables: Any, path: list[str]) -> Any:
+    for field in path:
+        tables = getattr(tables, field)
+    return tables
 
 
-def refilled(tables: NamedTuple, archive: Archive, scratch: tuple[str, ...], prefix: str = "") -> Any:
-    """The tables with the archive's arrays in place of the empty ones."""
-    filled: dict[str, Any] = {}
-    for name, part in cast(Any, tables)._asdict().items():
-        full = prefix + name
-        if full in scratch:
-            continue
-        if hasattr(part, "_asdict"):
-            filled[name] = refilled(part, archive, scratch, f"{full}.")
-            continue
-        array = archive[full]
-        if array.dtype != part.dtype or array.ndim != part.ndim:
-            raise FileError(f"expected {full!r} as {part.dtype} with {part.ndim} dimensions")
-        filled[name] = array.copy()
-    return cast(Any, tables)._replace(**filled)
+def _replaced(tables: Any, path: list[str], array: NDArray[Any]) -> Any:
+    field, *rest = path
+    part = _replaced(getattr(tables, field), rest, array) if rest else array
+    return tables._replace(**{field: part})

@@ -1,11 +1,11 @@
-"""Named arrays and a little JSON in one file that can be mapped into memory.
+"""Named arrays and some JSON in one file that can be mapped into memory.
 
     magic (8) | version (4) | header length (4) | sha-256 of the header (32) | header: JSON | sections
 
-The header says what the file is (`kind`), holds the `details` of whoever wrote it, and lists the sections: name,
-dtype, shape, offset and sha-256 of each. Sections begin at multiples of 64 bytes. Opening checks the header, its
-checksum and that every section lies within the file; a section's own checksum is checked on first use. Nothing in
-a file is ever executed: no pickle, no names of functions.
+The header has the `kind` of the file, the `details` of its writer, and a list of sections: name, dtype, shape, offset
+and sha-256 of each. Sections begin at multiples of 64 bytes. Opening checks the header, its checksum and that every
+section lies within the file; a section's own checksum is checked on first use. Nothing in a file is executed: no
+pickle, no names of functions. Files of earlier versions are read as if the current one had written them (`upgrade`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 
 from fwrl.errors import FileError
 from fwrl.files.atomic import replaced
+from fwrl.files.upgrade import upgraded
 
 MAGIC = b"\x89fwrl\r\n\x1a"
-VERSION = 1
+VERSION = 2
 ALIGNMENT = 64
 LONGEST_HEADER = 64 * 2**20
 PREFIX = struct.Struct("<8sII32s")
@@ -53,9 +54,9 @@ class Archive:
         return name in self._sections
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """The array `name`; its checksum is checked the first time."""
+        """The array `name`; its checksum is checked on first use."""
         if name not in self._sections:
-            raise FileError(f"expected a section {name!r} in {str(self.path)!r}; it has {self.names}")
+            raise FileError(f"{str(self.path)!r} has no section {name!r}, only {self.names}")
         section = self._sections[name]
         dtype, offset = np.dtype(section["dtype"]), section["offset"]
         count = math.prod(section["shape"])
@@ -73,7 +74,7 @@ class Archive:
 
 
 def write_archive(path: str | Path, kind: str, details: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write `arrays` and `details` (anything JSON holds) to `path`, all or nothing."""
+    """Write `arrays` and `details` (JSON values) to `path`, all or nothing."""
     sections: list[dict[str, Any]] = []
     offset = 0
     stored = {name: _stored(array) for name, array in arrays.items()}
@@ -89,7 +90,7 @@ def write_archive(path: str | Path, kind: str, details: Mapping[str, Any], array
             }
         )
         offset += array.nbytes
-    # Offsets are counted from the end of the header, whose length they would otherwise change.
+    # Offsets count from the end of the header; otherwise they would change its length.
     text = json.dumps({"kind": kind, "details": dict(details), "sections": sections}).encode()
     begin = _aligned(PREFIX.size + len(text))
     with replaced(path) as draft, draft.open("wb") as file:
@@ -102,7 +103,7 @@ def write_archive(path: str | Path, kind: str, details: Mapping[str, Any], array
 
 
 def open_archive(path: str | Path) -> Archive:
-    """Open a saved file, checking its header and sizes."""
+    """Open a saved file and check its header and sizes."""
     path = Path(path)
     try:
         with path.open("rb") as file:
@@ -112,6 +113,7 @@ def open_archive(path: str | Path) -> Archive:
     except OSError as error:
         raise FileError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
     begin = _aligned(PREFIX.size + _header_length(path, prefix))
+    header = upgraded(header, _version(prefix))
     for section in header["sections"]:
         section["offset"] += begin
         if section["offset"] + _nbytes(section) > len(data):
@@ -120,7 +122,7 @@ def open_archive(path: str | Path) -> Archive:
 
 
 def is_archive(path: str | Path) -> bool:
-    """Whether a file begins as those saved by fwrl do."""
+    """Whether a file begins like those saved by fwrl."""
     try:
         with Path(path).open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
@@ -139,12 +141,16 @@ def check_archive(path: str | Path) -> Archive:
 def _header_length(path: Path, prefix: bytes) -> int:
     if len(prefix) < PREFIX.size or prefix[:8] != MAGIC:
         raise FileError(f"{str(path)!r} is not a file saved by fwrl")
-    _, version, length, _ = PREFIX.unpack(prefix)
+    version, length = _version(prefix), PREFIX.unpack(prefix)[2]
     if version > VERSION:
         raise FileError(f"{str(path)!r} has format version {version}, this fwrl reads up to {VERSION}; upgrade fwrl")
     if version < 1 or length > LONGEST_HEADER:
-        raise FileError(f"{str(path)!r} is damaged: its header makes no sense")
+        raise FileError(f"{str(path)!r} is damaged: its header is not valid")
     return int(length)
+
+
+def _version(prefix: bytes) -> int:
+    return int(PREFIX.unpack(prefix)[1])
 
 
 def _header(path: Path, prefix: bytes, text: bytes) -> dict[str, Any]:
@@ -160,7 +166,7 @@ def _header(path: Path, prefix: bytes, text: bytes) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError, RecursionError):
         sound = False
     if not sound:
-        raise FileError(f"{str(path)!r} is damaged: its header makes no sense")
+        raise FileError(f"{str(path)!r} is damaged: its header is not valid")
     return header  # type: ignore[no-any-return]
 
 

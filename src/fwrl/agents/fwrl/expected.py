@@ -1,25 +1,26 @@
-"""FWRL with `backup="expected"`: the right value in the wind.
+"""FWRL with `backup="expected"`: correct values where outcomes are uncertain.
 
-The triangle inequality is sound in stochastic worlds; what is not is F(s, a, s') <- r, which books one lucky outcome as
-certain, and the max never forgets. This backup folds all observed outcomes of an action into their mean. It keeps
-counts, and that is a model: the agent is then no longer the model-free one of the paper (see `agents.model`).
+The triangle inequality holds in stochastic worlds. What fails there is F(s, a, s') <- r, which takes one lucky outcome
+as certain, and the maximum never forgets it. This backup takes the mean over all observed outcomes of an action. It
+keeps counts, which are a model, so the agent is no longer the model-free one of the paper (see `agents.model`).
 """
 
 from __future__ import annotations
 
-from fwrl.agents.fwrl import Fwrl, FwrlConfig
+from fwrl.agents.agent import ValueKind
+from fwrl.agents.fwrl.config import DESCRIPTION, NAME, FwrlConfig
 from fwrl.agents.model import ModelAgent
 
 
 class ExpectedFwrl(ModelAgent):
     """FWRL on expected outcomes."""
 
-    name = Fwrl.name
-    description = Fwrl.description
+    name = NAME
+    description = DESCRIPTION
     Config = FwrlConfig
     config: FwrlConfig
 
     @property
-    def counts_steps(self) -> bool:  # type: ignore[override]
-        """Whether every step is worth -1."""
-        return self.config.objective == "steps"
+    def value_kind(self) -> ValueKind:
+        """Path reward, or steps where every step counts as -1."""
+        return "steps" if self.config.objective == "steps" else "path reward"
