@@ -114,7 +114,7 @@ def test_other_peoples_environments_say_what_the_goal_pays_by_goal_reward(dtype)
 
 
 def test_a_goal_reward_nobody_mentioned_shows_as_a_profitable_cycle_and_says_so():
-    with pytest.raises(PositiveCycleError, match="say how much with goal_reward"):
+    with pytest.raises(PositiveCycleError, match="pass the amount as goal_reward"):
         fwrl.learn(made("fwrl", 6, 2), Corridor(), 2000, seed=0)
 
 

@@ -134,7 +134,7 @@ def test_a_goal_reward_that_is_none_is_refused(goal_reward):
 
 def test_a_world_with_a_profitable_cycle_is_named():
     world = from_outcomes("mint", [[[(1.0, 1, 1.0)]], [[(1.0, 2, 0.0)]], [[(1.0, 0, 0.0)]]])
-    with pytest.raises(PositiveCycleError, match="the world 'mint' has a cycle that gains reward"):
+    with pytest.raises(PositiveCycleError, match="the world 'mint' has a positive cycle"):
         fwrl.run(world, made(world), episodes=3, steps=50)
 
 

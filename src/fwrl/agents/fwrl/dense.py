@@ -46,7 +46,7 @@ class DenseTables(NamedTuple):
     V: Floats  # (S, S) goal-major
     edges: Edges
     episode: Ints
-    walk: Walk
+    scratch: Walk
     greedy: Greedy
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,) 1 where every step counts as -1
@@ -84,7 +84,7 @@ def observe(agent: DenseTables | OptimisticTables, s: int, a: int, r: float, nex
     see_edge(agent.edges, e, r)
     agent.greedy.changes[0] += 1
     if improves(r, agent.V[next_s, s]):
-        close_over(agent.V, agent.edges, agent.walk, s, r, next_s)
+        close_over(agent.V, agent.edges, agent.scratch, s, r, next_s)
     return LEARNED
 
 
@@ -105,7 +105,7 @@ def empty_dense_tables(n_states: int, n_actions: int, *, counts_steps: bool) -> 
         V=nothing_known(n_states),
         edges=no_edges(n_states, n_actions),
         episode=no_episode(),
-        walk=closure_scratch(n_states),
+        scratch=closure_scratch(n_states),
         greedy=nothing_remembered(n_states, n_actions),
         action_values=np.empty(n_actions),
         counts_steps=np.array([int(counts_steps)]),

@@ -36,7 +36,7 @@ class OptimisticTables(NamedTuple):
     V: Floats  # (S, S) goal-major
     edges: Edges
     episode: Ints
-    walk: Walk
+    scratch: Walk
     greedy: Greedy
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,)

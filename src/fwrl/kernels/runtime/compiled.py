@@ -35,10 +35,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function, *, sources: tuple[Path, ...] | None = ()) -> Function:
-    """`function` compiled by numba on first call.
+    """Compile a function with numba on first call; usable as a decorator.
 
-    `sources` are the files beyond fwrl that it calls into; None where they cannot be known, and then nothing
-    is remembered on disk.
+    Args:
+        function: to compile; it may not allocate memory.
+        sources: the files outside fwrl that it calls into; None where they are unknown, and then it is not cached on
+            disk.
+
+    Returns:
+        The compiled function.
     """
     folder = None if sources is None else cache_folder(sources)
     if folder is None or not Path(function.__code__.co_filename).is_file():
