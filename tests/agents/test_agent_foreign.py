@@ -1,4 +1,4 @@
-"""Agents written by others: one module, one call, and they are at home everywhere."""
+"""Agents of other packages: one module and one call, and they work like fwrl's own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fwrl
-from fwrl.agents import agent_names, registry
+from fwrl.agents import agent_names, load, registry
 from fwrl.agents.ql import QLearning
 from fwrl.errors import FwrlError
 from fwrl.task import Task, rollout
@@ -80,10 +80,12 @@ class Habit(Agent):
 
 @pytest.fixture(scope="module")
 def habit(tmp_path_factory):
-    """The module, imported as another package's would be, and forgotten afterwards."""
+    """The module, imported as one of another package, and unregistered afterwards."""
     path = tmp_path_factory.mktemp("package") / "habit_agent.py"
     path.write_text(SOURCE)
     spec = importlib.util.spec_from_file_location("habit_agent", path)
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["habit_agent"] = module
     before = dict(registry._registered)
@@ -107,6 +109,7 @@ def test_both_loops_call_its_verbs(habit):
     task = Task(fwrl.load_world("windy-four-rooms"))
     agent, again = made(task.world), made(task.world)
     t = fwrl.run(task, agent, episodes=2, steps=300, seed=3, trajectory=True).trajectory
+    assert t is not None
     walked = list(rollout(task, again, episodes=2, steps=300, seed=3))
     assert [step.action for step in walked] == t.action.tolist()
     assert [step.next_state for step in walked] == t.next_state.tolist()
@@ -133,7 +136,7 @@ def test_it_saves_and_loads(habit, tmp_path):
     agent = made(world, whim=0.5)
     fwrl.run(world, agent, episodes=1, steps=100)
     agent.save(tmp_path / "a.fwrl")
-    loaded = fwrl.load(tmp_path / "a.fwrl")
+    loaded = load(tmp_path / "a.fwrl")
     assert repr(loaded) == repr(agent) == "<habit agent, 68 states, 4 actions, whim=0.5>"
     np.testing.assert_array_equal(loaded.tables.counts, agent.tables.counts)
     assert [loaded.act(3) for _ in range(50)] == [agent.act(3) for _ in range(50)]

@@ -128,7 +128,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(saved, monkeypatch)
     assert [path.name for path in saved.parent.iterdir()] == ["x.fwrl"]
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path):
+def test_a_missing_folder_is_reported(tmp_path):
     with pytest.raises(FwrlError, match="No such file or directory"):
         write_archive(tmp_path / "no" / "x.fwrl", "thing", {}, {})
     with pytest.raises(FwrlError, match="is a folder"):

@@ -19,7 +19,7 @@ def replaced(path: str | Path) -> Iterator[Path]:
     """
     target = Path(path)
     if target.is_dir():
-        raise FileError(f"cannot write {str(target)!r}: it is a folder")
+        raise FileError(f"cannot write: {str(target)!r} is a folder")
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     except OSError as error:
