@@ -47,7 +47,7 @@ def test_the_two_loops_make_the_same_trajectory_and_the_same_agent(name, options
     walked = [tuple(step[2:]) for step in rollout(task, readable, episodes=3, steps=300, seed=5)]
     assert walked == steps_of(result.trajectory)
     for ours, theirs in zip(arrays(compiled.tables), arrays(readable.tables), strict=True):
-        n = min(len(ours), len(theirs))  # room may differ, content may not
+        n = min(len(ours), len(theirs))  # capacity may differ, content may not
         np.testing.assert_array_equal(ours[:n], theirs[:n])
 
 

@@ -102,7 +102,7 @@ def experience(world, seed):
 
 
 def audited(world, backup, seed):
-    """(believed, true, least): costs in steps' worth for every pair, goal by goal, (S, S) each; all pairs arrive."""
+    """(estimated, true, least): costs in steps for every pair, goal by goal, (S, S) each; all pairs arrive."""
     agent = fwrl.make_agent("fwrl", world.n_states, world.n_actions, backup=backup)
     agent.observe_many(*experience(world, seed))
     goals = range(world.n_states)
@@ -115,18 +115,18 @@ def audited(world, backup, seed):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("world", ["windy-four-rooms", "risky-bridge"])
 def test_from_random_experience_the_expected_policy_is_optimal_within_a_percent_and_so_are_its_values(world, seed):
-    believed, true, least = audited(fwrl.load_world(world), "expected", seed)
+    estimated, true, least = audited(fwrl.load_world(world), "expected", seed)
     assert 1 <= true.mean() / least.mean() < 1.01
-    assert believed.mean() == pytest.approx(true.mean(), rel=0.02)
+    assert estimated.mean() == pytest.approx(true.mean(), rel=0.02)
 
 
 def test_from_random_experience_only_the_best_backup_takes_lucky_outcomes_as_certain():
     world = fwrl.load_world("risky-bridge")
     pair = world.state_at(12, 0), world.state_at(0, 0)
-    believed, true, least = (table[pair] for table in audited(world, "best", 0))
-    assert (believed, true / least > 4) == (pytest.approx(10), True)
-    believed, true, least = (table[pair] for table in audited(world, "expected", 0))
-    assert [believed, true] == pytest.approx([least, least])
+    estimated, true, least = (table[pair] for table in audited(world, "best", 0))
+    assert (estimated, true / least > 4) == (pytest.approx(10), True)
+    estimated, true, least = (table[pair] for table in audited(world, "expected", 0))
+    assert [estimated, true] == pytest.approx([least, least])
 
 
 @pytest.mark.parametrize("options", [{"backup": "expected"}, {"explorer": "optimistic"}])

@@ -183,7 +183,7 @@ def test_an_edit_of_its_source_is_noticed_by_the_next_process(tmp_path):
             check=True,
         )
         assert json.loads(done.stdout) == [[favourite] * 20, favourite]
-    # The folder asked for is the one that is used, and something is remembered there.
+    # The folder asked for is the one that is used, and compiled code is cached there.
     assert list(cache.glob("fwrl/*/**/*.nbi"))
 
 

@@ -1,4 +1,4 @@
-"""The rivals do what their equations say, and reach what theory promises them."""
+"""The other agents follow their equations and converge where theory says they do."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ events = st.lists(
 
 @quick
 @given(events, st.sampled_from([1.0, 0.3]), st.integers(0, 3), st.integers(0, 3), st.integers(1, 6))
-def test_hindsight_replay_is_its_equations(lived, alpha, replays, k, capacity):
+def test_hindsight_replay_is_its_equations(history, alpha, replays, k, capacity):
     R = 7.0
     agent = fwrl.make_agent(
         "her", S, A, seed=2, learning_rate=alpha, replays=replays, k=k, capacity=capacity, goal_reward=R
@@ -185,7 +185,7 @@ def test_hindsight_replay_is_its_equations(lived, alpha, replays, k, capacity):
         Q[g, s, a] += alpha * (r + (R if n == g else Q[g, n].max()) - Q[g, s, a])
 
     begins = True
-    for what, *details in lived:
+    for what, *details in history:
         if what == "episode":
             goal, begins = details[0], True
             agent.begin_episode(goal)
@@ -284,7 +284,7 @@ def test_a_backup_and_the_priorities_after_it_are_the_equations(transitions, goa
 
 
 def empirical(world, transitions):
-    """The world that transitions are a fair sample of, as the oracle knows worlds."""
+    """The world that transitions are a fair sample of, as a world for the oracle."""
     seen: dict[Any, Counter[Any]] = defaultdict(Counter)
     for s, a, r, n in transitions:
         seen[s, a][n, r] += 1

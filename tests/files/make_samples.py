@@ -60,7 +60,7 @@ def file_name(name: str, options: dict[str, Any]) -> str:
 
 
 def agent_answers(agent: Any) -> dict[str, Any]:
-    """What an agent knows and does next: values for two goals, then twelve steps of learning in the ring."""
+    """Action values for two goals, then the actions and values of twelve steps of learning in the ring."""
     known = {str(g): agent.action_table(g).tolist() for g in GOALS}
     if agent.goal is None:
         return {"action_table": known}

@@ -67,18 +67,18 @@ def test_respawns_are_uniform_as_well():
 
 def test_every_agent_gets_the_same_goals_and_starts():
     world = fwrl.load_world("windy-four-rooms")
-    lived = {
+    finished = {
         name: fwrl.run(world, made(world, name, seed), episodes=6, steps=300, seed=11, trajectory=True)
         for seed, name in enumerate(agent_names())
     }
-    reference = lived["fwrl"]
-    for name, result in lived.items():
+    reference = finished["fwrl"]
+    for name, result in finished.items():
         np.testing.assert_array_equal(result.goal, reference.goal, err_msg=name)
         for ours, theirs in zip(starts_of(result), starts_of(reference), strict=True):
             n = min(len(ours), len(theirs))
             assert ours[:n] == theirs[:n]
     # The comparison is about something: agents respawn, and not equally often.
-    visits = {name: int(result.visits.sum()) for name, result in lived.items()}
+    visits = {name: int(result.visits.sum()) for name, result in finished.items()}
     assert visits["fwrl"] > 2 * visits["random"] > 0
 
 

@@ -11,7 +11,7 @@ from fwrl.errors import FwrlError, OptionError, PositiveCycleError
 
 
 class Corridor(gymnasium.Env):
-    """Somebody else's goal environment: n cells in a row, and no word about path rewards."""
+    """A goal environment that is not fwrl's: n cells in a row, no path rewards in info."""
 
     def __init__(self, n=6, step_reward=-1.0, goal_reward=5.0, dtype=np.int64):
         self.n, self.step_reward, self.goal_reward, self.dtype = n, step_reward, goal_reward, dtype
@@ -72,12 +72,12 @@ def test_four_rooms_are_learned(name):
     fwrl.learn(agent, env, 20_000, seed=0)
     world = env.unwrapped.world
     distance = np.array([world.distances_to(g) for g in range(68)])
-    believed = np.array([agent.values(g) for g in range(68)]) / -2.5e-4
-    known = np.isfinite(believed)
+    estimated = np.array([agent.values(g) for g in range(68)]) / -2.5e-4
+    known = np.isfinite(estimated)
     assert known.mean() > 0.99
     # No path is better than the shortest; nearly all that are known are the shortest.
-    assert np.all(believed[known] >= distance[known] - 1e-6)
-    assert np.isclose(believed, distance).mean() > 0.95
+    assert np.all(estimated[known] >= distance[known] - 1e-6)
+    assert np.isclose(estimated, distance).mean() > 0.95
 
 
 class OneTrip(gymnasium.Wrapper):

@@ -17,13 +17,13 @@ def made(world, name="fwrl", seed=0, **options):
 
 
 @pytest.fixture(scope="module", params=["windy-four-rooms", "muddy-rooms"])
-def lived(request):
+def finished(request):
     world = fwrl.load_world(request.param)
     return world, fwrl.run(world, made(world), episodes=5, steps=400, seed=3, trajectory=True)
 
 
-def test_the_sums_of_the_trajectory_are_the_numbers_of_the_episodes(lived):
-    _world, result = lived
+def test_the_sums_of_the_trajectory_are_the_numbers_of_the_episodes(finished):
+    _world, result = finished
     t = result.trajectory
     for e in range(5):
         mine = t.episode == e
@@ -36,8 +36,8 @@ def test_the_sums_of_the_trajectory_are_the_numbers_of_the_episodes(lived):
     np.testing.assert_allclose([part.sum() for part in by_episode], result.distance)
 
 
-def test_distances_are_those_between_the_states_of_the_trajectory(lived):
-    world, result = lived
+def test_distances_are_those_between_the_states_of_the_trajectory(finished):
+    world, result = finished
     t = result.trajectory
     to = np.array([world.distances_to(g) for g in range(world.n_states)])
     for e in range(5):
@@ -52,8 +52,8 @@ def test_distances_are_those_between_the_states_of_the_trajectory(lived):
         assert result.shortest[e] == pytest.approx(to[result.goal[e], began].sum())
 
 
-def test_every_step_of_the_trajectory_is_an_outcome_of_the_world(lived):
-    world, result = lived
+def test_every_step_of_the_trajectory_is_an_outcome_of_the_world(finished):
+    world, result = finished
     t = result.trajectory
     goals = result.goal[t.episode]
     np.testing.assert_array_equal(t.arrived, t.state == goals)
@@ -67,7 +67,7 @@ def test_every_step_of_the_trajectory_is_an_outcome_of_the_world(lived):
 
 
 def test_outcomes_happen_as_often_as_the_world_says():
-    world = from_outcomes("dice", [[[(0.5, 0, -1.0), (0.2, 1, -1.0), (0.3, 2, -1.0)]]] * 3)
+    world = from_outcomes("chance", [[[(0.5, 0, -1.0), (0.2, 1, -1.0), (0.3, 2, -1.0)]]] * 3)
     result = fwrl.run(world, made(world, "random"), episodes=1, steps=30_000, seed=0, trajectory=True)
     t = result.trajectory
     assert t is not None
