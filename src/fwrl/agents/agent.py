@@ -83,7 +83,7 @@ class Agent(ABC, Generic[Tables]):
         description: one line for lists of agents.
         Config: the class of its options.
         verbs: its compiled functions, from `register_verbs`.
-        sections: names in a saved file -> paths of fields in the tables; other fields are scratch. `episode` is
+        sections: names in a saved file -> paths of fields in `saved_tables`; other fields are scratch. `episode` is
             always saved.
         tables: everything that it has learned.
         rng: its generator.
@@ -153,13 +153,28 @@ class Agent(ABC, Generic[Tables]):
             goal: of the episode.
         """
 
-    def saved_tables(self) -> Tables:
+    def saved_tables(self) -> Any:
         """The tables as a file holds them.
 
         Returns:
-            `tables`, unless a subclass leaves out unused capacity.
+            `tables`, unless a subclass leaves out what `completed_tables` can compute.
         """
         return self.tables
+
+    def completed_tables(self, saved: Any) -> Tables:
+        """The inverse of `saved_tables`.
+
+        Args:
+            saved: tables from a file, in the form of `saved_tables`.
+
+        Returns:
+            The tables.
+
+        Raises:
+            FileError: the file is inconsistent.
+        """
+        tables: Tables = saved
+        return tables
 
     def check_tables(self) -> None:
         """Raise `FileError` for tables from a file with indices out of range or shapes that do not fit."""
@@ -440,7 +455,8 @@ class Agent(ABC, Generic[Tables]):
             n_states, n_actions = named_sizes(archive)
             agent = cls.class_for(config, n_states)(n_states, n_actions, 0, config)
             agent.rng.bit_generator.state = archive.details["generator"]
-            agent.tables = restored_tables(agent.tables, archive, {**agent.sections, **EPISODE})
+            saved = restored_tables(agent.saved_tables(), archive, {**agent.sections, **EPISODE})
+            agent.tables = agent.completed_tables(saved)
             goal, step, steps, explore = agent.tables.episode
             if not (-1 <= goal < n_states and step >= 0 and steps >= 1 and explore in (0, 1)):
                 raise FileError("expected an episode as goal, step, number of steps, and 0 or 1")

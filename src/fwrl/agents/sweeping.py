@@ -17,7 +17,7 @@ straight to the goal (see `model.optimism`). V is then optimistic; values are re
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, get_args
+from typing import Any, ClassVar, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,13 @@ class SweepingTables(NamedTuple):
     backups: Ints  # (1,)
     levels: Floats  # (2,) at THRESHOLD and DEAD_END
     action_values: Floats  # (A,)
+
+
+class QueueEntries(NamedTuple):
+    """The queue as a file holds it: n entries in the order of the heap."""
+
+    state: Ints  # (n,)
+    priority: Floats  # (n,)
 
 
 @compiled
@@ -148,10 +155,8 @@ class PrioritisedSweeping(Agent[SweepingTables]):
         **EDGES,
         "values": "V",
         "goal-slots": "slot",
-        "queue/heap": "queue.heap",
-        "queue/position": "queue.place",
+        "queue/state": "queue.state",
         "queue/priority": "queue.priority",
-        "queue/size": "queue.size",
         **optimism_sections("optimism"),
     }
     config: SweepingConfig
@@ -218,6 +223,28 @@ class PrioritisedSweeping(Agent[SweepingTables]):
     def values(self, goal: int) -> Floats:
         """(S,) V(g, .)."""
         return self._swept(goal).copy()
+
+    def saved_tables(self) -> Any:
+        """The tables with only the entries of the queue."""
+        queue = self.tables.queue
+        states = queue.heap[: queue.size[0]]
+        entries = QueueEntries(state=states, priority=queue.priority[states])
+        return cast(Any, self.tables)._replace(queue=entries)
+
+    def completed_tables(self, saved: Any) -> SweepingTables:
+        """The tables with a queue of the saved entries."""
+        states, priorities = saved.queue
+        if not (
+            len(np.unique(states)) == len(states) == len(priorities) and np.isin(states, range(self.n_states)).all()
+        ):
+            raise FileError("expected a queue of different states; the file is damaged")
+        queue = empty_queue(self.n_states)
+        queue.heap[: len(states)] = states
+        queue.place[states] = np.arange(len(states))
+        queue.priority[states] = priorities
+        queue.size[0] = len(states)
+        tables: SweepingTables = saved._replace(queue=queue)
+        return tables
 
     def check_tables(self) -> None:
         """Check shapes, slots within V, edges, queue and optimism."""

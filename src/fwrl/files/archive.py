@@ -37,7 +37,8 @@ DTYPES = ("<f8", "<f4", "<i8", "<i4", "<u4", "|u1", "|b1")
 class Archive:
     """An opened file: `kind`, `details`, and read-only arrays mapped from the disk by name."""
 
-    def __init__(self, path: Path, header: dict[str, Any], data: mmap.mmap) -> None:
+    def __init__(self, path: Path, header: dict[str, Any], data: mmap.mmap, version: int = VERSION) -> None:
+        header, self._converted = upgraded(header, version)
         self.path = path
         self.kind: str = header["kind"]
         self.details: dict[str, Any] = header["details"]
@@ -48,13 +49,15 @@ class Archive:
     @property
     def names(self) -> list[str]:
         """The names of the arrays, in the order written."""
-        return list(self._sections)
+        return [*self._sections, *self._converted]
 
     def __contains__(self, name: str) -> bool:
-        return name in self._sections
+        return name in self._sections or name in self._converted
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """The array `name`; its checksum is checked on first use."""
+        if name in self._converted:
+            return self._converted[name](self.__getitem__)
         if name not in self._sections:
             raise FileError(f"{str(self.path)!r} has no section {name!r}, only {self.names}")
         section = self._sections[name]
@@ -113,12 +116,11 @@ def open_archive(path: str | Path) -> Archive:
     except OSError as error:
         raise FileError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
     begin = _aligned(PREFIX.size + _header_length(path, prefix))
-    header = upgraded(header, _version(prefix))
     for section in header["sections"]:
         section["offset"] += begin
         if section["offset"] + _nbytes(section) > len(data):
             raise FileError(f"{str(path)!r} is truncated: section {section['name']!r} is cut off")
-    return Archive(path, header, data)
+    return Archive(path, header, data, _version(prefix))
 
 
 def is_archive(path: str | Path) -> bool:

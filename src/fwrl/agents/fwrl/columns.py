@@ -68,16 +68,19 @@ class ColumnsFwrl(FwrlAgent[ColumnTables]):
         """The tables without spare capacity for edges."""
         return self.tables._replace(edges=without_spare(self.tables.edges))
 
-    def check_tables(self) -> None:
+    def completed_tables(self, saved: ColumnTables) -> ColumnTables:
         """Check the edges and compute everything that follows from them."""
-        edges = restored(self.tables.edges, self.n_states, self.n_actions)
+        edges = restored(saved.edges, self.n_states, self.n_actions)
         h, cycle = potential(incoming(edges))
         if len(cycle):
             raise FileError("the edges have a positive cycle; the file is damaged")
         known = edges.best[: edges.used[0]]
-        self.tables.positive[0] = int((known > 0.0).any())
-        self.tables.cheapest[0] = -known.max(initial=-np.inf)
-        self.tables = self.tables._replace(edges=edges, h=h)
+        saved.positive[0] = int((known > 0.0).any())
+        saved.cheapest[0] = -known.max(initial=-np.inf)
+        return saved._replace(edges=edges, h=h)
+
+    def check_tables(self) -> None:
+        """Make the column of the goal in use."""
         if self.goal is not None:
             self._column(self.goal)
 
