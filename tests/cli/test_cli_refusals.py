@@ -28,7 +28,10 @@ BAD = [
     ("train four-rooms --option fast=1", "unknown option 'fast'"),
     ("train four-rooms --option relaxation=fast", "expected relaxation to be one of"),
     ("train four-rooms --agent ql --option learning_rate=2", "expected 0 < learning_rate <= 1, got 2"),
-    ("train four-rooms --agent ql --option learning_rate=much", "expected a finite learning_rate, got 'much'"),
+    (
+        "train four-rooms --agent ql --option learning_rate=much",
+        "expected learning_rate to be a finite number, got 'much'",
+    ),
     ("train four-rooms --out nowhere/a.fwrl", "expected an existing folder for 'nowhere/a.fwrl'; make it first"),
     ("train four-rooms --out .", "'.' is a folder"),
     ("train bad.txt", "bad.txt"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fwrl
-from fwrl.agents import agent_names
+from fwrl.agents import Agent, agent_names
 from fwrl.files import write_archive
 
 SHORT = ("--episodes", 3, "--steps", 100)
@@ -23,6 +23,7 @@ def test_every_agent_trains_and_is_saved(call, tmp_path, name):
     for part in (f"{name} in h-maze", "steps taken", "goal visits", "distance-inefficiency", "saved to a.fwrl"):
         assert part in out
     loaded = fwrl.load(tmp_path / "a.fwrl")
+    assert isinstance(loaded, Agent)
     assert (loaded.name, loaded.n_states, loaded.n_actions) == (name, 7, 4)
     code, out, err = call("check", "a.fwrl")
     assert (code, err) == (0, "")

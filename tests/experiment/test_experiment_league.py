@@ -143,10 +143,10 @@ def test_promises_are_path_rewards_or_nothing():
     steps = make_agent("fwrl", 3, 1, objective="steps")
     for agent in (fwrl, steps):
         agent.observe_many([0, 1], [0, 0], [-0.5, -0.5], [1, 2])
-    assert fwrl.promised(2, -0.5).tolist() == [-1.0, -0.5, 0.0]
-    assert steps.promised(2, -0.5).tolist() == [-1.0, -0.5, 0.0]
-    assert np.isnan(steps.promised(2, None)).all()
-    assert np.isnan(make_agent("ql", 3, 1).promised(2, -0.5)).all()
+    assert fwrl.estimated_path_rewards(2, -0.5).tolist() == [-1.0, -0.5, 0.0]
+    assert steps.estimated_path_rewards(2, -0.5).tolist() == [-1.0, -0.5, 0.0]
+    assert np.isnan(steps.estimated_path_rewards(2, None)).all()
+    assert np.isnan(make_agent("ql", 3, 1).estimated_path_rewards(2, -0.5)).all()
 
 
 def test_runs_of_another_map_or_other_settings_are_refused(call, tmp_path):

@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-import fwrl
 from fwrl.files import open_archive, write_archive
+from fwrl.planner import Planner
 
 TRIPS = "trip,time,state,reward\n1,1,a,-1\n1,2,b,-1\n1,3,c,\n2,5,x,-2\n2,6,b,-3\n2,7,y,\n"
 PLACES = "state,x,y\na,0,0\nb,1,0\nc,2,0\nx,0,1\ny,2,1\n"
@@ -39,7 +39,7 @@ def test_fit_adds_to_what_there_was(call, fitted, tmp_path):
     (tmp_path / "more.csv").write_text("trip,time,state,reward\n3,8,y,-1\n3,9,a,-1\n")
     code, out, _ = call("fit", "more.csv", "-o", "t.fwrl", "--add", "--json")
     assert (code, json.loads(out)["trips"], json.loads(out)["edges"]) == (0, 3, 5)
-    assert fwrl.load(fitted).plan("x", "a").reward == -6.0
+    assert Planner.load(fitted).plan("x", "a").reward == -6.0
 
 
 def test_a_log_that_cannot_be_added_leaves_the_old_file(call, fitted, tmp_path):

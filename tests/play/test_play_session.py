@@ -154,7 +154,7 @@ def test_markers_stay_where_a_changed_world_allows_it():
     assert (first.goal, first.start) == (5, 1)
     second = Arena(drawn_world(".#.\n..#"), ["fwrl", "ql"], goal=5, start=1)
     assert second.cell(second.goal) in (0, 3, 4)
-    assert second.start in second.task.trips.starts(second.goal)
+    assert second.start in second.task.sampler.starts(second.goal)
 
 
 def test_the_tour_plays_the_papers_experiment():

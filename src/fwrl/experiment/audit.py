@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
-from fwrl.kernels.runtime.ties import least_tie
 from fwrl.oracle import evaluate
 from fwrl.worlds import World
 from fwrl.worlds.goal_sampler import GoalSampler
@@ -34,9 +33,7 @@ class Audit(NamedTuple):
 
 def greedy_policy(agent: Agent, goal: int) -> NDArray[np.float64]:
     """(S, A) the agent's greedy policy for `goal`, evenly over ties."""
-    values = agent.action_table(goal)
-    least = np.array([[least_tie(best)] for best in values.max(axis=1)])
-    best = (values >= least).astype(np.float64)
+    best = agent.best_actions(goal).astype(np.float64)
     policy: NDArray[np.float64] = best / best.sum(axis=1, keepdims=True)
     return policy
 
@@ -48,7 +45,7 @@ def audit(agent: Agent, world: World) -> list[Audit]:
 
 
 def _audit_goal(agent: Agent, world: World, goal: int, starts: NDArray[np.int64]) -> Audit:
-    believed = agent.promised(goal, world.step_reward)[starts]
+    believed = agent.estimated_path_rewards(goal, world.step_reward)[starts]
     known = np.isfinite(believed)
     truth = evaluate(world, greedy_policy(agent, goal), goal)
     promise, kept = (believed[known].mean(), truth.value[starts][known].mean()) if known.any() else (np.nan, np.nan)

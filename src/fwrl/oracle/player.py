@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent, Config, no_episode
-from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
+from fwrl.agents.verbs import LEARNED, register_verbs
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.oracle.optimum import optimum
 from fwrl.worlds import World
@@ -45,10 +45,7 @@ def action_values(agent: PlayerTables, s: int, g: int, values: NDArray[np.float6
         values[a] = float(a == agent.policy[s])
 
 
-VERBS = register_verbs(PlayerTables, act, observe, action_values)
-
-
-class OraclePlayer(Agent):
+class OraclePlayer(Agent[PlayerTables]):
     """Plays the optimal policy of `world`, one goal at a time.
 
     >>> from fwrl.worlds import load_world
@@ -60,16 +57,14 @@ class OraclePlayer(Agent):
 
     name = "oracle"
     description = "the optimal policy of the known world"
+    value_kind = None
     Config = Config
+    verbs = register_verbs(PlayerTables, act, observe, action_values)
 
     def __init__(self, world: World) -> None:
         self.world = world
         self._policies: dict[int, Ints] = {}
         super().__init__(world.n_states, world.n_actions)
-
-    def verbs_of_config(self) -> Verbs:
-        """One kind."""
-        return VERBS
 
     def empty_tables(self) -> PlayerTables:
         """No goal yet."""

@@ -174,14 +174,14 @@ class Arena:
         """The goal asked for if trips lead to it, else the far end of the largest region."""
         if cell is not None and 0 <= cell < self.grid.states.size:
             wanted = int(self.grid.states.ravel()[cell])
-            if wanted >= 0 and len(self.task.trips.starts(wanted)):
+            if wanted >= 0 and len(self.task.sampler.starts(wanted)):
                 return wanted
         regions = self.world.regions
         return int(np.flatnonzero(regions == np.bincount(regions).argmax())[-1])
 
     def _allowed_start(self, cell: int | None) -> int:
         """The start asked for if a trip can begin there, else the first that can."""
-        starts = self.task.trips.starts(self.goal)
+        starts = self.task.sampler.starts(self.goal)
         if cell is not None and 0 <= cell < self.grid.states.size:
             wanted = int(self.grid.states.ravel()[cell])
             if wanted in starts:

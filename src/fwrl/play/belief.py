@@ -51,7 +51,7 @@ def believe(
     known[goal] = False
     arrows = np.where(known, tied @ (1 << np.arange(table.shape[1])), 0).astype(np.uint8)
     action = np.where(known, tied.argmax(axis=1), -1)
-    unit = -step_reward if agent.believes == "steps" else 1.0
+    unit = -step_reward if agent.value_kind == "steps" else 1.0
     drawn = np.where(known, np.minimum(unit * way, 0.0), -np.inf).astype(np.float32)
     drawn[goal] = 0.0
     return Belief(drawn, arrows, action)

@@ -38,10 +38,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function, *, sources: tuple[Path, ...] | None = ()) -> Function:
-    """`function`, compiled by numba on first call.
+    """Compile a function with numba on first call; usable as a decorator.
 
-    `sources` are the files outside fwrl that it calls into; None where they are unknown, and then it is not cached on
-    disk.
+    Args:
+        function: to compile; it may not allocate memory.
+        sources: the files outside fwrl that it calls into; None where they are unknown, and then it is not cached on
+            disk.
+
+    Returns:
+        The compiled function.
     """
     settings: Any = numba.config
     if settings.DISABLE_JIT:

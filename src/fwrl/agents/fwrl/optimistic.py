@@ -1,18 +1,22 @@
-"""FWRL that explores without any epsilon: it goes to frontiers with F itself (see `kernels.model.frontier`).
+"""FWRL with `explorer="optimistic"`: no epsilon; F itself leads to untried actions (see `kernels.model.frontier`).
 
-In a world where outcomes are certain, it never settles for a known path while a better one could still exist: whatever
-was never tried promises the goal in one best step, and a promise is kept or refuted by trying it once.
+An action that was never tried counts as if it led to the goal in one step with the best reward seen anywhere. Where
+outcomes are certain, one try settles it, and the agent does not stop at a known path while a better one may exist.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.agents.fwrl import ExactTables, Fwrl, act_exact, action_values_exact, observe_exact
-from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
+from fwrl.agents.fwrl.dense import SECTIONS, ClosureFwrl, empty_dense_tables
+from fwrl.agents.fwrl.dense import act as act_dense
+from fwrl.agents.fwrl.dense import action_values as action_values_dense
+from fwrl.agents.fwrl.dense import observe as observe_dense
+from fwrl.agents.sections import Sections
+from fwrl.agents.verbs import LEARNED, register_verbs
 from fwrl.kernels.closure import ClosureScratch
 from fwrl.kernels.exploration import EXPLORE, GOAL
 from fwrl.kernels.graph.edges import Edges
@@ -27,12 +31,12 @@ Ints = NDArray[np.int64]
 
 
 class OptimisticTables(NamedTuple):
-    """Those of the exact agent, and the promise of the frontiers."""
+    """The dense tables, and the value of the nearest frontier."""
 
     V: Floats  # (S, S) goal-major
     edges: Edges
     episode: Ints
-    walk: ClosureScratch
+    scratch: ClosureScratch
     greedy: Greedy
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,)
@@ -43,9 +47,9 @@ class OptimisticTables(NamedTuple):
 
 @compiled
 def act(agent: OptimisticTables, s: int, rng: np.random.Generator) -> int:
-    """The best action with the unknown counted in, ties at random."""
+    """The best action with untried actions counted in, ties at random."""
     if agent.episode[EXPLORE] == 0:
-        return act_exact(agent, s, rng)  # type: ignore[arg-type]
+        return act_dense(agent, s, rng)
     if agent.greedy.made[s] != agent.greedy.changes[0]:
         if agent.made[0] != agent.greedy.changes[0]:
             reach_frontiers(agent.V, agent.edges, agent.reward[0], agent.W)
@@ -58,8 +62,8 @@ def act(agent: OptimisticTables, s: int, rng: np.random.Generator) -> int:
 
 @compiled
 def observe(agent: OptimisticTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Learn as the exact agent does, and remember the best step."""
-    verdict = observe_exact(agent, s, a, r, next_s, arrived)  # type: ignore[arg-type]
+    """Learn as the dense agent does, and keep the best reward of a step."""
+    verdict = observe_dense(agent, s, a, r, next_s, arrived)
     if arrived or verdict != LEARNED:
         return verdict
     if agent.counts_steps[0] != 0:
@@ -69,20 +73,13 @@ def observe(agent: OptimisticTables, s: int, a: int, r: float, next_s: int, arri
     return LEARNED
 
 
-OPTIMISTIC = register_verbs(OptimisticTables, act, observe, action_values_exact)
+class OptimisticFwrl(ClosureFwrl[OptimisticTables]):
+    """The dense agent with the optimistic explorer."""
 
+    verbs = register_verbs(OptimisticTables, act, observe, action_values_dense)
+    sections: ClassVar[Sections] = {**SECTIONS, "optimism/reward": "reward"}
 
-class OptimisticFwrl(Fwrl):
-    """The exact agent with the optimistic explorer."""
-
-    scratch = (*Fwrl.scratch, "W", "made")
-
-    def verbs_of_config(self) -> Verbs:
-        """Its own."""
-        return OPTIMISTIC
-
-    def empty_tables(self) -> OptimisticTables:  # type: ignore[override]
+    def empty_tables(self) -> OptimisticTables:
         """No path known, nothing tried."""
-        exact = super().empty_tables()
-        assert isinstance(exact, ExactTables)
-        return OptimisticTables(*exact, np.empty(self.n_states), np.array([-1]), np.zeros(1))
+        tables = empty_dense_tables(self.n_states, self.n_actions, counts_steps=self.value_kind == "steps")
+        return OptimisticTables(*tables, np.empty(self.n_states), np.array([-1]), np.zeros(1))
