@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 
 import fwrl
 from fwrl.errors import FileError, FwrlError, OptionError
-from fwrl.planner import connections, latest, read_positions, reader
+from fwrl.planner import read_positions
 from fwrl.planner.experience import KEPT
+from fwrl.planner.ingest import connections, latest, reader
+from fwrl.planner.ingest.reader import reading
 from fwrl.planner.labels import Labels
-from fwrl.planner.reader import reading
 
 COLUMNS = ("state", "action", "reward", "next_state", "trip", "time")
 

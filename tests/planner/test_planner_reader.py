@@ -5,12 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from fwrl.planner.reader import reading
+from fwrl.planner.ingest.reader import reading
 
 LONG = "SELECT count(DISTINCT i % 5000011) FROM range({}) t(i)"
 STOPPED_SOON = f"""
 import os, signal, threading
-from fwrl.planner.reader import reading
+from fwrl.planner.ingest.reader import reading
 
 def waits(reader):
     reader.run("long", "CREATE TEMP TABLE counted AS {LONG.format(10**11)}")

@@ -13,7 +13,7 @@ from fwrl.cli.place import check_saved_place
 from fwrl.errors import OptionError
 
 if TYPE_CHECKING:
-    from fwrl.planner import Planner, Summary
+    from fwrl.planner import LogSummary, Planner
 
 
 def fit(
@@ -83,7 +83,7 @@ def _watched(
         )
 
 
-def _print(summary: Summary, out: Path, connections: bool) -> None:
+def _print(summary: LogSummary, out: Path, connections: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 

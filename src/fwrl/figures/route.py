@@ -30,7 +30,7 @@ Points = NDArray[np.float64]
 
 
 @figure_of
-def route_map(explanation: Explanation, found: Experience, positions: Points) -> Figure:
+def route_map(explanation: Explanation, experience: Experience, positions: Points) -> Figure:
     """The route of `explanation` over the moves of `found`, whose states are at `positions` (NaN: not known where).
 
     >>> import fwrl, numpy
@@ -41,7 +41,7 @@ def route_map(explanation: Explanation, found: Experience, positions: Points) ->
     ['a', 'c']
     """
     route = explanation.route
-    stops = np.array([found.states.find(state) for state in route.states])
+    stops = np.array([experience.states.find(state) for state in route.states])
     way = np.asarray(positions, np.float64)[stops]
     lost = np.flatnonzero(~np.isfinite(way).all(axis=1))
     if len(lost):
@@ -51,7 +51,7 @@ def route_map(explanation: Explanation, found: Experience, positions: Points) ->
     axes.set_aspect("equal")
     axes.margins(0.06)
     axes.set_axis_off()
-    _draw_roads(axes, found, positions)
+    _draw_roads(axes, experience, positions)
     _draw_way(axes, explanation, way)
     for point, name, shape in ((way[0], route.start, "o"), (way[-1], route.goal, "s")):
         axes.plot(*point, shape, color=VERMILLION, markeredgecolor="white", markersize=13, zorder=6)
@@ -72,9 +72,9 @@ def _worth(explanation: Explanation) -> str:
     return f"{said}, {'known from one past trip' if n == 1 else f'stitched from {n:,} past trips'}"
 
 
-def _draw_roads(axes: Axes, found: Experience, positions: Points) -> None:
+def _draw_roads(axes: Axes, experience: Experience, positions: Points) -> None:
     """Every logged move between two places as a grey line, with an arrow head where none was logged back."""
-    source, target = np.asarray(found.source, np.int64), np.asarray(found.target, np.int64)
+    source, target = np.asarray(experience.source, np.int64), np.asarray(experience.target, np.int64)
     known = np.all(np.isfinite(positions), axis=1)
     places = positions[known]
     if len(source) > MOST_ROADS:

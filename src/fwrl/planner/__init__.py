@@ -6,12 +6,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fwrl.planner.experience import Evidence, Experience, Summary
+    from fwrl.planner.experience import Evidence, Experience, LogSummary
     from fwrl.planner.explanation import Explanation
     from fwrl.planner.fitting import fit
     from fwrl.planner.planner import Planner, Policy
     from fwrl.planner.positions import read_positions
-    from fwrl.planner.route import Route, Step
+    from fwrl.planner.route import Route, RouteStep
     from fwrl.planner.unreachable import NoRouteError
 
 # Everything is imported on first use: a route from a saved planner needs nothing of what reads logs.
@@ -23,8 +23,8 @@ _HOME = {
     "Planner": "planner",
     "Policy": "planner",
     "Route": "route",
-    "Step": "route",
-    "Summary": "experience",
+    "RouteStep": "route",
+    "LogSummary": "experience",
     "fit": "fitting",
     "read_positions": "positions",
 }
@@ -33,12 +33,12 @@ __all__ = [
     "Evidence",
     "Experience",
     "Explanation",
+    "LogSummary",
     "NoRouteError",
     "Planner",
     "Policy",
     "Route",
-    "Step",
-    "Summary",
+    "RouteStep",
     "fit",
     "read_positions",
 ]

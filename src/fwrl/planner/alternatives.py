@@ -24,10 +24,10 @@ Branches = dict[int, "Branches"]  # the states that ways taken go on to, and how
 class Ways:
     """Ways to one goal over edges of which each costs how much worse it is than the best."""
 
-    def __init__(self, found: Experience, V: Floats, goal: int, avoid: frozenset[int]) -> None:
+    def __init__(self, experience: Experience, V: Floats, goal: int, avoid: frozenset[int]) -> None:
         # Views, because single elements of arrays are slow to come by.
-        self._source, self._target, self._first = map(_view, (found.source, found.target, found.first))
-        self._reward, self._V, self._goal, self._avoid = _view(found.best), _view(V), goal, avoid
+        self._source, self._target, self._first = map(_view, (experience.source, experience.target, experience.first))
+        self._reward, self._V, self._goal, self._avoid = _view(experience.best), _view(V), goal, avoid
 
     def shortest(self, start: int, shut: set[int], barred: set[int], limit: float) -> tuple[float, Path] | None:
         """The least extra cost from `start`, and its edges: not into the states `shut`, not to `barred` first.
@@ -81,9 +81,9 @@ class Way(NamedTuple):
     leaves: int  # after how many steps it leaves the one it was made from
 
 
-def best_ways(found: Experience, V: Floats, start: int, goal: int, k: int, avoid: frozenset[int]) -> list[Path]:
+def best_ways(experience: Experience, V: Floats, start: int, goal: int, k: int, avoid: frozenset[int]) -> list[Path]:
     """Up to `k` ways from `start` to `goal` that differ in their states, best first, none through a state twice."""
-    ways = Ways(found, V, goal, avoid)
+    ways = Ways(experience, V, goal, avoid)
     if V[start] == -np.inf or start == goal:
         return []
     first = ways.shortest(start, set(), set(), math.inf)
@@ -94,7 +94,7 @@ def best_ways(found: Experience, V: Floats, start: int, goal: int, k: int, avoid
         way = waiting.pop(0)
         chosen.append(way.path)
         del waiting[k - len(chosen) :]
-        _branch_off(ways, way, [start, *found.target[list(way.path)].tolist()], taken, waiting, k - len(chosen))
+        _branch_off(ways, way, [start, *experience.target[list(way.path)].tolist()], taken, waiting, k - len(chosen))
     return chosen
 
 

@@ -33,7 +33,7 @@ MILLION = 1_000_000  # a time that is not a whole number is kept in millionths; 
 
 
 @dataclass(frozen=True)
-class Summary:
+class LogSummary:
     """What was read, and what it connects."""
 
     trips: int | None  # None where the log names no trips
@@ -72,7 +72,7 @@ class Experience:
     total: Floats  # (E,) summed reward
     best: Floats  # (E,) largest reward
     time: TimeKind | None = None  # what times are
-    summary: Summary = field(default_factory=lambda: Summary(None, 0, 0, 0))
+    summary: LogSummary = field(default_factory=lambda: LogSummary(None, 0, 0, 0))
     recall: Callable[[], Evidence] = Evidence  # most of a file is evidence, and no route needs it
 
     @cached_property
@@ -140,7 +140,7 @@ def restored(archive: Archive) -> Experience:
         columns = _columns(archive, COLUMNS)
         states = Labels.restored(archive, "states")
         actions = Labels.restored(archive, "actions") if columns["action"] is not None else None
-        time, summary = archive.details["time"], Summary(**archive.details["summary"])
+        time, summary = archive.details["time"], LogSummary(**archive.details["summary"])
         S, E = len(states), len(columns["source"])
         found = Experience(
             states, actions, **columns, time=time, summary=summary, recall=lambda: _recalled(archive, S, E)
@@ -178,35 +178,35 @@ def _columns(archive: Archive, kinds: Kinds) -> dict[str, Any]:
     return columns
 
 
-def _check(found: Experience) -> None:
+def _check(experience: Experience) -> None:
     """Refuse what would lead compiled code or a route astray."""
-    S, E = len(found.states), len(found.source)
-    sizes = [len(a) for a in (found.action, found.target, found.count, found.total, found.best) if a is not None]
+    S, E = len(experience.states), len(experience.source)
+    sizes = [len(a) for a in (experience.action, experience.target, experience.count, experience.total, experience.best) if a is not None]
     _expect(E > 0 and S > 0 and set(sizes) == {E}, "columns of one length, with at least one edge")
-    _expect(_within(found.source, S) and _within(found.target, S), f"states from 0 to {S - 1}")
-    if found.action is not None:
-        _expect(found.actions is not None and _within(found.action, len(found.actions)), "actions that have a name")
-    _expect(bool((found.count > 0).all() and found.count.sum() < 2**62), "edges seen at least once")
-    small = [bool((np.abs(rewards) <= LARGEST).all()) for rewards in (found.total, found.best)]
+    _expect(_within(experience.source, S) and _within(experience.target, S), f"states from 0 to {S - 1}")
+    if experience.action is not None:
+        _expect(experience.actions is not None and _within(experience.action, len(experience.actions)), "actions that have a name")
+    _expect(bool((experience.count > 0).all() and experience.count.sum() < 2**62), "edges seen at least once")
+    small = [bool((np.abs(rewards) <= LARGEST).all()) for rewards in (experience.total, experience.best)]
     _expect(all(small), f"finite rewards up to {LARGEST:g} in size")
-    _expect(_ordered(found), "edges in order")
-    _expect(found.time in (None, "integer", "number", "timestamp"), "a known kind of time")
+    _expect(_ordered(experience), "edges in order")
+    _expect(experience.time in (None, "integer", "number", "timestamp"), "a known kind of time")
     unknown = ("trips", "connected", "stitched", "sampled")
-    counted = [value for name, value in asdict(found.summary).items() if value is not None or name not in unknown]
+    counted = [value for name, value in asdict(experience.summary).items() if value is not None or name not in unknown]
     _expect(all(type(value) is int and 0 <= value < 2**63 for value in counted), "a summary of whole numbers")
-    _expect(found.summary.states == S and found.summary.edges == E, "a summary of what is there")
+    _expect(experience.summary.states == S and experience.summary.edges == E, "a summary of what is there")
 
 
-def _check_evidence(found: Evidence, S: int, E: int) -> None:
-    _expect(found.last is None or len(found.last) == E, "a time for each edge")
-    if found.trip is not None:
-        _expect(found.trip.shape == (E, KEPT), f"{KEPT} trips for each edge")
-        _expect(found.trips is not None and _within(found.trip, len(found.trips), NONE), "trips that have a name")
-    if found.trip_time is not None:
-        _expect(found.trip is not None and found.trip_time.shape == (E, KEPT), "a time for each trip")
-    if found.sample is not None:
-        wide = found.joined is not None and found.joined.shape == (len(found.sample), -(-S // 8))
-        _expect(wide and _within(found.sample, S) and bool(np.all(np.diff(found.sample) > 0)), "a sound sample")
+def _check_evidence(experience: Evidence, S: int, E: int) -> None:
+    _expect(experience.last is None or len(experience.last) == E, "a time for each edge")
+    if experience.trip is not None:
+        _expect(experience.trip.shape == (E, KEPT), f"{KEPT} trips for each edge")
+        _expect(experience.trips is not None and _within(experience.trip, len(experience.trips), NONE), "trips that have a name")
+    if experience.trip_time is not None:
+        _expect(experience.trip is not None and experience.trip_time.shape == (E, KEPT), "a time for each trip")
+    if experience.sample is not None:
+        wide = experience.joined is not None and experience.joined.shape == (len(experience.sample), -(-S // 8))
+        _expect(wide and _within(experience.sample, S) and bool(np.all(np.diff(experience.sample) > 0)), "a sound sample")
 
 
 def _expect(sound: object, what: str) -> None:
@@ -218,10 +218,10 @@ def _within(places: Indices, n: int, least: int = 0) -> bool:
     return len(places) == 0 or bool(places.min() >= least and places.max() < n)
 
 
-def _ordered(found: Experience) -> bool:
+def _ordered(experience: Experience) -> bool:
     """Whether edges ascend by state, action, next state, no two the same."""
-    levels = [found.source, found.target] if found.action is None else [found.source, found.action, found.target]
-    rising = np.zeros(len(found.source) - 1, np.bool_)
+    levels = [experience.source, experience.target] if experience.action is None else [experience.source, experience.action, experience.target]
+    rising = np.zeros(len(experience.source) - 1, np.bool_)
     for level in reversed(levels):
         rising = (level[1:] > level[:-1]) | ((level[1:] == level[:-1]) & rising)
     return bool(rising.all())

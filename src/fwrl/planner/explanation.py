@@ -14,13 +14,13 @@ import numpy as np
 
 from fwrl.planner.experience import MILLION, NONE, Experience, TimeKind
 from fwrl.planner.labels import Label
-from fwrl.planner.route import Route, Step
+from fwrl.planner.route import Route, RouteStep
 
 
 class Leg(NamedTuple):
     """A step and its evidence."""
 
-    step: Step
+    step: RouteStep
     trips: tuple[Label, ...]  # the latest ones, latest first
     last: Any  # when it was last seen: a number, a date, or None where no times were logged
     stretch: int  # which stretch of the route it belongs to
@@ -59,32 +59,38 @@ class Explanation:
         return found
 
 
-def explained(found: Experience, route: Route) -> Explanation:
+def explained(experience: Experience, route: Route) -> Explanation:
     """The evidence for each step of `route`."""
-    known = found.evidence.trip is not None
+    known = experience.evidence.trip is not None
     legs: list[Leg] = []
     stretches: list[set[int]] = []
     for step, edge in zip(route.steps, route.edges, strict=True):
-        trips = _trips(found, edge)
+        trips = _trips(experience, edge)
         if not stretches or (known and not stretches[-1] & set(trips)):
             stretches.append(set(trips))
         elif known:
             stretches[-1] &= set(trips)
-        labels = tuple(_label(found, trip) for trip in trips)
-        last = None if found.evidence.last is None else time_of(int(found.evidence.last[edge]), found.time)
+        labels = tuple(_label(experience, trip) for trip in trips)
+        last = (
+            None if experience.evidence.last is None else time_of(int(experience.evidence.last[edge]), experience.time)
+        )
         legs.append(Leg(step, labels, last, len(stretches) - 1))
-    named = tuple(tuple(sorted((_label(found, t) for t in some), key=str)) for some in stretches)
+    named = tuple(tuple(sorted((_label(experience, t) for t in some), key=str)) for some in stretches)
     return Explanation(route, tuple(legs), named)
 
 
-def _trips(found: Experience, edge: int) -> list[int]:
+def _trips(experience: Experience, edge: int) -> list[int]:
     """Latest first."""
-    return [] if found.evidence.trip is None else [int(trip) for trip in found.evidence.trip[edge] if trip != NONE]
+    return (
+        []
+        if experience.evidence.trip is None
+        else [int(trip) for trip in experience.evidence.trip[edge] if trip != NONE]
+    )
 
 
-def _label(found: Experience, trip: int) -> Label:
-    assert found.evidence.trips is not None
-    label: Label = found.evidence.trips[trip]
+def _label(experience: Experience, trip: int) -> Label:
+    assert experience.evidence.trips is not None
+    label: Label = experience.evidence.trips[trip]
     return label
 
 

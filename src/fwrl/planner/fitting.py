@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from fwrl.planner.connections import count, joined_by_trips
-from fwrl.planner.experience import Experience, Summary
-from fwrl.planner.grouping import Counts, group
-from fwrl.planner.log import log_of
-from fwrl.planner.numbering import Numbered
-from fwrl.planner.parts import parts_of
+from fwrl.planner.experience import Experience, LogSummary
+from fwrl.planner.ingest.connections import count, joined_by_trips
+from fwrl.planner.ingest.encoding import Numbered
+from fwrl.planner.ingest.grouping import Counts, group
+from fwrl.planner.ingest.log import log_of
+from fwrl.planner.ingest.reader import BrokenLinesError, Progress, reading
+from fwrl.planner.ingest.sources import sources_of
 from fwrl.planner.planner import Planner
-from fwrl.planner.profit import refuse_profit
-from fwrl.planner.reader import BrokenLinesError, Progress, reading
+from fwrl.planner.positive_cycles import refuse_positive_cycle
 
 MEMORY = "1GB"
 
@@ -47,11 +47,11 @@ def fit(
 
     def learned(serial: bool) -> Experience:
         with reading(memory, progress, more="; allow more with --memory") as reader:
-            log = log_of(reader.con, parts_of(reader.con, source, skip_bad, serial), columns or {})
+            log = log_of(reader.con, sources_of(reader.con, source, skip_bad, serial), columns or {})
             counts = group(reader, log, skip_bad)
             experience = Numbered(reader, log, old).experience()
             experience = replace(experience, summary=_summary(experience, counts, old))
-            refuse_profit(experience)
+            refuse_positive_cycle(experience)
             if connections and (old is None or old.evidence.sample is not None):
                 sample, joined = joined_by_trips(reader, experience, old)
                 evidence = replace(experience.evidence, sample=sample, joined=joined)
@@ -64,15 +64,15 @@ def fit(
         return Planner(learned(serial=True))
 
 
-def _summary(found: Experience, counts: Counts, old: Experience | None) -> Summary:
-    before = old.summary if old is not None else Summary(None, 0, 0, 0)
-    fresh = found.fresh_pair()
+def _summary(experience: Experience, counts: Counts, old: Experience | None) -> LogSummary:
+    before = old.summary if old is not None else LogSummary(None, 0, 0, 0)
+    fresh = experience.fresh_pair()
     pairs = np.cumsum(fresh) - 1
-    return Summary(
+    return LogSummary(
         trips=None if counts.trips is None else counts.trips + (before.trips or 0),
         transitions=counts.transitions + before.transitions,
-        states=len(found.states),
-        edges=len(found.source),
+        states=len(experience.states),
+        edges=len(experience.source),
         uncertain=int(np.sum(np.bincount(pairs) > 1)),
         skipped=counts.skipped + before.skipped,
     )

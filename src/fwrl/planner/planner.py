@@ -16,13 +16,13 @@ import numpy as np
 
 from fwrl.errors import FwrlError, OptionError
 from fwrl.files import Archive, open_archive
-from fwrl.planner.experience import Experience, Floats, Indices, Summary, restored
+from fwrl.planner.experience import Experience, Floats, Indices, LogSummary, restored
 from fwrl.planner.explanation import Explanation, explained
 from fwrl.planner.labels import Label
-from fwrl.planner.route import Route, Step, joined
+from fwrl.planner.route import Route, RouteStep, joined
 
 if TYPE_CHECKING:
-    from fwrl.planner.guide import Backup, Guide, Guides
+    from fwrl.planner.goal_policy import Backup, GoalPolicy, GoalPolicySolver
 
 MEMORY = 256 * 2**20  # bytes of guides kept
 BACKUPS = ("expected", "best")
@@ -44,8 +44,8 @@ class Planner:
     def __init__(self, experience: Experience, memory: int = MEMORY) -> None:
         self.experience = experience
         self._memory = memory
-        self._guides: Guides | None = None
-        self._kept: OrderedDict[tuple[int, str, frozenset[int]], Guide] = OrderedDict()
+        self._guides: GoalPolicySolver | None = None
+        self._kept: OrderedDict[tuple[int, str, frozenset[int]], GoalPolicy] = OrderedDict()
         self._first: Indices | None = None
 
     @classmethod
@@ -69,7 +69,7 @@ class Planner:
                 labels.check_order()
 
     @property
-    def summary(self) -> Summary:
+    def summary(self) -> LogSummary:
         """What was learned from."""
         return self.experience.summary
 
@@ -149,13 +149,13 @@ class Planner:
 
     def edges(self) -> Any:
         """Everything kept of every edge, as an Arrow table."""
-        from fwrl.planner.exchange import arrow_table
+        from fwrl.planner.interop import arrow_table
 
         return arrow_table(self.experience)
 
     def to_networkx(self) -> Any:
         """The edges as a graph: keys are actions, attributes `count`, `reward` (mean), `best`, `probability`."""
-        from fwrl.planner.exchange import graph
+        from fwrl.planner.interop import graph
 
         return graph(self.experience)
 
@@ -173,23 +173,23 @@ class Planner:
                 raise OptionError(f"expected other states to avoid than those to visit, {self.states[stop]!r} is both")
         return shut
 
-    def _guide(self, goal: int, backup: Backup, avoid: frozenset[int]) -> Guide:
+    def _guide(self, goal: int, backup: Backup, avoid: frozenset[int]) -> GoalPolicy:
         if backup not in BACKUPS:
             raise OptionError(f"expected backup to be one of {', '.join(BACKUPS)}, got {backup!r}")
         key = (goal, backup, avoid)
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
-        from fwrl.planner.guide import Guides
+        from fwrl.planner.goal_policy import GoalPolicySolver
 
-        self._guides = self._guides or Guides(self.experience)
+        self._guides = self._guides or GoalPolicySolver(self.experience)
         guide = self._guides.guide(goal, backup, avoid)
         self._kept[key] = guide
         while len(self._kept) > 1 and sum(kept.nbytes for kept in self._kept.values()) > self._memory:
             self._kept.popitem(last=False)
         return guide
 
-    def _followed(self, start: int, guide: Guide, backup: Backup) -> Route:
+    def _followed(self, start: int, guide: GoalPolicy, backup: Backup) -> Route:
         path, here = [], start
         while here != guide.goal:
             edge = int(guide.edge[here])
@@ -209,47 +209,47 @@ class Planner:
         )
 
     def _route(self, start: int, goal: int, path: tuple[int, ...], backup: Backup) -> Route:
-        found, edges = self.experience, np.array(path, np.int64)
-        seen = found.count[edges]
-        reward = found.best[edges] if backup == "best" else found.total[edges] / seen
-        states = found.states.many([start, *found.target[edges].tolist()])
+        experience, edges = self.experience, np.array(path, np.int64)
+        seen = experience.count[edges]
+        reward = experience.best[edges] if backup == "best" else experience.total[edges] / seen
+        states = experience.states.many([start, *experience.target[edges].tolist()])
         actions = states[1:]
-        if found.action is not None and found.actions is not None:
-            actions = found.actions.many(found.action[edges].tolist())
-        certain = backup == "best" or not found.summary.uncertain
+        if experience.action is not None and experience.actions is not None:
+            actions = experience.actions.many(experience.action[edges].tolist())
+        certain = backup == "best" or not experience.summary.uncertain
         shares = [1.0] * len(path) if certain else [self._share(edge) for edge in path]
         rows = zip(states, actions, states[1:], reward.tolist(), shares, seen.tolist(), strict=False)
-        steps = tuple(Step(*row) for row in rows)
+        steps = tuple(RouteStep(*row) for row in rows)
         total = math.fsum(step.reward for step in steps)
-        return Route(found.states[start], found.states[goal], backup, steps, total, 1.0, path)
+        return Route(experience.states[start], experience.states[goal], backup, steps, total, 1.0, path)
 
     def _share(self, edge: int) -> float:
         """How often the action of an edge led where the edge leads."""
-        found = self.experience
-        if found.action is None:
+        experience = self.experience
+        if experience.action is None:
             return 1.0
         if self._first is None:
-            self._first = found.first
-        s = int(found.source[edge])
+            self._first = experience.first
+        s = int(experience.source[edge])
         span = slice(int(self._first[s]), int(self._first[s + 1]))
-        tries = found.count[span][found.action[span] == found.action[edge]].sum()
-        return float(found.count[edge] / tries)
+        tries = experience.count[span][experience.action[span] == experience.action[edge]].sum()
+        return float(experience.count[edge] / tries)
 
 
-def action_of(found: Experience, edge: int) -> Label:
+def action_of(experience: Experience, edge: int) -> Label:
     """The action of an edge: the next state where none was logged."""
     label: Label
-    if found.action is None or found.actions is None:
-        label = found.states[int(found.target[edge])]
+    if experience.action is None or experience.actions is None:
+        label = experience.states[int(experience.target[edge])]
     else:
-        label = found.actions[int(found.action[edge])]
+        label = experience.actions[int(experience.action[edge])]
     return label
 
 
 class Policy:
     """What to do at every state on the way to one goal."""
 
-    def __init__(self, planner: Planner, goal: Label, guide: Guide) -> None:
+    def __init__(self, planner: Planner, goal: Label, guide: GoalPolicy) -> None:
         self.goal = goal
         self._planner, self._guide = planner, guide
 
@@ -274,7 +274,7 @@ class Policy:
         return [self._action(one) for one in observation], None
 
     def _action(self, state: Any) -> Label | None:
-        found = self._planner.experience
+        experience = self._planner.experience
         label = state.item() if isinstance(state, np.generic | np.ndarray) else state
-        edge = int(self._guide.edge[found.states.find(label)])
-        return None if edge < 0 else action_of(found, edge)
+        edge = int(self._guide.edge[experience.states.find(label)])
+        return None if edge < 0 else action_of(experience, edge)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError, unknown_name
+from fwrl.planner.ingest.reader import BrokenLinesError, reading
+from fwrl.planner.ingest.sources import named, sources_of
 from fwrl.planner.labels import Labels
-from fwrl.planner.parts import named, parts_of
-from fwrl.planner.reader import BrokenLinesError, reading
 
 Floats = NDArray[np.float64]
 NEEDED = ("state", "x", "y")
@@ -27,7 +27,7 @@ def read_positions(path: str | Path, states: Labels) -> Floats:
 def _read(path: str | Path, states: Labels, serial: bool) -> Floats:
     with reading("256MB", None, "positions") as reader:
         where = np.full((len(states), 2), np.nan)
-        for part in parts_of(reader.con, path, skip_bad=False, serial=serial):
+        for part in sources_of(reader.con, path, skip_bad=False, serial=serial):
             folded = {column.casefold(): column for column in part.types}
             for name in NEEDED:
                 if name not in folded:

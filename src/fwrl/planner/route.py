@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from fwrl.planner.labels import Label
 
 
-class Step(NamedTuple):
+class RouteStep(NamedTuple):
     """One step of a route."""
 
     state: Label
@@ -32,7 +32,7 @@ class Route:
     start: Label
     goal: Label
     backup: str
-    steps: tuple[Step, ...]
+    steps: tuple[RouteStep, ...]
     value: float
     arrival: float
     edges: tuple[int, ...]  # the rows of `Planner.edges()` that it follows

@@ -24,22 +24,22 @@ class NoRouteError(FwrlError):
 
 
 def no_route(
-    found: Experience, start: int, goal: int, avoid: frozenset[int], positions: Floats | None = None
+    experience: Experience, start: int, goal: int, avoid: frozenset[int], positions: Floats | None = None
 ) -> NoRouteError:
     """The error that says so plainly."""
-    S = len(found.states)
+    S = len(experience.states)
     shut = np.zeros(S, np.bool_)
     shut[list(avoid)] = True
-    open_ = ~(shut[found.source] | shut[found.target])
-    source, target = found.source[open_], found.target[open_]
+    open_ = ~(shut[experience.source] | shut[experience.target])
+    source, target = experience.source[open_], experience.target[open_]
     nothing = np.zeros(len(source))
     backward = incoming_csr(S, source, target, nothing)[0]
     forward = incoming_csr(S, target, source, nothing)[0]
     scratch = reach_scratch(S, 0)
     ahead = scratch.queue[: reach(forward.first, forward.source, scratch, start)].copy()
     behind = scratch.queue[: reach(backward.first, backward.source, scratch, goal)].copy()
-    a, b = found.states[start], found.states[goal]
-    without = f" without {_listed(found, avoid)}" if avoid else ""
+    a, b = experience.states[start], experience.states[goal]
+    without = f" without {_listed(experience, avoid)}" if avoid else ""
     said = (
         f"the log shows no way from {a!r} to {b!r}{without}: {a!r} reaches {len(ahead) - 1:,} of {S:,} states, "
         f"{len(behind) - 1:,} reach {b!r}"
@@ -47,12 +47,12 @@ def no_route(
     near = _nearest(positions, ahead, behind) if positions is not None else None
     if near is not None:
         x, y, apart = near
-        said += f"; nearest are {found.states[x]!r}, which can be reached, and {found.states[y]!r}, {apart:.3g} apart"
+        said += f"; nearest are {experience.states[x]!r}, which can be reached, and {experience.states[y]!r}, {apart:.3g} apart"
     return NoRouteError(said, len(ahead) - 1, len(behind) - 1)
 
 
-def _listed(found: Experience, states: frozenset[int]) -> str:
-    names = [repr(found.states[s]) for s in sorted(states)]
+def _listed(experience: Experience, states: frozenset[int]) -> str:
+    names = [repr(experience.states[s]) for s in sorted(states)]
     return ", ".join(names[:5] + ["..."] * (len(names) > 5))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fwrl.errors import FwrlError
 from fwrl.planner.experience import MILLION, TimeKind
-from fwrl.planner.parts import INTEGERS, Part, named
+from fwrl.planner.ingest.sources import INTEGERS, Source, named
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LARGEST = (2**63 - 1) // MILLION  # time in size that can be kept in millionths
 
 
-def time_kind(con: DuckDBPyConnection, part: Part, choice: Mapping[str, str]) -> TimeKind | None:
+def time_kind(con: DuckDBPyConnection, part: Source, choice: Mapping[str, str]) -> TimeKind | None:
     """What the times of a part are; None where it has none."""
     if "time" not in choice:
         return None
@@ -48,7 +48,7 @@ def mixed_times(times: list[TimeKind | None]) -> TimeKind:
     return "number"
 
 
-def time_value(part: Part, column: str, own: TimeKind | None, time: TimeKind | None) -> str:
+def time_value(part: Source, column: str, own: TimeKind | None, time: TimeKind | None) -> str:
     """A term for the time in `column`, which is `own` in this part and `time` in all of the log."""
     type_, value = part.types[column], named(column)
     if part.is_text:
@@ -73,7 +73,7 @@ def _stamp(value: str, type_: str) -> str:
     return f"{value}::TIMESTAMPTZ" if type_ == "TIMESTAMPTZ_NS" else value  # of these epoch_us() knows nothing
 
 
-def span_of(part: Part, column: str, own: TimeKind | None, time: TimeKind | None) -> str:
+def span_of(part: Source, column: str, own: TimeKind | None, time: TimeKind | None) -> str:
     """A query for the first and the last time of a part, and whether rows have none; `{scan}` as in `Log.selects`.
 
     Of a bare column DuckDB knows them from the statistics of a Parquet file without reading it.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fwrl.planner.experience import KEPT
-from fwrl.planner.reader import AT_ONCE, Reader
+from fwrl.planner.ingest.reader import AT_ONCE, Reader
 
 if TYPE_CHECKING:
     from fwrl.kernels.latest import Latest

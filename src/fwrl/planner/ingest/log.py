@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Literal
 
 from fwrl.errors import FwrlError, OptionError, unknown_name
 from fwrl.planner.experience import LARGEST, TimeKind
-from fwrl.planner.parts import INTEGERS, Part, named
-from fwrl.planner.reader import quoted
-from fwrl.planner.rows import COLUMNS, LABELS
-from fwrl.planner.times import LARGEST as LATEST
-from fwrl.planner.times import mixed_times, span_of, time_kind, time_value
+from fwrl.planner.ingest.reader import quoted
+from fwrl.planner.ingest.rows import COLUMNS, LABELS
+from fwrl.planner.ingest.sources import INTEGERS, Source, named
+from fwrl.planner.ingest.times import LARGEST as LATEST
+from fwrl.planner.ingest.times import mixed_times, span_of, time_kind, time_value
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -38,7 +38,7 @@ Shape = Literal["transitions", "visits"]
 class Log:
     """SQL for the rows, and what its columns are."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[Source, ...]
     selects: tuple[str, ...]  # one for each part; `{scan}` takes where it reads from
     has: frozenset[str]
     shape: Shape
@@ -100,7 +100,7 @@ def _missing(name: str, kinds: Mapping[str, Kind]) -> str:
     return f"{name} IS NULL"
 
 
-def log_of(con: DuckDBPyConnection, parts: list[Part], columns: Mapping[str, str]) -> Log:
+def log_of(con: DuckDBPyConnection, parts: list[Source], columns: Mapping[str, str]) -> Log:
     """The log that `parts` make up; `columns` says which of theirs stands for one of ours."""
     for name in columns:
         if name not in COLUMNS:
@@ -125,7 +125,7 @@ def log_of(con: DuckDBPyConnection, parts: list[Part], columns: Mapping[str, str
     return Log(tuple(parts), selects, has, shape, kinds, time, spans)
 
 
-def _chosen(part: Part, columns: Mapping[str, str]) -> dict[str, str]:
+def _chosen(part: Source, columns: Mapping[str, str]) -> dict[str, str]:
     """Their column for each of ours that the part has."""
     folded = {column.casefold(): column for column in part.types}
     choice = {}
@@ -145,11 +145,11 @@ def _chosen(part: Part, columns: Mapping[str, str]) -> dict[str, str]:
     return choice
 
 
-def _listed(part: Part) -> str:
+def _listed(part: Source) -> str:
     return ", ".join(list(part.types)[:20])
 
 
-def _kind(name: str, parts: list[Part], chosen: list[dict[str, str]]) -> Kind:
+def _kind(name: str, parts: list[Source], chosen: list[dict[str, str]]) -> Kind:
     found: Kind | None = None
     for part, choice in zip(parts, chosen, strict=True):
         type_ = part.types[choice[name]]
@@ -176,7 +176,7 @@ def _joint(one: Kind, other: Kind) -> Kind:
 
 
 def _select(
-    part: Part, choice: Mapping[str, str], kinds: Mapping[str, Kind], time: TimeKind | None, own: TimeKind | None
+    part: Source, choice: Mapping[str, str], kinds: Mapping[str, Kind], time: TimeKind | None, own: TimeKind | None
 ) -> str:
     terms = []
     for name, column in choice.items():

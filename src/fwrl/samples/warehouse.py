@@ -5,7 +5,7 @@ back, B and E one-way to the front; C and F go both ways, but F is slippery: one
 Robots 1 to 3 carry goods between `dock` and the aisles A to C, robots 4 to 6 between the aisles D to F and `packing`.
 Both kinds cross the back corridor between C and D, so no trip leads from the dock to packing, and yet there is a way.
 
-    python -m fwrl.planner.warehouse trips.csv places.csv
+    python -m fwrl.samples.warehouse trips.csv places.csv
 """
 
 from __future__ import annotations
@@ -138,5 +138,5 @@ def _rows(places: dict[str, tuple[float, float]]) -> list[tuple[str, float, floa
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:
-        sys.exit("usage: python -m fwrl.planner.warehouse LOG.csv POSITIONS.csv")
+        sys.exit("usage: python -m fwrl.samples.warehouse LOG.csv POSITIONS.csv")
     write(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -19,7 +19,7 @@ from fwrl.kernels.graph.incoming_csr import IncomingCsr, incoming_csr
 from fwrl.kernels.graph.potential import potential
 from fwrl.kernels.graph.shortest_paths import Search
 from fwrl.planner.experience import NONE, Experience, Floats, Indices, Ints
-from fwrl.planner.profit import positive_cycle
+from fwrl.planner.positive_cycles import positive_cycle_error
 
 if TYPE_CHECKING:
     from fwrl.kernels.graph.edges import Edges
@@ -30,7 +30,7 @@ MOST_PAIRS = 2**28  # states times actions that planning under uncertainty has r
 Mask = NDArray[np.bool_]
 
 
-class Guide(NamedTuple):
+class GoalPolicy(NamedTuple):
     """What is known about one goal; `arrival` is None where every known way is certain."""
 
     goal: int
@@ -50,7 +50,7 @@ class Guide(NamedTuple):
         return float(self.value[state] > -np.inf)
 
 
-class Guides:
+class GoalPolicySolver:
     """Makes guides from an experience; keeps what all goals share."""
 
     def __init__(self, experience: Experience) -> None:
@@ -58,94 +58,94 @@ class Guides:
         self._searches: dict[Backup, tuple[Search, Indices]] = {}
         self._model: Edges | None = None
 
-    def guide(self, goal: int, backup: Backup, avoid: Iterable[int] = ()) -> Guide:
+    def guide(self, goal: int, backup: Backup, avoid: Iterable[int] = ()) -> GoalPolicy:
         """The way to `goal`, never leaving a state of `avoid` again."""
-        found, avoided = self._experience, sorted(avoid)
-        if backup == "expected" and found.summary.uncertain:
+        experience, avoided = self._experience, sorted(avoid)
+        if backup == "expected" and experience.summary.uncertain:
             return self._uncertain(goal, avoided)
         try:
             search, given = self._search(backup, avoided)
         except PositiveCycleError as error:
-            raise positive_cycle(found, error.states, "best" if backup == "best" else "mean") from None
+            raise positive_cycle_error(experience, error.states, "best" if backup == "best" else "mean") from None
         routes = search.routes(goal)
         edge = np.where(routes.edge >= 0, given[routes.edge], NONE).astype(np.int32)
-        return Guide(goal, routes.value, None, edge)
+        return GoalPolicy(goal, routes.value, None, edge)
 
     def _search(self, backup: Backup, avoided: list[int]) -> tuple[Search, Indices]:
         """A search, and for each of its edges the number of it here."""
-        found = self._experience
+        experience = self._experience
         if avoided:
-            left = np.flatnonzero(~np.isin(found.source, avoided))
-            return _search_over(found, backup, left)
+            left = np.flatnonzero(~np.isin(experience.source, avoided))
+            return _search_over(experience, backup, left)
         if backup not in self._searches:
-            self._searches[backup] = _search_over(found, backup, None)
+            self._searches[backup] = _search_over(experience, backup, None)
         return self._searches[backup]
 
-    def _uncertain(self, goal: int, avoided: list[int]) -> Guide:
+    def _uncertain(self, goal: int, avoided: list[int]) -> GoalPolicy:
         from fwrl.kernels.model.plan import no_plan, settled
         from fwrl.kernels.model.policy_iteration import plan_for  # slow to import, and few logs need it
 
-        found = self._experience
+        experience = self._experience
         if self._model is None:
-            self._model = model_of(found)
+            self._model = model_of(experience)
         edges = self._model
         if avoided:
-            edges = model_of(found, ~np.isin(found.source, avoided))
-        S = len(found.states)
+            edges = model_of(experience, ~np.isin(experience.source, avoided))
+        S = len(experience.states)
         plan = no_plan(S)
         if not (plan_for(edges, plan, goal) and settled(plan)):
             raise self._unsettled(goal)
-        chosen = _chosen_edges(found, plan.pi)
-        return Guide(goal, plan.v, plan.p, _likeliest(found, chosen, goal))
+        chosen = _chosen_edges(experience, plan.pi)
+        return GoalPolicy(goal, plan.v, plan.p, _likeliest(experience, chosen, goal))
 
     def _unsettled(self, goal: int) -> FwrlError:
         """Why no plan settles: a positive cycle, or arriving hangs on outcomes too rare to wait for."""
-        found = self._experience
-        cycle = _suspect(found)
+        experience = self._experience
+        cycle = _suspect(experience)
         if cycle:
-            return positive_cycle(found, cycle, "mean")
+            return positive_cycle_error(experience, cycle, "mean")
         return FwrlError(
-            f"expected outcomes that come about now and then, but some on the way to {found.states[goal]!r} were seen "
+            f"expected outcomes that come about now and then, but some on the way to {experience.states[goal]!r} were seen "
             "so rarely, among so many others, that no expected reward can be told; plan with backup 'best'"
         )
 
 
-def _search_over(found: Experience, backup: Backup, left: Ints | None) -> tuple[Search, Indices]:
-    reward = found.best if backup == "best" else found.mean
+def _search_over(experience: Experience, backup: Backup, left: Ints | None) -> tuple[Search, Indices]:
+    reward = experience.best if backup == "best" else experience.mean
     some = slice(None) if left is None else left
-    edges, given = incoming_csr(len(found.states), found.source[some], found.target[some], reward[some])
+    edges, given = incoming_csr(len(experience.states), experience.source[some], experience.target[some], reward[some])
     return Search(edges), given if left is None else left[given].astype(np.int32)
 
 
-def model_of(found: Experience, left: Mask | None = None) -> Edges:
+def model_of(experience: Experience, left: Mask | None = None) -> Edges:
     """The edges as linked lists (see `graph.edges`), each state's actions numbered from 0; only those `left`."""
     from fwrl.kernels.graph.edges import Edges
 
-    S = len(found.states)
-    number = _action_numbers(found)
+    S = len(experience.states)
+    number = _action_numbers(experience)
     A = int(number.max()) + 1
     if S * A > MOST_PAIRS:
         raise OptionError(
             f"expected at most {MOST_PAIRS:,} pairs of state and action to plan under uncertainty, these are {S:,} "
             f"states with up to {A:,} actions; plan with backup 'best'"
         )
-    some = np.arange(len(found.source)) if left is None else np.flatnonzero(left)
-    pair = found.source[some].astype(np.int64) * A + number[some]
-    target = found.target[some].astype(np.int64)
+    some = np.arange(len(experience.source)) if left is None else np.flatnonzero(left)
+    pair = experience.source[some].astype(np.int64) * A + number[some]
+    target = experience.target[some].astype(np.int64)
     leaving, next_leaving = _linked(pair, S * A)
     entering, next_entering = _linked(target, S)
     used = np.array([len(some)], np.int64)
-    count, total, best = found.count[some], found.total[some], found.best[some]
+    count, total, best = experience.count[some], experience.total[some], experience.best[some]
     return Edges(leaving, entering, next_leaving, next_entering, pair, target, count, total, best, used)
 
 
-def _action_numbers(found: Experience) -> Ints:
+def _action_numbers(experience: Experience) -> Ints:
     """(E,) which of its state's actions an edge has."""
-    fresh = found.fresh_pair()
+    fresh = experience.fresh_pair()
     pairs = np.cumsum(fresh) - 1
-    first = found.first[:-1]
+    first = experience.first[:-1]
     begin = pairs[np.minimum(first, len(pairs) - 1)]
-    numbers: Ints = pairs - begin[found.source]
+    numbers: Ints = pairs - begin[experience.source]
     return numbers
 
 
@@ -159,27 +159,27 @@ def _linked(keys: Ints, n: int) -> tuple[Ints, Ints]:
     return head, older
 
 
-def _chosen_edges(found: Experience, pi: Ints) -> Ints:
+def _chosen_edges(experience: Experience, pi: Ints) -> Ints:
     """The edges of the actions that a policy takes."""
-    return np.flatnonzero(_action_numbers(found) == pi[found.source])
+    return np.flatnonzero(_action_numbers(experience) == pi[experience.source])
 
 
-def _likeliest(found: Experience, chosen: Ints, goal: int) -> Indices:
+def _likeliest(experience: Experience, chosen: Ints, goal: int) -> Indices:
     """(S,) of the chosen edges that lead closer to the goal, in steps of the policy, the one seen most often."""
-    S = len(found.states)
-    source, target = found.source[chosen], found.target[chosen]
+    S = len(experience.states)
+    source, target = experience.source[chosen], experience.target[chosen]
     away = source != goal
     edges, _ = incoming_csr(S, source[away], target[away], np.full(int(away.sum()), -1.0))
     steps = -Search(edges).column(goal)
     closer = chosen[away & (steps[target] < steps[source])]
     # The last one written wins: the most frequent, of those the closest, of those the lowest.
-    order = np.lexsort((-closer, -steps[found.target[closer]], found.count[closer]))
+    order = np.lexsort((-closer, -steps[experience.target[closer]], experience.count[closer]))
     edge = np.full(S, NONE, np.int32)
-    edge[found.source[closer[order]]] = closer[order]
+    edge[experience.source[closer[order]]] = closer[order]
     return edge
 
 
-def _suspect(found: Experience) -> tuple[int, ...]:
+def _suspect(experience: Experience) -> tuple[int, ...]:
     """A cycle that gains by mean rewards where outcomes fall well: a profitable one holds such."""
-    edges: IncomingCsr = incoming_csr(len(found.states), found.source, found.target, found.mean)[0]
+    edges: IncomingCsr = incoming_csr(len(experience.states), experience.source, experience.target, experience.mean)[0]
     return tuple(map(int, potential(edges)[1]))

@@ -22,8 +22,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from fwrl.errors import FileError, FwrlError
-from fwrl.planner.reader import quoted
-from fwrl.planner.rows import collected
+from fwrl.planner.ingest.reader import quoted
+from fwrl.planner.ingest.rows import collected
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -41,7 +41,7 @@ SHOWN = 60  # characters of a line that cannot be read
 
 
 @dataclass(frozen=True)
-class Part:
+class Source:
     """Rows that are read in one go; `{file}` in `pattern` takes the files to read, as a list in SQL."""
 
     pattern: str
@@ -70,7 +70,7 @@ def named(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
 
 
-def parts_of(con: DuckDBPyConnection, source: Any, skip_bad: bool, serial: bool = False) -> list[Part]:
+def sources_of(con: DuckDBPyConnection, source: Any, skip_bad: bool, serial: bool = False) -> list[Source]:
     """The parts of whatever was given as a log; CSV read by one thread if `serial` (see `BrokenLinesError`)."""
     if isinstance(source, str | Path):
         return _of_files(con, [str(source)], skip_bad, serial)
@@ -87,7 +87,7 @@ def parts_of(con: DuckDBPyConnection, source: Any, skip_bad: bool, serial: bool 
     elif not hasattr(source, "__arrow_c_stream__") and type(source).__module__.split(".")[0] != "pandas":
         table = collected(source)
     con.register("given", table)
-    return [Part("given", _described(con, "given"))]
+    return [Source("given", _described(con, "given"))]
 
 
 def _plain(column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -98,7 +98,7 @@ def _described(con: DuckDBPyConnection, scan: str) -> dict[str, str]:
     return {str(row[0]): str(row[1]) for row in con.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()}
 
 
-def _of_files(con: DuckDBPyConnection, patterns: list[str], skip_bad: bool, serial: bool) -> list[Part]:
+def _of_files(con: DuckDBPyConnection, patterns: list[str], skip_bad: bool, serial: bool) -> list[Source]:
     by_format: dict[str, list[str]] = {}
     for path in _matching(patterns):
         by_format.setdefault(_format(path), []).append(path)
@@ -134,17 +134,17 @@ def _format(path: str) -> str:
     raise FileError(f"expected a log that ends in one of {known} (or the same with .gz), got {path!r}")
 
 
-def _parquet(con: DuckDBPyConnection, paths: list[str]) -> list[Part]:
+def _parquet(con: DuckDBPyConnection, paths: list[str]) -> list[Source]:
     pattern = "read_parquet({files}, union_by_name=true)"
-    part = Part(pattern, {}, tuple(paths))
-    return [Part(pattern, _described(con, part.scan), tuple(paths))]
+    part = Source(pattern, {}, tuple(paths))
+    return [Source(pattern, _described(con, part.scan), tuple(paths))]
 
 
-def _json(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[Part]:
+def _json(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[Source]:
     import duckdb
 
     options = f"ignore_errors={str(skip_bad).lower()}, format='newline_delimited', records=true"
-    looked = Part(f"read_json({{files}}, union_by_name=true, sample_size=-1, {options})", {}, tuple(paths))
+    looked = Source(f"read_json({{files}}, union_by_name=true, sample_size=-1, {options})", {}, tuple(paths))
     try:
         found = _described(con, looked.scan)
     except duckdb.Error as error:
@@ -155,7 +155,7 @@ def _json(con: DuckDBPyConnection, paths: list[str], skip_bad: bool) -> list[Par
         for column, type_ in found.items()
     }
     columns = "{" + ", ".join(f"{quoted(column)}: {quoted(type_)}" for column, type_ in types.items()) + "}"
-    return [Part(f"read_json({{files}}, columns={columns}, {options})", types, tuple(paths))]
+    return [Source(f"read_json({{files}}, columns={columns}, {options})", types, tuple(paths))]
 
 
 def _no_object(paths: list[str]) -> FileError | None:
@@ -182,7 +182,7 @@ def _opened(path: str) -> IO[bytes]:
     return gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")  # type: ignore[return-value]
 
 
-def _csv(paths: list[str], skip_bad: bool, serial: bool) -> list[Part]:
+def _csv(paths: list[str], skip_bad: bool, serial: bool) -> list[Source]:
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for path in paths:
         alike.setdefault(_csv_header(path), []).append(path)
@@ -194,7 +194,7 @@ def _csv(paths: list[str], skip_bad: bool, serial: bool) -> list[Part]:
             f"auto_detect=false, null_padding=true, store_rejects={str(skip_bad).lower()}, "
             f"parallel={str(not serial).lower()})"
         )
-        parts.append(Part(pattern, dict.fromkeys(header, "VARCHAR"), tuple(files), is_text=True))
+        parts.append(Source(pattern, dict.fromkeys(header, "VARCHAR"), tuple(files), is_text=True))
     return parts
 
 

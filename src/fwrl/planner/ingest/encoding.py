@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
 from fwrl.planner.experience import KEPT, MILLION, NONE, Evidence, Experience, Indices, Ints, TimeKind
+from fwrl.planner.ingest.latest import latest_trips
+from fwrl.planner.ingest.log import Log
+from fwrl.planner.ingest.reader import Reader
+from fwrl.planner.ingest.times import LARGEST
 from fwrl.planner.labels import Labels
-from fwrl.planner.latest import latest_trips
-from fwrl.planner.log import Log
-from fwrl.planner.reader import Reader
-from fwrl.planner.times import LARGEST
 
 
 class Numbered:

@@ -8,28 +8,30 @@ from fwrl.errors import PositiveCycleError
 from fwrl.planner.experience import Experience
 
 
-def refuse_profit(found: Experience) -> None:
+def refuse_positive_cycle(experience: Experience) -> None:
     """Refuse a cycle of certain steps that gains reward: going round it for ever would beat arriving anywhere.
 
     Where outcomes vary, a cycle of lucky ones may seem to gain; whether it does is found when a goal is planned for.
     """
-    mean = found.mean
+    mean = experience.mean
     if not (mean > 0).any():
         return
     from fwrl.kernels.graph.incoming_csr import incoming_csr
     from fwrl.kernels.graph.potential import potential
 
-    fresh = found.fresh_pair()
+    fresh = experience.fresh_pair()
     certain = fresh & np.append(fresh[1:], True)
-    edges, _ = incoming_csr(len(found.states), found.source[certain], found.target[certain], mean[certain])
+    edges, _ = incoming_csr(
+        len(experience.states), experience.source[certain], experience.target[certain], mean[certain]
+    )
     _, cycle = potential(edges)
     if len(cycle):
-        raise positive_cycle(found, tuple(map(int, cycle)), "mean")
+        raise positive_cycle_error(experience, tuple(map(int, cycle)), "mean")
 
 
-def positive_cycle(found: Experience, cycle: tuple[int, ...], what: str) -> PositiveCycleError:
+def positive_cycle_error(experience: Experience, cycle: tuple[int, ...], what: str) -> PositiveCycleError:
     """The error that names a cycle."""
-    names = [str(found.states[s]) for s in cycle[:10]]
+    names = [str(experience.states[s]) for s in cycle[:10]]
     way = " -> ".join([*names, "..."] if len(cycle) > 10 else [*names, names[0]])
     return PositiveCycleError(
         f"expected no cycle that gains reward, but by {what} rewards {way} does: going round it beats arriving; "

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from fwrl.errors import FwrlError
 from fwrl.planner.experience import LARGEST
-from fwrl.planner.latest import count_trips, keep_trips
-from fwrl.planner.log import SPAN, Log, first_bad
-from fwrl.planner.reader import Reader
+from fwrl.planner.ingest.latest import count_trips, keep_trips
+from fwrl.planner.ingest.log import SPAN, Log, first_bad
+from fwrl.planner.ingest.reader import Reader
 
 WITHOUT = -1.0  # the reward of a step where none is logged
 

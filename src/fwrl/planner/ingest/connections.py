@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.planner.experience import Experience, Indices
+from fwrl.planner.ingest.reader import AT_ONCE, Reader
 from fwrl.planner.labels import Labels
-from fwrl.planner.reader import AT_ONCE, Reader
 
 EXACT = 5_000  # states up to which every pair is counted
 SAMPLED = 8  # states to start from beyond that

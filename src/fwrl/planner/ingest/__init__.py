@@ -1,0 +1,1 @@
+"""Reads logs with DuckDB into an `Experience`."""
