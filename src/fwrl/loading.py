@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fwrl.files import open_archive
-from fwrl.planner.experience import KIND
+from fwrl.planner.file_format import KIND
 
 
 def load(path: str | Path) -> Any:

@@ -46,7 +46,7 @@ def test_a_planner_is_no_agent_and_an_agent_no_planner(saved, tmp_path):
     with pytest.raises(FileError, match="expected a saved agent"):
         load(saved)
     fwrl.make_agent("fwrl", 3, 2).save(tmp_path / "agent.fwrl")
-    with pytest.raises(FileError, match=r"expected a saved planner, .* make one with fwrl fit"):
+    with pytest.raises(FileError, match=r"holds a saved 'agent', not a planner; fit a log to make one"):
         Planner.load(tmp_path / "agent.fwrl")
     assert fwrl.load(tmp_path / "agent.fwrl").n_states == 3
 

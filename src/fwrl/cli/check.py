@@ -1,4 +1,4 @@
-"""`fwrl check`: is a saved file sound?"""
+"""`fwrl check`: whether a saved file is undamaged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def check(
     """Check every checksum of a saved file, and that it loads."""
     from fwrl.files import check_archive
     from fwrl.loading import load
-    from fwrl.planner.experience import KIND
+    from fwrl.planner.file_format import KIND
 
     archive = check_archive(file)
     loaded = load(file)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from fwrl.errors import FwrlError
-from fwrl.planner.experience import NONE, Experience
-from fwrl.planner.labels import Labels
+from fwrl.planner.experience import MILLION, NONE, Experience, Floats
+from fwrl.planner.labels import IntegerLabels, Labels
 
 
 def arrow_table(experience: Experience) -> Any:
@@ -17,70 +17,65 @@ def arrow_table(experience: Experience) -> Any:
         import pyarrow as pa  # type: ignore[import-untyped]
     except ImportError:
         raise FwrlError("an Arrow table needs pyarrow; install it with: pip install 'fwrl[arrow]'") from None
+    next_state = _decoded(experience.states, experience.target)
     columns: dict[str, Any] = {
-        "state": _named(experience.states, experience.source),
-        "action": _named(experience.states, experience.target)
+        "state": _decoded(experience.states, experience.source),
+        "action": next_state
         if experience.action is None or experience.actions is None
-        else _named(experience.actions, experience.action),
-        "next_state": _named(experience.states, experience.target),
+        else _decoded(experience.actions, experience.action),
+        "next_state": next_state,
         "count": pa.array(experience.count),
         "reward": pa.array(experience.mean),
         "best": pa.array(experience.best),
-        "probability": pa.array(shares(experience)),
+        "probability": pa.array(edge_probabilities(experience)),
     }
-    was = experience.evidence
-    if was.last is not None:
-        last = was.last / 1e6 if experience.time == "number" else was.last
+    evidence = experience.evidence
+    if evidence.last is not None:
+        last = evidence.last / MILLION if experience.time == "number" else evidence.last
         columns["last"] = pa.array(last, pa.timestamp("us")) if experience.time == "timestamp" else pa.array(last)
-    if was.trip is not None and was.trips is not None:
-        kept = was.trip != NONE
+    if evidence.trip is not None and evidence.trips is not None:
+        kept = evidence.trip != NONE
         offsets = np.concatenate(([0], np.cumsum(kept.sum(axis=1)))).astype(np.int32)
-        columns["trips"] = pa.ListArray.from_arrays(pa.array(offsets), _named(was.trips, was.trip[kept]))
+        trips = _decoded(evidence.trips, evidence.trip[kept])
+        columns["trips"] = pa.ListArray.from_arrays(pa.array(offsets), trips)
     return pa.table(columns)
 
 
-def shares(experience: Experience) -> Any:
-    """(E,) how often the action of an edge led where the edge leads."""
-    pairs = np.cumsum(experience.fresh_pair()) - 1
-    return experience.count / np.bincount(pairs, weights=experience.count)[pairs]
-
-
-def _named(labels: Labels, places: Any) -> Any:
-    import pyarrow as pa
-
-    names = pa.array(labels.numbers) if labels.numbers is not None else pa.array(list(labels), pa.string())
-    return names.take(pa.array(places))
-
-
-def graph(experience: Experience) -> Any:
-    """States as nodes, edges keyed by their action."""
+def networkx_graph(experience: Experience) -> Any:
+    """A MultiDiGraph: states as nodes, edges keyed by their action."""
     try:
         import networkx  # type: ignore[import-untyped]
     except ImportError:
         raise FwrlError("a graph needs networkx; install it with: pip install networkx") from None
-    made = networkx.MultiDiGraph()
-    names = list(experience.states)
-    made.add_nodes_from(names)
-    actions = names if experience.actions is None else list(experience.actions)
-    chosen = experience.target if experience.action is None else experience.action
-    rows = zip(
-        experience.source,
-        chosen,
-        experience.target,
-        experience.count,
-        experience.mean,
-        experience.best,
-        shares(experience),
-        strict=True,
-    )
-    for s, a, n, count, mean, best, share in rows:
-        made.add_edge(
-            names[s],
-            names[n],
+    graph = networkx.MultiDiGraph()
+    states = list(experience.states)
+    graph.add_nodes_from(states)
+    actions = states if experience.actions is None else list(experience.actions)
+    action = experience.target if experience.action is None else experience.action
+    attributes = (experience.count, experience.mean, experience.best, edge_probabilities(experience))
+    rows = zip(experience.source, action, experience.target, *attributes, strict=True)
+    for s, a, n, count, mean, best, probability in rows:
+        graph.add_edge(
+            states[s],
+            states[n],
             key=actions[a],
             count=int(count),
             reward=float(mean),
             best=float(best),
-            probability=float(share),
+            probability=float(probability),
         )
-    return made
+    return graph
+
+
+def edge_probabilities(experience: Experience) -> Floats:
+    """(E,) how often the action of an edge led to its next state, as a share of the observations of the action."""
+    pair = experience.pair()
+    probabilities: Floats = experience.count / np.bincount(pair, weights=experience.count)[pair]
+    return probabilities
+
+
+def _decoded(labels: Labels, codes: Any) -> Any:
+    import pyarrow as pa
+
+    names = pa.array(labels.numbers) if isinstance(labels, IntegerLabels) else pa.array(list(labels), pa.string())
+    return names.take(pa.array(codes))

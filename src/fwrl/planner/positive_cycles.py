@@ -1,4 +1,4 @@
-"""Cycles that gain reward: no plan is best where one can be gone round for ever."""
+"""Positive cycles: no plan is best where going round a cycle gains reward."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import numpy as np
 from fwrl.errors import PositiveCycleError
 from fwrl.planner.experience import Experience
 
+NAMED = 10  # states of a cycle in a message
+
 
 def refuse_positive_cycle(experience: Experience) -> None:
-    """Refuse a cycle of certain steps that gains reward: going round it for ever would beat arriving anywhere.
+    """Raise PositiveCycleError if a cycle of certain steps gains reward by mean rewards.
 
-    Where outcomes vary, a cycle of lucky ones may seem to gain; whether it does is found when a goal is planned for.
+    Where outcomes vary, a cycle may gain by its luckiest outcomes and still lose on average. Such cycles are checked
+    when a goal is planned for.
     """
     mean = experience.mean
     if not (mean > 0).any():
@@ -19,22 +22,21 @@ def refuse_positive_cycle(experience: Experience) -> None:
     from fwrl.kernels.graph.incoming_csr import incoming_csr
     from fwrl.kernels.graph.potential import potential
 
-    fresh = experience.fresh_pair()
-    certain = fresh & np.append(fresh[1:], True)
-    edges, _ = incoming_csr(
-        len(experience.states), experience.source[certain], experience.target[certain], mean[certain]
-    )
+    first = experience.first_of_pair()
+    certain = first & np.append(first[1:], True)
+    source, target = experience.source[certain], experience.target[certain]
+    edges, _ = incoming_csr(len(experience.states), source, target, mean[certain])
     _, cycle = potential(edges)
     if len(cycle):
         raise positive_cycle_error(experience, tuple(map(int, cycle)), "mean")
 
 
-def positive_cycle_error(experience: Experience, cycle: tuple[int, ...], what: str) -> PositiveCycleError:
-    """The error that names a cycle."""
-    names = [str(experience.states[s]) for s in cycle[:10]]
-    way = " -> ".join([*names, "..."] if len(cycle) > 10 else [*names, names[0]])
+def positive_cycle_error(experience: Experience, cycle: tuple[int, ...], rewards: str) -> PositiveCycleError:
+    """The error that names a cycle of states which gains by `rewards`, `mean` or `best`."""
+    names = [str(experience.states[s]) for s in cycle[:NAMED]]
+    path = " -> ".join([*names, "..."] if len(cycle) > NAMED else [*names, names[0]])
     return PositiveCycleError(
-        f"expected no cycle that gains reward, but by {what} rewards {way} does: going round it beats arriving; "
-        "check the sign of the rewards, and leave goal rewards out",
+        f"the cycle {path} gains reward by {rewards} rewards, so that going round it beats arriving; check the sign "
+        "of the rewards, and leave goal rewards out",
         states=cycle,
     )

@@ -1,8 +1,10 @@
 """How many pairs of states a log connects that no single trip connected.
 
-A trip connects x to y if its own moves lead from x to y. Up to 5,000 states all pairs are looked at; beyond, all pairs
-that begin in a few states. Those are the ones whose names have the smallest hashes, so that logs
-folded together one by one are sampled alike.
+A trip connects x to y if its own transitions, in whatever order they were made, contain a path from x to y. Where the
+log names no trips, every transition counts as one. Up to 5,000 states all ordered pairs are counted. With more states,
+pairs are counted from a sample of start states, and the counts are scaled up. The sample is the states whose labels
+have the smallest hashes: a state that is in the sample of all logs was in the sample of each log it occurs in, so that
+logs read one by one give the same counts as logs read at once.
 """
 
 from __future__ import annotations
@@ -10,58 +12,57 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fwrl.planner.experience import Experience, Indices
+from fwrl.planner.experience import Bits, Experience, Indices
 from fwrl.planner.ingest.reader import AT_ONCE, Reader
-from fwrl.planner.labels import Labels
+from fwrl.planner.ingest.schema import MOVES, STATE_CODES
+from fwrl.planner.labels import IntegerLabels, Labels
 
 EXACT = 5_000  # states up to which every pair is counted
-SAMPLED = 8  # states to start from beyond that
+SAMPLED = 8  # start states beyond that
+CONNECTED, STITCHED = 0, 1  # what `count_connections` counts
 
-Bits = NDArray[np.uint8]
+
+def with_connections(reader: Reader, experience: Experience, old: Experience | None) -> Experience:
+    """The experience with its connections counted, those of `old` included."""
+    sample, joined = _joined_by_trips(reader, experience, old)
+    evidence = replace(experience.evidence, sample=sample, joined=joined)
+    return _counted(replace(experience, evidence_source=evidence))
 
 
-def joined_by_trips(reader: Reader, experience: Experience, old: Experience | None) -> tuple[Indices, Bits]:
-    """The sampled states, and for each the bits of the states that a single trip leads to from it.
-
-    Reads the tables `moves`, `grouped` and `states` that numbering left behind.
-    """
-    S, was = len(experience.states), None if old is None else old.evidence
+def _joined_by_trips(reader: Reader, experience: Experience, old: Experience | None) -> tuple[Indices, Bits]:
+    """(K,) the sampled start states, (K, ceil(S / 8)) bits of the states that a single trip connects each to."""
+    S = len(experience.states)
     sample = _sample(reader, S)
     joined = np.zeros((len(sample), -(-S // 8)), np.uint8)
-    row = np.full(S, -1, np.int32)
+    row = np.full(S, -1, np.int32)  # of each state in `joined`
     row[sample] = np.arange(len(sample), dtype=np.int32)
     if experience.evidence.trip is None:
-        some = row[experience.source] >= 0
-        _set(joined, row[experience.source[some]], experience.target[some])
+        sampled = row[experience.source] >= 0
+        _set_bits(joined, row[experience.source[sampled]], experience.target[sampled])
     else:
-        _join(reader, experience, row, joined, every=len(sample) == S)
-    if old is not None and was is not None and was.sample is not None and was.joined is not None:
-        moved = _moved(reader, experience.states, old.states)
-        for state, bits in zip(moved[was.sample].tolist(), was.joined, strict=True):
-            if row[state] >= 0:
-                places = moved[np.flatnonzero(np.unpackbits(bits, count=len(moved), bitorder="little"))]
-                _set(joined, np.full(len(places), row[state], np.int32), places)
+        _join_trips(reader, experience, row, joined)
+    if old is not None:
+        _add_old_bits(reader, experience, old, row, joined)
     return sample, joined
 
 
-def count(experience: Experience) -> Experience:
-    """The same experience with its connections counted."""
+def _counted(experience: Experience) -> Experience:
+    """The same experience with the counts in its summary."""
     from fwrl.kernels.graph.reach import count_connections, reach_scratch
 
-    was = experience.evidence
-    assert was.sample is not None
-    assert was.joined is not None
-    S, K = len(experience.states), len(was.sample)
+    sample, joined = experience.evidence.sample, experience.evidence.joined
+    assert sample is not None
+    assert joined is not None
+    S, K = len(experience.states), len(sample)
     counts = np.zeros(2, np.int64)
     neighbour = np.ascontiguousarray(experience.target)
-    count_connections(experience.first, neighbour, was.sample, was.joined, reach_scratch(S, 0), counts)
+    count_connections(experience.first, neighbour, sample, joined, reach_scratch(S, 0), counts)
     scale = S / K
     summary = replace(
         experience.summary,
-        connected=round(counts[0] * scale),
-        stitched=round(counts[1] * scale),
+        connected=round(counts[CONNECTED] * scale),
+        stitched=round(counts[STITCHED] * scale),
         sampled=None if K == S else K,
     )
     return replace(experience, summary=summary)
@@ -70,65 +71,84 @@ def count(experience: Experience) -> Experience:
 def _sample(reader: Reader, S: int) -> Indices:
     if S <= EXACT:
         return np.arange(S, dtype=np.int32)
-    chosen = reader.columns(f"SELECT place FROM states ORDER BY hash(label::VARCHAR), place LIMIT {SAMPLED}")
-    return np.sort(chosen["place"]).astype(np.int32)
+    chosen = reader.columns(f"SELECT code FROM {STATE_CODES} ORDER BY hash(label::VARCHAR), code LIMIT {SAMPLED}")
+    return np.sort(chosen["code"]).astype(np.int32)
 
 
-def _join(reader: Reader, experience: Experience, row: Indices, joined: Bits, every: bool) -> None:
+def _join_trips(reader: Reader, experience: Experience, row: Indices, joined: Bits) -> None:
+    """Set the bits of the states that each trip of the log connects the sampled states to."""
     from fwrl.kernels.graph.reach import join_trips, reach_scratch
 
-    con = reader.con
-    _name_as_logged(reader)
-    moves, parts = "moves", max(1, -(-experience.summary.transitions // AT_ONCE))
-    if not every:
-        con.register("chosen", {"place": np.flatnonzero(row >= 0)})
-        con.execute("CREATE TEMP TABLE starts AS SELECT label AS state FROM logged SEMI JOIN chosen USING (place)")
-        reader.run(
-            "sampling trips",
-            "CREATE TEMP TABLE through AS SELECT DISTINCT trip FROM moves SEMI JOIN starts USING (state)",
-        )
-        reader.run(
-            "sampling trips",
-            "CREATE TEMP TABLE sampled AS SELECT trip, state, next_state FROM moves SEMI JOIN through USING (trip)",
-        )
-        moves = "sampled"
-        parts = max(1, -(-int(reader.one("SELECT count(*) FROM sampled")[0]) // AT_ONCE))
+    _make_logged_codes(reader)
+    every = bool((row >= 0).all())
+    table, n_rows = (str(MOVES), experience.summary.transitions) if every else _make_sampled(reader, row)
+    parts = max(1, -(-n_rows // AT_ONCE))
     for part in range(parts):
         reader.run(
             "counting connections",
-            f"CREATE OR REPLACE TEMP TABLE joining AS SELECT DISTINCT hash(trip) AS trip, s.place AS source, "
-            f"n.place AS target FROM {moves} JOIN logged s ON state = s.label JOIN logged n ON next_state = n.label "
-            f"WHERE hash(trip) % {parts} = {part}",
+            f"CREATE OR REPLACE TEMP TABLE joining AS SELECT DISTINCT hash(trip) AS trip, s.code AS source, "
+            f"n.code AS target FROM {table} JOIN logged_codes s ON state = s.label "
+            f"JOIN logged_codes n ON next_state = n.label WHERE hash(trip) % {parts} = {part}",
         )
-        found = reader.columns("SELECT * FROM joining ORDER BY trip")
-        trip, n = found["trip"], len(found["trip"])
+        moves = reader.columns("SELECT * FROM joining ORDER BY trip")
+        trip, n = moves["trip"], len(moves["trip"])
         begin = np.concatenate(([0], np.flatnonzero(trip[1:] != trip[:-1]) + 1, [n])).astype(np.int32)
         scratch = reach_scratch(len(row), n)
         if n:
-            source, target = found["source"].astype(np.int32), found["target"].astype(np.int32)
+            source, target = moves["source"].astype(np.int32), moves["target"].astype(np.int32)
             join_trips(begin, source, target, row, scratch, joined)
 
 
-def _name_as_logged(reader: Reader) -> None:
-    """Make `logged`: the states as `moves` calls them, which may be integers where other logs brought names."""
-    type_ = reader.one("SELECT typeof(state) FROM moves LIMIT 1")[0]
+def _make_sampled(reader: Reader, row: Indices) -> tuple[str, int]:
+    """Make `sampled`: the transitions of trips that leave a sampled state. Its name and number of rows."""
+    reader.con.register("chosen", {"code": np.flatnonzero(row >= 0)})
     reader.con.execute(
-        f"CREATE TEMP TABLE logged AS SELECT try_cast(label AS {type_}) AS label, place FROM states "
+        "CREATE TEMP TABLE starts AS SELECT label AS state FROM logged_codes SEMI JOIN chosen USING (code)"
+    )
+    reader.run(
+        "sampling trips",
+        f"CREATE TEMP TABLE through AS SELECT DISTINCT trip FROM {MOVES} SEMI JOIN starts USING (state)",
+    )
+    reader.run(
+        "sampling trips",
+        f"CREATE TEMP TABLE sampled AS SELECT trip, state, next_state FROM {MOVES} SEMI JOIN through USING (trip)",
+    )
+    return "sampled", int(reader.one("SELECT count(*) FROM sampled")[0])
+
+
+def _make_logged_codes(reader: Reader) -> None:
+    """Make `logged_codes`: codes by label as in `moves`, where labels may be integers although older logs had text."""
+    type_ = reader.one(f"SELECT typeof(state) FROM {MOVES} LIMIT 1")[0]
+    reader.con.execute(
+        f"CREATE TEMP TABLE logged_codes AS SELECT try_cast(label AS {type_}) AS label, code FROM {STATE_CODES} "
         f"WHERE try_cast(label AS {type_})::VARCHAR = label::VARCHAR"
     )
 
 
-def _set(joined: Bits, rows: Indices, places: Indices) -> None:
-    np.bitwise_or.at(joined, (rows, places >> 3), (1 << (places & 7)).astype(np.uint8))
+def _add_old_bits(reader: Reader, experience: Experience, old: Experience, row: Indices, joined: Bits) -> None:
+    """Set the bits that trips of older logs set, for states that are still in the sample."""
+    before = old.evidence
+    if before.sample is None or before.joined is None:
+        return
+    codes = _codes_of(reader, experience.states, old.states)
+    for state, bits in zip(codes[before.sample].tolist(), before.joined, strict=True):
+        if row[state] >= 0:
+            reached = codes[np.flatnonzero(np.unpackbits(bits, count=len(codes), bitorder="little"))]
+            _set_bits(joined, np.full(len(reached), row[state], np.int32), reached)
 
 
-def _moved(reader: Reader, states: Labels, before: Labels) -> Indices:
-    """(n,) where the states of the old logs are now."""
-    if states.numbers is not None and before.numbers is not None:
-        return np.searchsorted(states.numbers, before.numbers).astype(np.int32)
-    places = np.arange(len(before), dtype=np.int32)
-    reader.con.register("before", {"label": before.taken(places, as_text=True), "was": places})
-    query = "SELECT was, place FROM before JOIN states ON before.label = states.label::VARCHAR"
-    found = reader.columns(query)
-    places[found["was"]] = found["place"]
-    return places
+def _set_bits(joined: Bits, rows: Indices, states: Indices) -> None:
+    np.bitwise_or.at(joined, (rows, states >> 3), (1 << (states & 7)).astype(np.uint8))
+
+
+def _codes_of(reader: Reader, states: Labels, old: Labels) -> Indices:
+    """(n,) the codes that the `old` states have among `states`."""
+    if isinstance(states, IntegerLabels) and isinstance(old, IntegerLabels):
+        return np.searchsorted(states.numbers, old.numbers).astype(np.int32)
+    codes = np.arange(len(old), dtype=np.int32)
+    reader.con.register("old_states", {"label": old.column(codes, as_text=True), "old_code": codes})
+    rows = reader.columns(
+        f"SELECT old_code, code FROM old_states JOIN {STATE_CODES} s ON old_states.label = s.label::VARCHAR"
+    )
+    codes[rows["old_code"]] = rows["code"]
+    return codes

@@ -1,110 +1,125 @@
 """The latest trips of each edge.
 
-Finding the largest few of each group is slow in SQL, so they are looked for among the last rows of the log first, where
-nearly all of them are, and picked by a kernel; only for edges that had too few trips there it looks further back.
+A query for the largest few of each group is slow in SQL. So the last rows of the log, which hold nearly all of the
+latest trips, are read first and a kernel picks the trips; rows further back are read for edges that still have too few.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fwrl.planner.experience import KEPT
 from fwrl.planner.ingest.reader import AT_ONCE, Reader
+from fwrl.planner.ingest.schema import EDGE_TRIPS, EDGES, MOVES, TRIP_HASHES, edge_key
+from fwrl.planner.ingest.sql import listed, when
 
 if TYPE_CHECKING:
     from fwrl.kernels.latest import Latest
 
-ENOUGH = 6  # rows of an edge, on average, to look for its latest trips among
-FURTHER = 4  # how many times as far back to look for those of the edges that had too few
-
-
-def _latest_first(timed: bool) -> str:
-    """How the trips of an edge are ranked: by time, chance breaking ties, and without times by number, then by name.
-
-    A number ranks the same whether it came as a number or as text.
-    """
-    by_name = "try_cast(trip AS BIGINT) DESC NULLS LAST, trip::VARCHAR DESC"
-    return "time DESC, hash(trip::VARCHAR) DESC" if timed else by_name
+ENOUGH = 6  # rows per edge, on average, to read first
+FURTHER = 4  # factor by which each further read goes back in time
+KEPT_TRIPS, ROWS = 0, 1  # columns of `Latest.seen`
 
 
 def latest_trips(rows: str, timed: bool) -> str:
-    """A query for the latest few trips of each edge, with their rank, from rows with its number, a trip and a time?."""
-    each = "no, trip, max(time) AS time" if timed else "no, trip"
+    """A query for the latest few trips of each edge, with their rank, from rows with edge, trip and, if `timed`, time.
+
+    Trips are ranked by time and then by hash; without times by number and then by name. An integer ranks the same
+    whether it is logged as a number or as text.
+    """
+    by_name = "try_cast(trip AS BIGINT) DESC NULLS LAST, trip::VARCHAR DESC"
+    order = "time DESC, hash(trip::VARCHAR) DESC" if timed else by_name
+    each = listed(["edge", "trip", *when(timed, "max(time) AS time")])
     return (
-        f"SELECT *, row_number() OVER (PARTITION BY no ORDER BY {_latest_first(timed)})::INTEGER - 1 AS rank "
-        f"FROM (SELECT {each} FROM {rows} GROUP BY no, trip) QUALIFY rank < {KEPT}"
+        f"SELECT *, row_number() OVER (PARTITION BY edge ORDER BY {order})::INTEGER - 1 AS rank "
+        f"FROM (SELECT {each} FROM {rows} GROUP BY edge, trip) QUALIFY rank < {KEPT}"
     )
 
 
-def count_trips(reader: Reader, numbers: bool) -> tuple[int, int]:
-    """How many trips `moves` has, and how many of its rows name none.
+def count_trips(reader: Reader, integers: bool) -> tuple[int, int]:
+    """The number of trips in `moves`, and of rows that name none.
 
-    Where trips are `numbers`, their hashes differ too, and are quicker to tell apart. Where they are not, `journeys`
-    keeps their names and hashes.
+    Where trips are `integers`, distinct trips have distinct hashes, which are faster to count. Otherwise
+    `trip_hashes` is made.
     """
-    if numbers:
-        trips, unnamed = reader.one("SELECT count(DISTINCT hash(trip)), count(*) - count(trip) FROM moves")
+    if integers:
+        trips, unnamed = reader.one(f"SELECT count(DISTINCT hash(trip)), count(*) - count(trip) FROM {MOVES}")
         return int(trips), int(unnamed)
     reader.run(
         "counting trips",
-        "CREATE TEMP TABLE journeys AS SELECT trip, hash(trip) AS mark FROM (SELECT DISTINCT trip FROM moves)",
+        f"CREATE TEMP TABLE {TRIP_HASHES} AS SELECT trip, hash(trip) AS hash FROM (SELECT DISTINCT trip FROM {MOVES})",
     )
-    trips, unnamed = reader.one("SELECT count(*), count(*) FILTER (trip IS NULL OR trip = '') FROM journeys")
+    trips, unnamed = reader.one(f"SELECT count(*), count(*) FILTER (trip IS NULL OR trip = '') FROM {TRIP_HASHES}")
     return int(trips), int(unnamed)
 
 
-def keep_trips(reader: Reader, keys: str, edges: int, rows: int, span: tuple[int, int] | None, numbers: bool) -> None:
-    """Make `kept` (no, trip, time?, rank) from `moves` and `grouped`; with times, `grouped` gets its `last`.
+def keep_trips(
+    reader: Reader, has: Collection[str], n_edges: int, n_rows: int, span: tuple[int, int] | None, integers: bool
+) -> None:
+    """Make `edge_trips` from `moves` and `edges`; with times, add `last` to `edges`.
 
-    `span` are the first and the last time of the log; `numbers` tells that trips are.
+    `has` are the columns of the log, `span` its first and last time; `integers` says whether trips are.
     """
     if span is None:
-        seen = f"(SELECT no, trip FROM moves JOIN grouped USING ({keys}))"
-        reader.run("keeping trips", f"CREATE TEMP TABLE kept AS {latest_trips(seen, timed=False)}")
+        seen = f"(SELECT edge, trip FROM {MOVES} JOIN {EDGES} USING ({listed(edge_key(has))}))"
+        reader.run("keeping trips", f"CREATE TEMP TABLE {EDGE_TRIPS} AS {latest_trips(seen, timed=False)}")
         return
     from fwrl.kernels.latest import TIME, TRIP
 
-    con, latest = reader.con, _latest(reader, keys, edges, rows, span, numbers)
-    edge, rank = np.nonzero(np.arange(KEPT) < latest.seen[:, :1])
+    con, latest = reader.con, _latest(reader, edge_key(has), n_edges, n_rows, span, integers)
+    edge, rank = np.nonzero(np.arange(KEPT) < latest.seen[:, KEPT_TRIPS, None])
     time, trip = latest.sight[edge, rank, TIME], latest.sight[edge, rank, TRIP]
-    picked = {"no": edge.astype(np.int32), "time": time, "rank": rank.astype(np.int32)}
-    con.register("picked", {**picked, "trip": trip} if numbers else {**picked, "mark": trip.view(np.uint64)})
-    named = "picked" if numbers else "picked JOIN journeys USING (mark)"
-    con.execute(f"CREATE TEMP TABLE kept AS SELECT no, trip, time, rank FROM {named}")
-    con.register("seen", {"no": np.arange(edges), "last": np.ascontiguousarray(latest.sight[:, 0, TIME])})
-    con.execute("CREATE OR REPLACE TEMP TABLE grouped AS SELECT grouped.*, last FROM grouped JOIN seen USING (no)")
+    picked = {"edge": edge.astype(np.int32), "time": time, "rank": rank.astype(np.int32)}
+    con.register("picked", {**picked, "trip": trip} if integers else {**picked, "hash": trip.view(np.uint64)})
+    named = "picked" if integers else f"picked JOIN {TRIP_HASHES} USING (hash)"
+    con.execute(f"CREATE TEMP TABLE {EDGE_TRIPS} AS SELECT edge, trip, time, rank FROM {named}")
+    last = np.ascontiguousarray(latest.sight[:, 0, TIME])
+    con.register("last_times", {"edge": np.arange(n_edges), "last": last})
+    con.execute(
+        f"CREATE OR REPLACE TEMP TABLE {EDGES} AS SELECT {EDGES}.*, last FROM {EDGES} JOIN last_times USING (edge)"
+    )
 
 
-def _latest(reader: Reader, keys: str, edges: int, rows: int, span: tuple[int, int], numbers: bool) -> Latest:
-    """The latest trips of each edge; those that are not numbers by their hashes."""
+def _latest(reader: Reader, key: list[str], n_edges: int, n_rows: int, span: tuple[int, int], integers: bool) -> Latest:
+    """The latest trips of each edge, by number where trips are `integers`, otherwise by hash."""
     from fwrl.kernels.latest import keep_latest, no_trips
 
-    (low, high), part = span, ENOUGH * edges / rows
-    until, wanted, most = high + 1, "grouped", rows
-    latest, counts = no_trips(edges, KEPT), np.empty(edges, np.int64)
-    for found in reader.pieces("keeping trips", "SELECT no, count FROM grouped", edges):
-        counts[found["no"]] = found["count"]
+    (low, high), part = span, ENOUGH * n_edges / n_rows
+    until, wanted, most = high + 1, str(EDGES), n_rows
+    latest, counts = no_trips(n_edges, KEPT), _edge_counts(reader, n_edges)
+    terms = listed(["edge", "time::BIGINT AS time", "hash(trip::VARCHAR) AS hash", *when(integers, "trip")])
     while until > low:
         since = low if part > 0.5 else max(low, high - int((high - low) * part))
         within = f"time >= {since} AND time < {until}"
         if most > AT_ONCE:
-            most = int(reader.one(f"SELECT count(*) FROM moves WHERE {within}")[0])
-        trip = ", trip" * numbers
-        query = (
-            f"SELECT no, time::BIGINT AS time, hash(trip::VARCHAR) AS mark{trip} "
-            f"FROM moves JOIN {wanted} USING ({keys}) WHERE {within}"
-        )
-        for found in reader.pieces("keeping trips", query, most):
-            mark: Any = found["mark"]
-            keep_latest(found["no"], found["time"], mark, found["trip"] if numbers else mark.view(np.int64), latest)
-        lacking = np.flatnonzero((latest.seen[:, 0] < KEPT) & (latest.seen[:, 1] < counts))
+            most = int(reader.one(f"SELECT count(*) FROM {MOVES} WHERE {within}")[0])
+        query = f"SELECT {terms} FROM {MOVES} JOIN {wanted} USING ({listed(key)}) WHERE {within}"
+        for rows in reader.pieces("keeping trips", query, most):
+            hash_: Any = rows["hash"]
+            keep_latest(rows["edge"], rows["time"], hash_, rows["trip"] if integers else hash_.view(np.int64), latest)
+        lacking = np.flatnonzero((latest.seen[:, KEPT_TRIPS] < KEPT) & (latest.seen[:, ROWS] < counts))
         if not len(lacking):
             break
-        reader.con.register("few", {"no": lacking})
-        reader.con.execute(
-            f"CREATE OR REPLACE TEMP TABLE lacking AS SELECT {keys}, grouped.no FROM grouped SEMI JOIN few USING (no)"
-        )
+        _make_lacking(reader, key, lacking)
         until, part, wanted, most = since, part * FURTHER, "lacking", int(counts[lacking].sum())
     return latest
+
+
+def _edge_counts(reader: Reader, n_edges: int) -> NDArray[np.int64]:
+    counts = np.empty(n_edges, np.int64)
+    for rows in reader.pieces("keeping trips", f"SELECT edge, count FROM {EDGES}", n_edges):
+        counts[rows["edge"]] = rows["count"]
+    return counts
+
+
+def _make_lacking(reader: Reader, key: list[str], lacking: NDArray[np.int64]) -> None:
+    """Make `lacking`: the edges of which too few trips were read so far."""
+    reader.con.register("few", {"edge": lacking})
+    columns = listed([*key, f"{EDGES}.edge"])
+    reader.con.execute(
+        f"CREATE OR REPLACE TEMP TABLE lacking AS SELECT {columns} FROM {EDGES} SEMI JOIN few USING (edge)"
+    )

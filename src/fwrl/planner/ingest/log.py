@@ -1,246 +1,236 @@
-"""A log in our columns: `state`, `next_state`, and where it has them `action`, `reward`, `trip`, `time`.
+"""A log in SQL: the columns `state`, `next_state` and, where it has them, `action`, `reward`, `trip`, `time`.
 
 Two shapes are read. Rows of *transitions* have `state` and `next_state`. Rows of *visits* have `trip`, `time` and
-`state`: in each trip, ordered by time, every visit but the last is a transition to the next one; of visits at one time
-the lower state, action, reward comes first, so that the order of rows never matters.
+`state`: in each trip, ordered by time, every visit but the last is a transition to the next one. Visits at the same
+time are ordered by state, action and reward, so that the order of rows does not matter.
 
-Labels are grouped as they are and numbered after, when few are left. A value that cannot be read is NULL here; rows
-that lack one are bad.
+A value that cannot be read is NULL; a row that lacks a value it needs is bad.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from fwrl.errors import FwrlError, OptionError, unknown_name
 from fwrl.planner.experience import LARGEST, TimeKind
-from fwrl.planner.ingest.reader import quoted
-from fwrl.planner.ingest.rows import COLUMNS, LABELS
-from fwrl.planner.ingest.sources import INTEGERS, Source, named
-from fwrl.planner.ingest.times import LARGEST as LATEST
-from fwrl.planner.ingest.times import mixed_times, span_of, time_kind, time_value
+from fwrl.planner.ingest.errors import LogError
+from fwrl.planner.ingest.scan import INTEGERS, Source
+from fwrl.planner.ingest.schema import COLUMNS, LABELS, MOVES
+from fwrl.planner.ingest.sql import any_of, identifier, listed, union_all
+from fwrl.planner.ingest.times import mixed_times, span_terms, time_kind, time_term
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 TEXTS = ("VARCHAR", "UUID", "DATE", "JSON")
+LISTED = 20  # columns named in a message
 
-SPAN = "SELECT min(time), max(time), count(*) - count(time) FROM moves"
-
-Kind = Literal["integer", "text", "unsure"]  # of labels; unsure: text that may turn out to be integers
+LabelKind = Literal["integer", "text", "undecided"]  # undecided: text that may turn out to be integers
 Shape = Literal["transitions", "visits"]
 
 
 @dataclass(frozen=True)
-class Log:
-    """SQL for the rows, and what its columns are."""
+class Selection:
+    """The columns of a log from one source.
 
-    parts: tuple[Source, ...]
-    selects: tuple[str, ...]  # one for each part; `{scan}` takes where it reads from
+    Attributes:
+        source: Where the rows come from.
+        terms: The SQL term for each column of the log.
+        span: Terms for the first time, the last time, and the number of rows without a time; none without times.
+
+    """
+
+    source: Source
+    terms: Mapping[str, str]
+    span: tuple[str, ...]
+
+    def rows(self, files: Iterable[str] | None = None) -> str:
+        """A query for all rows, or for those of some files."""
+        scan = self.source.scan if files is None else self.source.scan_of(files)
+        return f"SELECT {listed(f'{term} AS {name}' for name, term in self.terms.items())} FROM {scan}"
+
+
+@dataclass(frozen=True)
+class Log:
+    """Queries for the rows of a log.
+
+    Attributes:
+        selections: One for each source.
+        has: The columns it has.
+        shape: What a row is.
+        kinds: What the labels of each column are.
+        time: What its times are; None without times.
+
+    """
+
+    selections: tuple[Selection, ...]
     has: frozenset[str]
     shape: Shape
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, LabelKind]
     time: TimeKind | None
-    spans: tuple[str, ...] = ()  # where it has times: one for each part, of its first and last time and rows without
 
     @property
     def rows(self) -> str:
         """A query for all rows."""
-        both = zip(self.selects, self.parts, strict=True)
-        return " UNION ALL ".join(select.replace("{scan}", part.scan) for select, part in both)
+        return union_all(selection.rows() for selection in self.selections)
 
     @property
     def span(self) -> str:
-        """A query for the first and the last time of `moves`, perhaps wider, and whether rows have none."""
+        """A query for bounds on the times of `moves`, and the number of rows without a time."""
         if self.shape == "visits":
-            return SPAN
-        both = zip(self.spans, self.parts, strict=True)
-        every = " UNION ALL ".join(span.replace("{scan}", part.scan) for span, part in both)
-        return f"SELECT min(low), max(high), sum(untimed) FROM ({every})"
+            return self.exact_span
+        names = ("low", "high", "untimed")
+        spans = (
+            f"SELECT {listed(f'{term} AS {name}' for term, name in zip(each.span, names, strict=True))} "
+            f"FROM {each.source.scan}"
+            for each in self.selections
+        )
+        return f"SELECT min(low), max(high), sum(untimed) FROM ({union_all(spans)})"
+
+    @property
+    def exact_span(self) -> str:
+        """The same, with exact bounds; reads `moves`."""
+        return f"SELECT min(time), max(time), count(*) - count(time) FROM {MOVES}"
 
     def moves(self, skip_bad: bool) -> str:
-        """A query for the transitions; without `skip_bad`, bad ones among them.
+        """A query for the transitions; bad ones are among them unless `skip_bad`.
 
-        A visit without a state stays as a gap, so that no move leads across it; one without trip or time has no place.
+        A visit without a state interrupts its trip: no transition leads across it. A visit without trip or time is
+        left out.
         """
         if self.shape == "transitions":
             return f"SELECT * FROM ({self.rows}) WHERE NOT ({self.bad_row})" if skip_bad else self.rows
-        kept = ", ".join(name for name in COLUMNS if name in self.has)
-        kinds = {**self.kinds, "next_state": self.kinds["state"]}
-        lost, gap = (" OR ".join(_missing(n, kinds) for n in names) for names in (("trip", "time"), LABELS[:2]))
-        placed = f"SELECT * FROM ({self.rows}) WHERE NOT ({lost})"
-        return f"SELECT * FROM (SELECT {kept}, {self.following} AS next_state FROM ({placed})) WHERE NOT ({gap})"
+        kept = [name for name in COLUMNS if name in self.has]
+        unplaced, gap = (any_of(self.missing(name) for name in names) for names in (("trip", "time"), LABELS[:2]))
+        placed = f"SELECT * FROM ({self.rows}) WHERE NOT ({unplaced})"
+        linked = f"SELECT {listed([*kept, f'{self.following} AS next_state'])} FROM ({placed})"
+        return f"SELECT * FROM ({linked}) WHERE NOT ({gap})"
 
     @property
     def following(self) -> str:
-        """A term for the state of the next visit."""
-        order = ", ".join(name for name in ("time", "state", "action", "reward") if name in self.has)
+        """A term for the state of the next visit of the trip."""
+        order = listed(name for name in ("time", "state", "action", "reward") if name in self.has)
         return f"lead(state) OVER (PARTITION BY trip ORDER BY {order})"
 
     @property
     def bad_row(self) -> str:
-        """Whether a row lacks what it needs before any grouping."""
-        needed = ("trip", "time", "state") if self.shape == "visits" else tuple(self.has)
-        return " OR ".join(_missing(name, self.kinds) for name in COLUMNS if name in needed and name in self.has)
+        """A condition for rows that lack a value they need in any case."""
+        needed = {"trip", "time", "state"} if self.shape == "visits" else self.has
+        return any_of(self.missing(name) for name in COLUMNS if name in needed)
 
     @property
     def bad_move(self) -> str:
-        """Whether a transition made of two visits lacks what only transitions need."""
-        return " OR ".join(_missing(name, self.kinds) for name in ("action", "reward") if name in self.has) or "false"
+        """A condition for transitions made of two visits that lack a value which only transitions need."""
+        return any_of(self.missing(name) for name in ("action", "reward") if name in self.has)
+
+    def missing(self, name: str) -> str:
+        """A condition for rows that lack a value in a column."""
+        if name == "reward":
+            return f"(reward IS NULL OR NOT abs(reward) <= {LARGEST})"
+        kind = self.kinds["state"] if name == "next_state" else self.kinds.get(name, "integer")
+        return f"{name} IS NULL" if kind == "integer" else f"({name} IS NULL OR {name} = '')"
 
 
-def _missing(name: str, kinds: Mapping[str, Kind]) -> str:
-    if name == "reward":
-        return f"(reward IS NULL OR NOT abs(reward) <= {LARGEST})"
-    if kinds.get(name, "integer") != "integer":
-        return f"({name} IS NULL OR {name} = '')"
-    return f"{name} IS NULL"
-
-
-def log_of(con: DuckDBPyConnection, parts: list[Source], columns: Mapping[str, str]) -> Log:
-    """The log that `parts` make up; `columns` says which of theirs stands for one of ours."""
+def log_of(con: DuckDBPyConnection, sources: list[Source], columns: Mapping[str, str]) -> Log:
+    """The log in `sources`; `columns` maps columns of a log to theirs where the names differ."""
     for name in columns:
         if name not in COLUMNS:
             raise OptionError(str(unknown_name("column", name, COLUMNS)))
-    chosen = [_chosen(part, columns) for part in parts]
+    chosen = [_chosen(source, columns) for source in sources]
     has = frozenset(chosen[0])
-    for part, choice in zip(parts, chosen, strict=True):
+    for source, choice in zip(sources, chosen, strict=True):
         if frozenset(choice) != has:
-            odd = ", ".join(sorted(has ^ frozenset(choice)))
+            odd = listed(sorted(has ^ frozenset(choice)))
             raise FwrlError(
-                f"expected the same columns in all of the log; {parts[0].name} and {part.name} differ in {odd}"
+                f"{sources[0].name} and {source.name} differ in {odd}; all of a log must have the same columns"
             )
-    shape: Shape = "transitions" if "next_state" in has else "visits"
-    kinds = {name: _kind(name, parts, chosen) for name in LABELS if name in has}
-    if shape == "transitions":
+    kinds = {name: _kind(name, sources, chosen) for name in LABELS if name in has}
+    if "next_state" in has:
         kinds["state"] = kinds["next_state"] = _joint(kinds["state"], kinds["next_state"])
-    timed = [time_kind(con, part, choice) for part, choice in zip(parts, chosen, strict=True)]
-    time = timed[0] if len(set(timed)) == 1 else mixed_times(timed)
-    both = list(zip(parts, chosen, timed, strict=True))
-    selects = tuple(_select(part, choice, kinds, time, own) for part, choice, own in both)
-    spans = tuple(span_of(part, choice["time"], own, time) for part, choice, own in both) if time else ()
-    return Log(tuple(parts), selects, has, shape, kinds, time, spans)
+    own_times = [time_kind(con, source, choice) for source, choice in zip(sources, chosen, strict=True)]
+    time = own_times[0] if len(set(own_times)) == 1 else mixed_times(own_times)
+    selections = (_selection(*each, kinds, time) for each in zip(sources, chosen, own_times, strict=True))
+    return Log(tuple(selections), has, "transitions" if "next_state" in has else "visits", kinds, time)
 
 
-def _chosen(part: Source, columns: Mapping[str, str]) -> dict[str, str]:
-    """Their column for each of ours that the part has."""
-    folded = {column.casefold(): column for column in part.types}
+def _chosen(source: Source, columns: Mapping[str, str]) -> dict[str, str]:
+    """The source's column for each column of a log that it has."""
+    folded = {column.casefold(): column for column in source.types}
     choice = {}
     for name in COLUMNS:
         wanted = columns.get(name, name)
         if wanted.casefold() in folded:
             choice[name] = folded[wanted.casefold()]
         elif name in columns:
-            close = difflib.get_close_matches(wanted, part.types, n=1)
-            hint = f"did you mean {close[0]!r}? " if close else ""
-            raise FwrlError(f"expected a column {wanted!r} for {name} in {part.name}; {hint}It has {_listed(part)}")
+            close = difflib.get_close_matches(wanted, source.types, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else "."
+            raise FwrlError(f"{source.name} has no column {wanted!r} for {name}{hint} It has {_column_names(source)}")
     if not ({"state", "next_state"} <= choice.keys() or {"trip", "time", "state"} <= choice.keys()):
-        raise FwrlError(
+        raise LogError(
             "expected the columns state and next_state (transitions), or trip, time and state (visits); "
-            f"{part.name} has {_listed(part)}; say which is which with --columns state=...,next_state=..."
+            f"{source.name} has {_column_names(source)}",
+            "columns",
         )
     return choice
 
 
-def _listed(part: Source) -> str:
-    return ", ".join(list(part.types)[:20])
+def _column_names(source: Source) -> str:
+    return listed(list(source.types)[:LISTED])
 
 
-def _kind(name: str, parts: list[Source], chosen: list[dict[str, str]]) -> Kind:
-    found: Kind | None = None
-    for part, choice in zip(parts, chosen, strict=True):
-        type_ = part.types[choice[name]]
-        if part.is_text:
-            kind: Kind = "unsure"
-        elif type_ in INTEGERS:
-            kind = "integer"
-        elif type_ in TEXTS or type_.startswith(("ENUM", "TIMESTAMP")):
-            kind = "text"
-        else:
-            raise FwrlError(
-                f"expected strings or integers as {name}, column {choice[name]!r} of {part.name} is {type_}"
-            )
-        found = kind if found is None else _joint(found, kind)
-    assert found is not None
-    return found
+def _kind(name: str, sources: list[Source], chosen: list[dict[str, str]]) -> LabelKind:
+    """What the labels of a column are in all sources together."""
+    kinds = [_own_kind(name, source, choice[name]) for source, choice in zip(sources, chosen, strict=True)]
+    joint = kinds[0]
+    for kind in kinds[1:]:
+        joint = _joint(joint, kind)
+    return joint
 
 
-def _joint(one: Kind, other: Kind) -> Kind:
-    """What labels are that are partly one, partly the other."""
+def _own_kind(name: str, source: Source, column: str) -> LabelKind:
+    type_ = source.types[column]
+    if source.is_text:
+        return "undecided"
+    if type_ in INTEGERS:
+        return "integer"
+    if type_ in TEXTS or type_.startswith(("ENUM", "TIMESTAMP")):
+        return "text"
+    raise FwrlError(f"expected strings or integers as {name}, column {column!r} of {source.name} is {type_}")
+
+
+def _joint(one: LabelKind, other: LabelKind) -> LabelKind:
+    """What labels are that come partly from one column, partly from another."""
     if "text" in (one, other):
         return "text"
-    return one if one == other else "unsure"
+    return one if one == other else "undecided"
 
 
-def _select(
-    part: Source, choice: Mapping[str, str], kinds: Mapping[str, Kind], time: TimeKind | None, own: TimeKind | None
-) -> str:
-    terms = []
+def _selection(
+    source: Source,
+    choice: Mapping[str, str],
+    own_time: TimeKind | None,
+    kinds: Mapping[str, LabelKind],
+    time: TimeKind | None,
+) -> Selection:
+    terms = {}
     for name, column in choice.items():
-        value = named(column)
-        if part.is_text and name == "reward":
-            value = f"nullif({value}, '')"  # not the bare column: DuckDB would cast while it reads, and fail there
         if name in LABELS:
-            value = f"try_cast({value} AS BIGINT)" if kinds[name] == "integer" else f"{value}::VARCHAR"
+            value = identifier(column)
+            terms[name] = f"try_cast({value} AS BIGINT)" if kinds[name] == "integer" else f"{value}::VARCHAR"
         elif name == "reward":
-            type_ = part.types[column]
-            if type_ not in ("VARCHAR", "FLOAT", "DOUBLE", *INTEGERS) and not type_.startswith("DECIMAL"):
-                raise FwrlError(f"expected numbers as reward, column {column!r} of {part.name} is {type_}")
-            value = f"try_cast({value} AS DOUBLE)"
+            terms[name] = _reward_term(source, column)
         else:
-            value = time_value(part, column, own, time)
-        terms.append(f"{value} AS {name}")
-    return f"SELECT {', '.join(terms)} FROM {{scan}}"
+            terms[name] = time_term(source, column, own_time, time)
+    return Selection(source, terms, span_terms(source, choice["time"], own_time, time) if "time" in choice else ())
 
 
-def first_bad(con: DuckDBPyConnection, log: Log) -> str | None:
-    """The first bad row, in words; None if there is none."""
-    con.execute("SET preserve_insertion_order=true")  # or rows would not be counted in order
-    files: list[str | None] = []
-    for select, part in zip(log.selects, log.parts, strict=True):
-        for file in part.files or (None,):
-            rows = select.replace("{scan}", part.scan if file is None else part.scan_of([file]))
-            numbered = f"SELECT *, {len(files)} AS file_, row_number() OVER () AS row_ FROM ({rows})"
-            files.append(file)
-            if log.shape == "transitions":
-                found = _first_problem(con, log, numbered, files)
-                if found is not None:
-                    return found
-            else:
-                begin = "CREATE TEMP TABLE numbered AS" if len(files) == 1 else "INSERT INTO numbered"
-                con.execute(f"{begin} {numbered}")
-    if log.shape == "transitions":
-        return None
-    # The last visit of a trip, which may go on in another file, needs no action and no reward.
-    return _first_problem(con, log, f"SELECT *, {log.following} AS next_ FROM numbered", files)
-
-
-def _first_problem(con: DuckDBPyConnection, log: Log, numbered: str, files: list[str | None]) -> str | None:
-    found = con.execute(
-        f"SELECT file_, row_, {_problem(log)} AS problem FROM ({numbered}) WHERE problem IS NOT NULL "
-        "ORDER BY file_, row_ LIMIT 1"
-    ).fetchall()
-    if not found:
-        return None
-    number, row, problem = found[0]
-    file = "" if files[number] is None else f"{files[number]}, "
-    return f"{file}row {row:,}: {problem}"
-
-
-def _problem(log: Log) -> str:
-    cases = []
-    for name in COLUMNS:
-        if name not in log.has:
-            continue
-        wrong = _missing(name, log.kinds)
-        if log.shape == "visits" and name in ("action", "reward"):
-            wrong = f"next_ IS NOT NULL AND {wrong}"
-        shown = f"coalesce({name}::VARCHAR, 'nothing')" if name == "reward" else "'nothing'"
-        wanted = f"a number up to {LARGEST:g} in size" if name == "reward" else "a value"
-        if name == "time" and log.time == "number":
-            wanted = f"a number up to {LATEST:,} in size"
-        cases.append(f"WHEN {wrong} THEN {quoted(f'expected {wanted} as {name}, got ')} || {shown}")
-    return f"CASE {' '.join(cases)} END"
+def _reward_term(source: Source, column: str) -> str:
+    type_ = source.types[column]
+    if type_ not in ("VARCHAR", "FLOAT", "DOUBLE", *INTEGERS) and not type_.startswith("DECIMAL"):
+        raise FwrlError(f"expected numbers as reward, column {column!r} of {source.name} is {type_}")
+    # Not the bare column of CSV: DuckDB would cast while it reads, and fail there.
+    value = f"nullif({identifier(column)}, '')" if source.is_text else identifier(column)
+    return f"try_cast({value} AS DOUBLE)"
