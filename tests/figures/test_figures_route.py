@@ -59,5 +59,5 @@ def test_a_state_without_a_position_is_left_out_unless_the_route_passes_it() -> 
     planner = fwrl.fit([*LOG, ("d", "go", -1.0, "e", "t4")])
     figure = route_map(planner.explain("a", "d"), planner.experience, np.vstack([PLACES, [np.nan, np.nan]]))
     assert "a to d" in words(figure)
-    with pytest.raises(FwrlError, match="a position for every state of the route, 'c' has none"):
+    with pytest.raises(FwrlError, match="'c' is on the route but has no position"):
         drawn(np.where(np.arange(4)[:, None] == 2, np.nan, PLACES))

@@ -1,4 +1,4 @@
-"""Saved planners: what goes in comes out, and nothing damaged or forged gets past loading or leads astray."""
+"""Saved planners load as they were saved; damaged or forged files are refused, or cannot do harm."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_crash_while_saving_leaves_the_old_file(saved, monkeypatch):
 
 
 def use(path):
-    """Load, show, ask everything and check; True if that went well, False if the file was refused."""
+    """Load, plan, explain and check; False if the file was refused."""
     try:
         planner = fwrl.load(path)
     except FileError:
@@ -79,7 +79,7 @@ def use(path):
                 with contextlib.suppress(FwrlError):  # rewards may be forged as well
                     planner.explain(s, g, backup=backup).to_dict()
                     planner.alternatives(s, g, 3)
-    with contextlib.suppress(FwrlError):  # evidence is looked at when it is asked for, and may have lost its actions
+    with contextlib.suppress(FwrlError):  # evidence is read here first, and may lack its actions
         planner.edges()
         fwrl.fit(TRIPS, into=planner)
     try:
@@ -90,7 +90,7 @@ def use(path):
 
 
 def damaged(whole, rng):
-    """The bytes of a file after some accident."""
+    """The bytes of a file after random damage."""
     kind = rng.integers(4)
     data = bytearray(whole)
     if kind == 0:
@@ -107,7 +107,7 @@ def damaged(whole, rng):
 
 
 def forged(details, arrays, rng):
-    """Right checksums and wild content."""
+    """Right checksums and random content."""
     key = sorted(arrays)[rng.integers(len(arrays))]
     array = arrays[key].copy()
     if rng.random() < 0.15:
@@ -175,7 +175,7 @@ FORGED = [
 
 
 @pytest.mark.parametrize(("key", "where", "what"), FORGED, ids=[f"{k}={v}" for k, _, v in FORGED])
-def test_content_that_would_lead_astray_is_refused(saved, key, where, what):
+def test_inconsistent_content_is_refused(saved, key, where, what):
     archive = open_archive(saved)
     details, arrays = dict(archive.details), {name: archive[name].copy() for name in archive.names}
     arrays[key][where] = what
@@ -209,7 +209,7 @@ EVIDENCE = ("last", "trip", "trip_time", "sample", "joined", "trips.text", "trip
 
 
 @pytest.mark.parametrize("name", EVIDENCE)
-def test_evidence_is_read_when_it_is_asked_for(saved, name):
+def test_evidence_is_read_on_first_use(saved, name):
     archive = open_archive(saved)
     whole = bytearray(saved.read_bytes())
     whole[archive._sections[name]["offset"]] ^= 1

@@ -1,4 +1,4 @@
-"""What a log amounts to: counted in plain Python, whatever the format, the shape or the order of rows."""
+"""The experience of a log equals plain counting in Python, whatever the format, the shape or the order of rows."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ def test_a_line_that_is_no_json_object_is_named_or_left_out(tmp_path, line, said
     with pytest.raises(FwrlError, match=said) as error:
         fwrl.fit(path)
     assert str(path) in str(error.value)
-    if line != "3":  # sound JSON, but no row
+    if line != "3":  # valid JSON, but no row
         summary = fwrl.fit(path, skip_bad=True).summary
         assert (summary.transitions, summary.skipped) == (2, 1)
 
@@ -383,7 +383,7 @@ def test_folding_looks_up_no_name_on_its_own(monkeypatch):
     assert_same(folded, fwrl.fit([*LOG, ("b", "r", -1.0, "0", "t3", 10)]))
 
 
-def test_only_who_can_allow_more_memory_is_told_how():
+def test_the_memory_error_names_the_option_only_where_there_is_one():
     options: tuple[FitOption | None, ...] = (None, "memory")
     for option in options:
         with (
@@ -465,7 +465,7 @@ def test_logs_with_other_columns_are_not_added(tmp_path):
     [
         ("trip", ["8", "9"], ["10", "11"], [11, 10, 9]),  # by number, not by name
         ("trip", ["8", "x"], ["10", "y"], ["10", "8", "y"]),
-        ("trip,time", ["x,0"], ["1,1", "2,2", "3,3"], ["3", "2", "1"]),  # no kept trip tells that some are names
+        ("trip,time", ["x,0"], ["1,1", "2,2", "3,3"], ["3", "2", "1"]),  # no kept trip shows that some are text
         ("trip,time", ["x,1730779568291", "y,1730779568291"], ["z,1730779568291", "w,1.5"], ["y", "x", "z"]),
     ],
 )

@@ -1,4 +1,4 @@
-"""Malformed logs: every one is read or refused in words, none crashes, hangs or leaves a file."""
+"""Malformed logs are read or refused with a message; none crashes, hangs or leaves a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Published maps: a log of random walks that cover a map, fitted, plans every scenario at its published length."""
+"""A planner fitted to random walks over a published map plans every scenario at its published length."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TRIP = 500  # moves
 def covering_walks(world, rng):
     """Transitions of random walks until every move of the map was made: (state, action, next_state, reward, trip).
 
-    A walk begins at a state with moves still to make, prefers those, and otherwise wanders.
+    A walk begins at a state with moves that were not made yet, prefers such moves, and is otherwise random.
     """
     tables, A = world.tables, world.n_actions
     target = tables.next_state[tables.first[:-1]].reshape(-1, A)

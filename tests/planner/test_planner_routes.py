@@ -1,4 +1,4 @@
-"""Routes are the best that the log supports: held against networkx and against the exact optimum of the counts."""
+"""Routes equal those of networkx, and the exact optimum of the empirical model."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_alternatives_are_looked_for_once_from_every_state_of_a_way(monkeypatch)
     detours = [(k, "y", k - 32.0, 100 + k) for k in range(30)] + [(100 + k, "y", -1.0, k + 1) for k in range(30)]
     planner = fwrl.fit(chain + detours, connections=False)
     assert [-route.reward for route in planner.alternatives(0, 30, 4)] == [30.0, 33.0, 34.0, 35.0]
-    # From the start, from the 30 states of the best way, then only from where further ways left it: after 29 and 28.
+    # From the start, from the 30 states of the best path, then only after the branches of further paths, at 29 and 28.
     assert len(looked) == 1 + 30 + 2 + 3
 
 
