@@ -44,7 +44,7 @@ def test_every_trip_has_its_colour_and_single_observations_are_dotted() -> None:
     legs = [line for line in axes.lines if line.get_linewidth() == 4]
     assert [line.get_color() for line in legs] == [BLUE, ORANGE, ORANGE]
     assert [line.is_dashed() for line in legs] == [False, True, True]
-    assert [line.get_xydata().tolist() for line in legs] == [PLACES[k : k + 2].tolist() for k in range(3)]
+    assert [np.asarray(line.get_xydata()).tolist() for line in legs] == [PLACES[k : k + 2].tolist() for k in range(3)]
 
 
 def test_all_logged_moves_are_roads_and_one_way_ones_have_a_head() -> None:

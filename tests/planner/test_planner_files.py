@@ -129,7 +129,7 @@ def forged_details(details, rng):
     if rng.random() < 0.3:
         return details | {"time": "yesterday"} if rng.random() < 0.5 else {"summary": 3}
     field = str(rng.choice(sorted(details["summary"])))
-    wild = ["abc", None, True, -1, 1.5, 10**30, [1], {}]
+    wild: list[object] = ["abc", None, True, -1, 1.5, 10**30, [1], {}]
     return details | {"summary": details["summary"] | {field: wild[rng.integers(len(wild))]}}
 
 

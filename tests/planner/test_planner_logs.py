@@ -9,10 +9,10 @@ import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
 
-import networkx as nx
+import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -324,7 +324,8 @@ def test_steps_of_a_walk_are_a_log_without_its_jumps():
     planner = fwrl.fit(steps)
     assert planner.summary.transitions == sum(not step.arrived for step in steps)
     assert planner.summary.trips == 2
-    for s, g in itertools.product(planner.states, planner.states):
+    states = [int(state) for state in planner.states]
+    for s, g in itertools.product(states, states):
         assert planner.value(s, g) == pytest.approx(agent.value(s, g) if s != g else 0.0)
 
 

@@ -10,6 +10,7 @@ from fwrl.worlds import load_world
 from fwrl.worlds.movingai import read_scenarios
 
 TRIP = 500  # moves
+ROW = [("state", "i8"), ("action", "i8"), ("next_state", "i8"), ("reward", "f8"), ("trip", "i8")]
 
 
 def covering_walks(world, rng):
@@ -39,8 +40,7 @@ def covering_walks(world, rng):
 def test_every_scenario_is_planned_at_its_published_length(movingai_maps, name):
     world = load_world(str(movingai_maps / f"{name}.map"))
     rows = covering_walks(world, np.random.default_rng(0))
-    log = np.rec.fromarrays(list(zip(*rows, strict=True)), names="state,action,next_state,reward,trip")
-    planner = fwrl.fit(log, connections=False)
+    planner = fwrl.fit(np.array(rows, ROW).view(np.recarray), connections=False)
     scenarios = read_scenarios(movingai_maps / f"{name}.map.scen")
     assert len(scenarios) > 100
     for scenario in scenarios:

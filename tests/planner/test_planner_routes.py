@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
-import networkx as nx
+import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -87,7 +87,7 @@ def counted(steps):
     names = sorted({s for s, *_ in steps} | {n for *_, n in steps})
     place = {name: k for k, name in enumerate(names)}
     actions = sorted({a for _, a, *_ in steps})
-    table = {}
+    table: dict[tuple[object, object], dict[object, list[float]]] = {}
     for s, a, r, n in steps:
         table.setdefault((s, a), {}).setdefault(n, []).append(r)
     outcomes = []
@@ -210,7 +210,12 @@ def test_an_integer_is_found_however_it_is_written(name):
 def test_alternatives_are_looked_for_once_from_every_state_of_a_way(monkeypatch):
     looked = []
     shortest = alternatives.PathSearch.shortest
-    monkeypatch.setattr(alternatives.PathSearch, "shortest", lambda *given: looked.append(given[1]) or shortest(*given))
+
+    def recorded(search, start, *given):
+        looked.append(start)
+        return shortest(search, start, *given)
+
+    monkeypatch.setattr(alternatives.PathSearch, "shortest", recorded)
     chain = [(k, "x", -1.0, k + 1) for k in range(30)]
     detours = [(k, "y", k - 32.0, 100 + k) for k in range(30)] + [(100 + k, "y", -1.0, k + 1) for k in range(30)]
     planner = fwrl.fit(chain + detours, connections=False)
@@ -254,7 +259,7 @@ def test_a_goal_that_hangs_on_one_outcome_in_billions_is_refused_in_words():
 def test_wrong_options_are_refused():
     planner = fwrl.fit(CITY)
     with pytest.raises(OptionError, match="backup"):
-        planner.plan("a", "c", backup="worst")
+        planner.plan("a", "c", backup="worst")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="alternatives need backup 'best'"):
         planner.alternatives("a", "c", 2, backup="expected")
     with pytest.raises(OptionError, match="at least one"):

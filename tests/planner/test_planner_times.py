@@ -6,7 +6,7 @@ import itertools
 import json
 
 import duckdb
-import pyarrow as pa
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 import fwrl

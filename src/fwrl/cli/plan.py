@@ -76,7 +76,7 @@ def route_options(
     if positions is not None:
         from fwrl.planner import read_positions
 
-        options["positions"] = read_positions(positions, planner.experience.states)
+        options["positions"] = read_positions(positions, planner.states)
     return options
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -20,7 +20,7 @@ from fwrl.files import Archive, open_archive
 from fwrl.planner.experience import Experience, Floats, Indices, LogSummary
 from fwrl.planner.explanation import Explanation, explained
 from fwrl.planner.file_format import read_experience, write_experience
-from fwrl.planner.labels import Label
+from fwrl.planner.labels import Label, Labels
 from fwrl.planner.policy import Policy
 from fwrl.planner.route import Route, RouteStep, concatenated
 
@@ -106,7 +106,7 @@ class Planner:
         return self.experience.summary
 
     @property
-    def states(self) -> Sequence[Label]:
+    def states(self) -> Labels:
         """The labels of all states, in order."""
         return self.experience.states
 
