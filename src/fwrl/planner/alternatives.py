@@ -74,7 +74,7 @@ def _view(array: Floats | Indices) -> Any:
     return memoryview(np.ascontiguousarray(array))  # type: ignore[arg-type]
 
 
-class Candidate(NamedTuple):
+class CandidatePath(NamedTuple):
     """A path that may be among the best; candidates are compared by these fields in order.
 
     Attributes:
@@ -97,7 +97,7 @@ def best_paths(experience: Experience, V: Floats, start: int, goal: int, k: int,
     if V[start] == -np.inf or start == goal:
         return []
     best = search.shortest(start, set(), set(), math.inf)
-    candidates = [] if best is None else [Candidate(best[0], len(best[1]), best[1], 0)]
+    candidates = [] if best is None else [CandidatePath(best[0], len(best[1]), best[1], 0)]
     chosen: list[Path] = []
     taken: Branches = {}
     while candidates:
@@ -111,7 +111,12 @@ def best_paths(experience: Experience, V: Floats, start: int, goal: int, k: int,
 
 
 def _branch(
-    search: PathSearch, parent: Candidate, states: list[int], taken: Branches, candidates: list[Candidate], wanted: int
+    search: PathSearch,
+    parent: CandidatePath,
+    states: list[int],
+    taken: Branches,
+    candidates: list[CandidatePath],
+    wanted: int,
 ) -> None:
     """Add `parent` to the paths `taken`, and the paths that leave it to the `wanted` best candidates."""
     closed: set[int] = set()
@@ -124,7 +129,7 @@ def _branch(
             rest = search.shortest(states[n], closed, barred, limit - spent)
             if rest is not None:
                 path = (*parent.path[:n], *rest[1])
-                bisect.insort(candidates, Candidate(spent + rest[0], len(path), path, n))
+                bisect.insort(candidates, CandidatePath(spent + rest[0], len(path), path, n))
                 del candidates[wanted:]
         spent += search.cost(e)
         taken = taken.setdefault(states[n + 1], {})

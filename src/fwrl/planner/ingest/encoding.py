@@ -17,7 +17,7 @@ from fwrl.planner.ingest.schema import (
     STATE_CODES,
     TRIP_CODES,
     TRIP_HASHES,
-    Table,
+    SharedTable,
 )
 from fwrl.planner.ingest.sql import listed, when
 from fwrl.planner.labels import IntegerLabels, Labels, TextLabels
@@ -68,7 +68,7 @@ def _is_integer(reader: Reader, log: Log, name: str, old: Experience | None) -> 
     return all(reader.one(f"SELECT {listed(whole)} FROM {table}"))
 
 
-def _encode(reader: Reader, codes: Table, table: Table, columns: Sequence[str], integer: bool) -> Labels:
+def _encode(reader: Reader, codes: SharedTable, table: SharedTable, columns: Sequence[str], integer: bool) -> Labels:
     """The labels in `columns` of `table`; makes the table `codes`, from label to code."""
     distinct = " UNION ".join(f"SELECT DISTINCT {column} AS label FROM {table}" for column in columns)
     typed = "label::BIGINT" if integer else "label::VARCHAR"

@@ -15,7 +15,7 @@ LABELS = ("state", "next_state", "action", "trip")
 
 
 @dataclass(frozen=True)
-class Table:
+class SharedTable:
     """A table or view in DuckDB; as text it is its name.
 
     Attributes:
@@ -41,7 +41,7 @@ class Table:
         return self.name
 
 
-MOVES = Table(
+MOVES = SharedTable(
     "moves",
     {
         "state": "label",
@@ -55,7 +55,7 @@ MOVES = Table(
     readers=("grouping", "latest", "log", "connections"),
     only_with={"action": "action", "reward": "reward", "trip": "trip", "time": "time"},
 )
-EDGES = Table(
+EDGES = SharedTable(
     "edges",
     {
         "state": "label",
@@ -71,13 +71,13 @@ EDGES = Table(
     readers=("grouping", "latest", "folding", "encoding"),
     only_with={"action": "action", "last": "time"},
 )
-TRIP_HASHES = Table(
+TRIP_HASHES = SharedTable(
     "trip_hashes",  # made only where trips are text
     {"trip": "label, each once", "hash": "its 64-bit hash"},
     writers=("latest",),
     readers=("latest", "encoding"),
 )
-EDGE_TRIPS = Table(
+EDGE_TRIPS = SharedTable(
     "edge_trips",  # made only where the log has trips
     {
         "edge": "number of the edge",
@@ -91,8 +91,10 @@ EDGE_TRIPS = Table(
 )
 
 
-def _codes(name: str, readers: tuple[str, ...]) -> Table:
-    return Table(name, {"label": "as in `edges`", "code": "index among the labels in order"}, ("encoding",), readers)
+def _codes(name: str, readers: tuple[str, ...]) -> SharedTable:
+    return SharedTable(
+        name, {"label": "as in `edges`", "code": "index among the labels in order"}, ("encoding",), readers
+    )
 
 
 STATE_CODES = _codes("state_codes", readers=("encoding", "connections"))
