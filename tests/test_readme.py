@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fwrl.planner import warehouse
+from fwrl.samples import warehouse
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 TEXT = README.read_text(encoding="utf-8")

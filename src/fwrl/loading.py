@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fwrl.files import open_archive
-from fwrl.planner.experience import KIND
+from fwrl.planner.file_format import KIND
 
 if TYPE_CHECKING:
     from fwrl.agents.agent import Agent

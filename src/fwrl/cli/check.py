@@ -1,4 +1,4 @@
-"""`fwrl check`: is a saved file sound?"""
+"""`fwrl check`: whether a saved file is undamaged."""
 
 from __future__ import annotations
 

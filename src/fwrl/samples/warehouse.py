@@ -1,11 +1,12 @@
-"""A warehouse and its log: what the tutorial learns from.
+"""A sample log: robots in a warehouse, for the tutorial.
 
 Six aisles, A to F, of eight bays each run from the front corridor to the back one. Aisles A and D are one-way to the
 back, B and E one-way to the front; C and F go both ways, but F is slippery: one move in four skids on the spot.
 Robots 1 to 3 carry goods between `dock` and the aisles A to C, robots 4 to 6 between the aisles D to F and `packing`.
-Both kinds cross the back corridor between C and D, so no trip leads from the dock to packing, and yet there is a way.
+Both groups cross the back corridor between C and D, so that no trip leads from the dock to packing, but their moves
+together do.
 
-    python -m fwrl.planner.warehouse trips.csv places.csv
+    python -m fwrl.samples.warehouse trips.csv places.csv
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ BAYS = 8
 BACKWARD, FORWARD, SLIPPERY = "AD", "BE", "F"
 SKID = 0.25
 SECONDS = {"up": 4, "down": 4, "left": 6, "right": 6, "in": 5, "out": 5}
-DETOUR = 0.1  # how often a robot gives way to another and takes any move
+DETOUR = 0.1  # probability of a random move instead of the shortest
 
 Moves = dict[str, dict[str, str]]  # state -> action -> next state
 
@@ -42,7 +43,7 @@ class Visit(NamedTuple):
 
 
 def floor_plan() -> tuple[Moves, dict[str, tuple[float, float]]]:
-    """The moves between places, and where they are.
+    """The moves between places, and the positions of places.
 
     >>> moves, places = floor_plan()
     >>> moves["A3"], moves["front-B"]["right"], places["C8"]
@@ -107,20 +108,20 @@ def _trip(
 
 
 def _distances(goal: str, moves: Moves, zone: set[str]) -> dict[str, int]:
-    """Moves to the goal from every place of a zone; far more than any where there is no way."""
+    """Number of moves to the goal from every place of a zone; more than any path has where there is none."""
     before: dict[str, list[str]] = {place: [] for place in zone}
     for place in zone:
         for there in moves[place].values():
             if there in zone:
                 before[there].append(place)
-    found, waiting = {goal: 0}, deque([goal])
-    while waiting:
-        there = waiting.popleft()
+    distance, queue = {goal: 0}, deque([goal])
+    while queue:
+        there = queue.popleft()
         for place in before[there]:
-            if place not in found:
-                found[place] = found[there] + 1
-                waiting.append(place)
-    return {place: found.get(place, len(moves)) for place in zone}
+            if place not in distance:
+                distance[place] = distance[there] + 1
+                queue.append(place)
+    return {place: distance.get(place, len(moves)) for place in zone}
 
 
 def write(log: Path, positions: Path, count: int = 400, seed: int = 0) -> None:
@@ -138,5 +139,5 @@ def _rows(places: dict[str, tuple[float, float]]) -> list[tuple[str, float, floa
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:
-        sys.exit("usage: python -m fwrl.planner.warehouse LOG.csv POSITIONS.csv")
+        sys.exit("usage: python -m fwrl.samples.warehouse LOG.csv POSITIONS.csv")
     write(Path(sys.argv[1]), Path(sys.argv[2]))

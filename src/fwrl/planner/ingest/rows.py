@@ -1,4 +1,4 @@
-"""Rows from Python: episodes as Gymnasium's ecosystem keeps them, and any iterable of transitions.
+"""Rows from Python objects: episodes as the Gymnasium ecosystem keeps them, or any iterable of transitions.
 
 An episode has `observations` (one more than steps), `actions` and `rewards`, as attributes or keys. A transition is
 a mapping or a named tuple with the names of columns, or a plain tuple (state, next_state) or
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
+from fwrl.planner.ingest.schema import COLUMNS, LABELS
 
 Table = dict[str, NDArray[Any]]
 TUPLES = {
@@ -22,13 +23,11 @@ TUPLES = {
     5: ("state", "action", "reward", "next_state", "trip"),
     6: ("state", "action", "reward", "next_state", "trip", "time"),
 }
-COLUMNS = ("state", "next_state", "action", "reward", "trip", "time")
-LABELS = ("state", "next_state", "action", "trip")
-EPISODE = "episode"  # what a step of `fwrl.rollout` calls a trip
+EPISODE = "episode"  # the name of the trip in a step of `fwrl.rollout`
 
 
 def collected(source: Any) -> Table:
-    """Columns of whatever rows, episodes or columns `source` holds.
+    """The columns of a log given as rows, as episodes or as columns.
 
     >>> {name: column.tolist() for name, column in collected([("a", "b"), ("b", "c")]).items()}
     {'state': ['a', 'b'], 'next_state': ['b', 'c']}
@@ -59,11 +58,11 @@ def _episode_rows(episode: Any, number: int) -> list[dict[str, Any]]:
     states = list(seen["observation"] if isinstance(seen, Mapping) else (_state(one) for one in seen))
     infos = episode.get("infos") if isinstance(episode, Mapping) else getattr(episode, "infos", None)
     if isinstance(infos, Mapping) and "path_reward" in infos:
-        rewards = list(infos["path_reward"])[-len(actions) :]  # the goal reward is no part of a path
+        rewards = list(infos["path_reward"])[-len(actions) :]  # path rewards exclude the goal reward
     if not len(states) == len(actions) + 1 == len(rewards) + 1:
         raise FwrlError(
-            f"expected an episode with one observation more than actions and rewards, episode {number} has "
-            f"{len(states)} observations, {len(actions)} actions, {len(rewards)} rewards"
+            f"episode {number} has {len(states)} observations, {len(actions)} actions and {len(rewards)} rewards; "
+            "expected one observation more than actions and rewards"
         )
     steps = zip(states[:-1], actions, rewards, states[1:], strict=True)
     return [
@@ -73,7 +72,7 @@ def _episode_rows(episode: Any, number: int) -> list[dict[str, Any]]:
 
 
 def _row(item: Any, number: int) -> list[dict[str, Any]]:
-    """One row, or none for the arriving step of the paper's protocol, which is no move."""
+    """One row; none for the arriving step of the paper's protocol, which is not a transition."""
     if hasattr(item, "_asdict"):
         item = item._asdict()
     if isinstance(item, Mapping):
@@ -88,25 +87,25 @@ def _row(item: Any, number: int) -> list[dict[str, Any]]:
     else:
         raise FwrlError(
             "expected transitions as mappings, (state, next_state) or (state, action, reward, next_state"
-            f"[, trip[, time]]); item {number} is {item!r}"
+            f"[, trip[, time]]), item {number} is {item!r}"
         )
     return [{name: _state(value) if name in LABELS else value for name, value in row.items()}]
 
 
 def _state(value: Any) -> Any:
-    """The state in an observation of a goal environment; anything else as it is."""
+    """The state in an observation of a goal environment; any other value unchanged."""
     return value["observation"] if isinstance(value, Mapping) and "observation" in value else value
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:
     if not rows:
-        raise FwrlError("expected at least one transition, the log is empty")
+        raise FwrlError("the log is empty; expected at least one transition")
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: _column(name, [row.get(name) for row in rows]) for name in names}
 
 
 def _column(name: str, values: list[Any]) -> NDArray[Any]:
-    """Integers where all are, numbers where all are, otherwise text; None stays a gap."""
+    """An array of integers or of numbers if all values are, otherwise of text; None stays missing."""
     plain = [_plain(value) for value in values]
     kinds = {type(value) for value in plain}
     if kinds == {int}:
@@ -129,5 +128,5 @@ def _column(name: str, values: list[Any]) -> NDArray[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Python's own number for one of NumPy's."""
+    """A NumPy scalar as a Python number; any other value unchanged."""
     return value.item() if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0 else value

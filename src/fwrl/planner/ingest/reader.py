@@ -1,4 +1,4 @@
-"""A DuckDB connection with a limit on memory, a watch on how far it is, and errors in our words."""
+"""A DuckDB connection with a memory limit, progress reports, Ctrl-C and errors in the words of this package."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
+from fwrl.planner.ingest.errors import BrokenLinesError, FitOption, LogError
+from fwrl.planner.ingest.sql import quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -22,45 +24,42 @@ T = TypeVar("T")
 Progress = Callable[[str, float], None]
 Columns = dict[str, NDArray[Any]]
 
-POLL = 0.1  # seconds between two looks at how far DuckDB is
-AT_ONCE = 4_000_000  # rows taken from DuckDB in one go
-CTRL_C = ("Query interrupted", "KeyboardInterrupt")  # what DuckDB makes of it
+POLL = 0.1  # seconds between two progress reports
+AT_ONCE = 4_000_000  # rows fetched from DuckDB at once
+CTRL_C = ("Query interrupted", "KeyboardInterrupt")  # what DuckDB's message begins with after Ctrl-C
 KIND = re.compile(r"^[A-Z][\w ]* Error: ")  # what DuckDB's messages begin with
 
 
-class BrokenLinesError(FwrlError):
-    """A CSV file has line breaks inside quotes, which only one thread can read."""
-
-
-def quoted(text: str) -> str:
-    """A string in SQL."""
-    return "'" + text.replace("'", "''") + "'"
-
-
 class Reader:
-    """Runs queries, telling how far they are."""
+    """Runs queries, and reports their progress.
+
+    Args:
+        con: The connection.
+        progress: Called with the name of the step and the part of it that is done, from 0 to 1.
+
+    """
 
     def __init__(self, con: DuckDBPyConnection, progress: Progress | None) -> None:
         self.con, self._progress = con, progress
 
-    def run(self, what: str, query: str) -> None:
-        """Execute a query, telling the watch."""
-        self._stoppable(lambda: self.con.execute(query), what)
+    def run(self, step: str, query: str) -> None:
+        """Execute a query as a `step` whose progress is reported."""
+        self._stoppable(lambda: self.con.execute(query), step)
 
-    def pieces(self, what: str, query: str, most: int) -> Iterator[Columns]:
-        """The columns of an answer of at most `most` rows: a long one is written down first, and read bit by bit."""
+    def pieces(self, step: str, query: str, most: int) -> Iterator[Columns]:
+        """The columns of an answer of at most `most` rows; a long one is stored first and fetched in pieces."""
         if most <= AT_ONCE:
-            yield self.columns(query, what)
+            yield self.columns(query, step)
             return
-        self.run(what, f"CREATE OR REPLACE TEMP TABLE spooled AS {query}")
+        self.run(step, f"CREATE OR REPLACE TEMP TABLE spooled AS {query}")
         for first in range(0, int(self.one("SELECT count(*) FROM spooled")[0]), AT_ONCE):
             yield self.columns(f"SELECT * FROM spooled WHERE rowid >= {first} AND rowid < {first + AT_ONCE}")
         self.con.execute("DROP TABLE spooled")
 
-    def columns(self, query: str, what: str = "") -> Columns:
-        """The columns of an answer that lacks no value."""
-        found = self._stoppable(lambda: self.con.sql(query).fetchnumpy(), what)
-        return {name: np.ma.getdata(column) for name, column in found.items()}
+    def columns(self, query: str, step: str = "") -> Columns:
+        """The columns of an answer without NULLs."""
+        columns = self._stoppable(lambda: self.con.sql(query).fetchnumpy(), step)
+        return {name: np.ma.getdata(column) for name, column in columns.items()}
 
     def one(self, query: str) -> tuple[Any, ...]:
         """The only row of an answer."""
@@ -68,30 +67,30 @@ class Reader:
         rows: list[tuple[Any, ...]] = self._stoppable(lambda: self.con.execute(query).fetchall())
         return rows[0]
 
-    def _stoppable(self, work: Callable[[], T], what: str = "") -> T:
-        """What `work` returns, done in another thread, since DuckDB may not notice Ctrl-C in this one.
+    def _stoppable(self, work: Callable[[], T], step: str = "") -> T:
+        """The result of `work`, done in another thread, since DuckDB may not notice Ctrl-C in this one.
 
-        If it is called `what`, the watch is told how far it is.
+        Progress is reported if the work is a named `step`.
         """
         promise: Future[T] = Future()
         thread = threading.Thread(target=lambda: _fulfil(promise, work))
         try:
             thread.start()
-            self._tell(what, 0.0)
+            self._report(step, 0.0)
             while not wait([promise], POLL).done:
-                self._tell(what, max(0.0, self.con.query_progress()) / 100)
+                self._report(step, max(0.0, self.con.query_progress()) / 100)
         except BaseException:
-            # By its promise: Ctrl-C while joining a thread makes Python take it for ended. The query may not have
-            # begun yet, and then does not stop at once.
+            # Checks the promise, not the thread: after Ctrl-C during join, Python takes a thread for ended. The query
+            # may not have begun yet, and is then interrupted again.
             while thread.ident is not None and not promise.done():
                 self.con.interrupt()
                 wait([promise], POLL)
             raise
         return promise.result()
 
-    def _tell(self, what: str, part: float) -> None:
-        if what and self._progress is not None:
-            self._progress(what, part)
+    def _report(self, step: str, part: float) -> None:
+        if step and self._progress is not None:
+            self._progress(step, part)
 
 
 def _fulfil(promise: Future[T], work: Callable[[], T]) -> None:
@@ -102,8 +101,13 @@ def _fulfil(promise: Future[T], work: Callable[[], T]) -> None:
 
 
 @contextlib.contextmanager
-def reading(memory: str, progress: Progress | None, what: str = "log", more: str = "") -> Iterator[Reader]:
-    """A reader; what DuckDB says against `what` it reads becomes one of our errors, with how to allow `more` memory."""
+def reading(
+    memory: str, progress: Progress | None, what: str = "log", option: FitOption | None = None
+) -> Iterator[Reader]:
+    """A reader of `what`; DuckDB's errors become errors of this package.
+
+    `option` is the option of `fit` that raises the limit on `memory`, None where there is none.
+    """
     import duckdb
 
     with tempfile.TemporaryDirectory(prefix="fwrl-") as folder, duckdb.connect() as con:
@@ -113,18 +117,19 @@ def reading(memory: str, progress: Progress | None, what: str = "log", more: str
             con.execute("SET preserve_insertion_order=false; SET TimeZone='UTC'")
             yield Reader(con, progress)
         except duckdb.OutOfMemoryException as error:
-            raise FwrlError(f"the {what} needs more memory than {memory}{more}: {_first(error)}") from error
+            problem = f"the {what} needs more memory than {memory} ({_sentence(error)})"
+            raise (FwrlError(problem) if option is None else LogError(problem, option)) from error
         except (duckdb.Error, RuntimeError) as error:
-            if _first(error).startswith(CTRL_C):
+            if _sentence(error).startswith(CTRL_C):
                 raise KeyboardInterrupt from error
             if not isinstance(error, duckdb.Error):
                 raise
             kind = BrokenLinesError if "quoted new lines" in str(error) else FwrlError
-            raise kind(f"cannot read the {what}: {_first(error)}") from error
+            raise kind(f"cannot read the {what}: {_sentence(error)}") from error
 
 
-def _first(error: Exception) -> str:
-    """The sentence of DuckDB's message that matters, and the file it names."""
+def _sentence(error: Exception) -> str:
+    """The sentence of DuckDB's message that says what is wrong, and the file it names."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = KIND.sub("", lines[0])
     more = ""
