@@ -17,6 +17,6 @@ def play(
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
 ) -> None:
     """Open a local page on which two agents learn side by side, and any cell clicked becomes the goal."""
-    from fwrl.play import serve
+    from fwrl.web import serve
 
     serve(host, port, browser=browser, say=typer.echo)

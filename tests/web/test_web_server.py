@@ -1,0 +1,90 @@
+"""The server: what a page is told and shown, and that pages do not get into each other's way."""
+
+import json
+
+import pytest
+from web_server import PATIENCE, running
+
+
+@pytest.fixture(scope="module")
+def server():
+    with running("--port", "0") as server:
+        yield server
+
+
+def test_a_page_is_greeted_and_shown_the_first_world(server):
+    with server.page() as page:
+        hello = page.hear("hello")
+        assert {"fwrl", "qlcat", "mbrl"} <= {agent["name"] for agent in hello["agents"]}
+        assert hello["worlds"][0] == "four-rooms"
+        assert len(page.hear("world")["cells"]) == 68
+        assert page.hear("state")["agents"] == ["fwrl", "qlcat"]
+        assert page.frame()[:4] == b"FWR1"
+
+
+def test_no_frame_is_sent_before_the_last_one_was_drawn(server):
+    with server.page() as page:
+        page.say("speed", value=1e6)
+        page.say("play")
+        page.frame()
+        while isinstance(told := page.socket.recv(timeout=PATIENCE), str):
+            pass
+        for _ in range(300):  # each of which makes another frame due
+            page.say("step")
+            heard = page.socket.recv(timeout=PATIENCE)
+            while isinstance(heard, str) and json.loads(heard)["type"] != "state":
+                heard = page.socket.recv(timeout=PATIENCE)
+            assert isinstance(heard, str)
+        page.say("ack", frame=int.from_bytes(told[4:8], "little"))
+        assert page.frame()[:4] == b"FWR1"
+
+
+def test_the_last_episodes_before_a_pause_are_in_the_curves(server):
+    with server.page() as page:
+        page.say("speed", value=1e6)
+        page.say("play")
+        for _ in range(3):
+            page.frame()
+        page.say("pause")
+        episode, curve = -1, {"sides": [[{"episodes": []}]]}
+        while page.hear("state")["playing"]:
+            pass
+        while episode < 1 or sum(curve["sides"][0][0]["episodes"]) != episode:
+            told = page.next()
+            if isinstance(told, bytes):
+                episode = int.from_bytes(told[20:24], "little")
+            elif told["type"] == "curve":
+                curve = told
+
+
+def test_a_goal_clicked_and_a_cell_inspected(server):
+    with server.page() as page:
+        page.say("speed", value=1e6)
+        page.say("play")
+        for _ in range(10):
+            page.frame()
+        page.say("pause")
+        page.say("goal", cell=13)
+        page.say("inspect", cell=12)
+        told = page.hear("inspect")
+        assert (told["cell"], told["goal"]) == (12, 13)
+        assert [len(side["values"]) for side in told["sides"]] == [4, 4]
+        fwrl, qlcat = told["sides"]
+        assert (fwrl["arrives"], qlcat["arrives"]) == (True, False)
+        assert fwrl["pieces"][0]["states"][0] == 0
+
+
+def test_a_busy_page_does_not_starve_another(server):
+    with server.page() as busy, server.page() as calm:
+        busy.say("world", name="four-rooms-60")
+        busy.say("speed", value=1e6)
+        busy.say("play")
+        while busy.hear("world")["name"] != "four-rooms-60":
+            pass
+        while len(busy.frame()) < 30_000:
+            pass
+        calm.hear("state")
+        for cell in (12, 13, 14) * 5:
+            calm.say("inspect", cell=cell)
+            assert calm.hear("inspect")["cell"] == cell
+            assert len(busy.frame()) > 30_000
