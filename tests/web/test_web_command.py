@@ -4,6 +4,7 @@ import signal
 import socket
 import subprocess
 import sys
+from typing import Any
 
 from web_server import PATIENCE, running
 
@@ -45,7 +46,7 @@ def test_ctrl_c_ends_it_with_a_page_at_full_speed():
             page.frame()
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(timeout=PATIENCE) == 130
-        assert server.process.stdout.read() == "fwrl: stopped\n"
+        assert server.output() == "fwrl: stopped\n"
 
 
 ENDLESS = """
@@ -72,19 +73,21 @@ def test_ctrl_c_does_not_wait_for_what_is_being_made():
         page.hear("working")
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(timeout=PATIENCE) == 130
-        assert server.process.stdout.read() == "fwrl: stopped\n"
+        assert server.output() == "fwrl: stopped\n"
 
 
 def test_where_kernels_must_be_compiled_the_map_comes_first_and_ctrl_c_ends_it(tmp_path):
     empty = {"XDG_CACHE_HOME": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path)}
     with running("--port", "0", environment=empty) as server, server.page() as page:
-        heard = [page.next()]
-        while heard[-1].get("compiling") is not True:
-            heard.append(page.next())
+        heard: list[dict[str, Any]] = []
+        while not heard or heard[-1].get("compiling") is not True:
+            told = page.next()
+            assert isinstance(told, dict)
+            heard.append(told)
         assert [told["type"] for told in heard if told["type"] != "working"] == ["hello", "world"]
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(timeout=PATIENCE) == 130
-        assert server.process.stdout.read() == "fwrl: stopped\n"
+        assert server.output() == "fwrl: stopped\n"
 
 
 def command(*arguments):

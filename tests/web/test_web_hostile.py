@@ -2,6 +2,7 @@
 
 import json
 import random
+from typing import Any
 
 import pytest
 from web_server import running
@@ -45,6 +46,14 @@ HOSTILE = [
     b"\x00\xff",
     b"",
 ]
+
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "world": {"name": "h-maze"},
+    "agent": {"side": 0, "name": "ql"},
+    "goal": {"cell": 13},
+    "tour": {"step": 2},
+}
 
 
 def hostile(rng):
@@ -93,9 +102,8 @@ def test_pages_that_leave_in_the_middle_of_something_leave_no_trace():
                 page.hear("state")
                 page.say("speed", value=1e6)
                 page.say("play")
-                for kind in ("world", "agent", "goal", "tour")[k % 4 :]:
-                    fields = {"world": {"name": "h-maze"}, "agent": {"side": 0, "name": "ql"}, "goal": {"cell": 13}}
-                    page.say(kind, **fields.get(kind, {"step": 2}))
+                for kind in list(CHANGES)[k % 4 :]:
+                    page.say(kind, **CHANGES[kind])
                 if k % 2:
                     page.next()
                 else:
@@ -110,6 +118,7 @@ def test_a_message_beyond_the_limit_closes_the_page_and_nothing_else(server):
         page.say("map", text="." * 70_000)
         with pytest.raises(ConnectionClosed) as closed:
             page.hear("never")
+        assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1009
     with server.page() as page:
         page.hear("state")

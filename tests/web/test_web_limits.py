@@ -1,6 +1,7 @@
-"""Limits: how many pages, how much memory, how long; what is too much is refused in words, and the page goes on."""
+"""Limits on pages, memory and idle time: what exceeds them is refused with an error, and the page goes on."""
 
 import time
+from typing import Any
 
 import pytest
 from web_server import PATIENCE, running
@@ -14,14 +15,14 @@ def test_a_large_world_that_fits_is_taken_and_one_too_large_for_its_agents_refus
         while len(page.hear("world")["cells"]) != 10_000:
             pass
         page.say("agent", side=1, name="dg")  # which keeps all pairs, 3,052 MiB
-        assert "page's 512 MiB" in page.hear("error")["message"]
+        assert "a page may use 512 MiB" in page.hear("error")["message"]
         page.say("step")
         while len(page.frame()) < 10_000:
             pass
         page.say("world", name="four-rooms-60")  # where DG-learning has some 370 MiB of tables
         page.say("agent", side=0, name="dg")
         page.say("agent", side=1, name="dg")
-        assert "page's 512 MiB" in page.hear("error")["message"]
+        assert "a page may use 512 MiB" in page.hear("error")["message"]
         page.say("step")
         assert page.hear("state")["agents"] == ["dg", "qlcat"]
 
@@ -35,7 +36,7 @@ def test_a_world_in_use_stays_accounted_for_when_the_next_one_cannot_be_made():
         first.say("map", text=".")
         first.hear("error")
         second.say("world", name="four-rooms-32")
-        assert "fits beside the other open pages" in second.hear("error")["message"]
+        assert "the other open pages leave" in second.hear("error")["message"]
         first.say("world", name="h-maze")
         while first.hear("world")["name"] != "h-maze":
             pass
@@ -54,11 +55,12 @@ def test_what_a_closed_page_held_is_free_for_others():
             second.say("world", name="four-rooms-32")
             second.hear("error")
         until = time.monotonic() + PATIENCE
-        told = {"type": "error"}
-        while told["type"] == "error" and time.monotonic() < until:  # that the page has gone is noticed in a moment
+        told: dict[str, Any] | bytes = {"type": "error"}
+        while _is_error(told) and time.monotonic() < until:  # that the page has gone is noticed in a moment
             second.say("world", name="four-rooms-32")
             while (told := second.next()) and (isinstance(told, bytes) or told["type"] not in ("world", "error")):
                 pass
+        assert isinstance(told, dict)
         assert told.get("name") == "four-rooms-32"
 
 
@@ -81,6 +83,11 @@ def test_a_page_that_nobody_touches_is_closed_and_another_may_come_in():
             page.hear("state")
             with pytest.raises(ConnectionClosed) as closed:
                 page.hear("never")
+            assert closed.value.rcvd is not None
             assert (closed.value.rcvd.code, "reload" in closed.value.rcvd.reason) == (4001, True)
         with server.page() as again:
             again.hear("hello")
+
+
+def _is_error(told: dict[str, Any] | bytes) -> bool:
+    return isinstance(told, dict) and told["type"] == "error"

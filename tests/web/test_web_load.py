@@ -3,6 +3,8 @@
 import random
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from web_server import PATIENCE, running
@@ -38,7 +40,7 @@ def use(server, seconds, number, failures):
 def fidget(server, seconds, number, failures):
     """One page that changes its mind all the time, and leaves in the middle of something."""
     rng = random.Random(number)
-    changes = [
+    changes: list[Callable[[], tuple[str, dict[str, Any]]]] = [
         lambda: ("world", {"name": rng.choice(["four-rooms", "h-maze", "windy-four-rooms", "four-rooms-32"])}),
         lambda: ("agent", {"side": rng.randrange(2), "name": rng.choice(["fwrl", "qlcat", "ql", "random"])}),
         lambda: ("tour", {"step": rng.randrange(-1, 5)}),
@@ -63,7 +65,7 @@ def fidget(server, seconds, number, failures):
 
 
 def crowd(server, seconds, visit=use):
-    failures = []
+    failures: list[Exception] = []
     threads = [threading.Thread(target=visit, args=(server, seconds, k, failures)) for k in range(PAGES)]
     for thread in threads:
         thread.start()

@@ -1,4 +1,4 @@
-"""The door: whom the server lets in, and what it lets the page load."""
+"""The origin guard: which requests are refused, and what the page may load."""
 
 import http.client
 
@@ -13,6 +13,15 @@ def server():
         yield server
 
 
+FILES = [
+    ("/", "text/html"),
+    ("/main.js", "text/javascript"),
+    ("/play.css", "text/css"),
+    ("/static/wire.js", "text/javascript"),
+    ("/static/look.css", "text/css"),
+]
+
+
 def status_of(server, path="/", **headers):
     host, _, port = server.host.rpartition(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=30)
@@ -24,15 +33,15 @@ def status_of(server, path="/", **headers):
 
 
 def test_the_page_and_its_files_are_served_and_may_load_nothing_from_elsewhere(server):
-    for path, kind in (("/", "text/html"), ("/main.js", "text/javascript"), ("/page.css", "text/css")):
+    for path, kind in FILES:
         response, body = status_of(server, path)
         assert response.status == 200
         assert response.headers["content-type"].startswith(kind)
         assert "default-src 'none'" in response.headers["content-security-policy"]
         assert b"http://" not in body.replace(b"http://www.w3.org", b"")
         assert b"https://" not in body
-    assert status_of(server, "/../session.py")[0].status == 404
-    assert status_of(server, "/%2e%2e/session.py")[0].status == 404
+    for path in ("/../session.py", "/%2e%2e/session.py", "/static/../server.py", "/static/%2e%2e/server.py"):
+        assert status_of(server, path)[0].status == 404
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "", "[", "10.0.0.1"])

@@ -1,6 +1,7 @@
 """The server: what a page is told and shown, and that pages do not get into each other's way."""
 
 import json
+from typing import Any
 
 import pytest
 from web_server import PATIENCE, running
@@ -46,7 +47,8 @@ def test_the_last_episodes_before_a_pause_are_in_the_curves(server):
         for _ in range(3):
             page.frame()
         page.say("pause")
-        episode, curve = -1, {"sides": [[{"episodes": []}]]}
+        episode = -1
+        curve: dict[str, Any] = {"sides": [[{"episodes": []}]]}
         while page.hear("state")["playing"]:
             pass
         while episode < 1 or sum(curve["sides"][0][0]["episodes"]) != episode:

@@ -1,12 +1,12 @@
-"""Routes fall into pieces where the trip that first made their steps changes: checked against a slow count."""
+"""Routes are cut into pieces where the trip that first made their steps changes; checked against a slow count."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwrl.web.play.likely_route import Route, follow, likely_outcomes
-from fwrl.web.play.stitches import Pieces
+from fwrl.web.play.likely_route import LikelyRoute, follow, likely_outcomes
+from fwrl.web.play.stitches import Stitches
 from fwrl.worlds import load_world
 from fwrl.worlds.grid import from_map
 
@@ -17,9 +17,13 @@ S, A = WORLD.n_states, WORLD.n_actions
 steps = st.tuples(st.integers(0, S - 1), st.integers(0, A - 1), st.integers(0, S - 1), st.booleans())
 
 
+def ints(column):
+    return np.array(column, dtype=np.int64)
+
+
 def first_makers(trips):
     """The slow way: trips as lists of (s, a, s'), numbered from 1."""
-    makers = {}
+    makers: dict[tuple[int, int], int] = {}
     for number, trip in enumerate(trips, start=1):
         for s, a, n in trip:
             if LIKELY.next_state[s, a] == n:
@@ -30,13 +34,13 @@ def first_makers(trips):
 @settings(deadline=None)
 @given(lived=st.lists(steps, max_size=60), data=st.data())
 def test_the_maker_of_a_step_is_the_first_trip_that_made_it(lived, data):
-    pieces = Pieces(LIKELY)
-    pieces.begin(0, S - 1)
+    stitches = Stitches(LIKELY)
+    stitches.begin(0, S - 1)
     cut = data.draw(st.integers(0, len(lived)))
     for part in (lived[:cut], lived[cut:]):
-        columns = list(zip(*part, strict=True)) or [(), (), (), ()]
-        pieces.note(*(np.array(column, dtype=np.int64) for column in columns[:3]), np.array(columns[3], dtype=np.bool_))
-    trips = [[]]
+        state, action, next_state, arrivals = list(zip(*part, strict=True)) or [(), (), (), ()]
+        stitches.record(ints(state), ints(action), ints(next_state), np.array(arrivals, dtype=np.bool_))
+    trips: list[list[tuple[int, int, int]]] = [[]]
     for s, a, n, arrived in lived:
         if arrived:
             trips.append([])
@@ -45,18 +49,18 @@ def test_the_maker_of_a_step_is_the_first_trip_that_made_it(lived, data):
     makers = first_makers(trips)
     for s in range(S):
         for a in range(A):
-            route = Route([s, int(LIKELY.next_state[s, a])], [a], 0.0, True)
-            assert pieces.of(route)[0].number == makers.get((s, a), 0)
+            route = LikelyRoute([s, int(LIKELY.next_state[s, a])], [a], 0.0, True)
+            assert stitches.pieces(route)[0].number == makers.get((s, a), 0)
 
 
 def test_two_trips_make_a_third_with_one_stitch():
     maze = load_world("h-maze")
     likely = likely_outcomes(maze)
-    pieces = Pieces(likely)
+    stitches = Stitches(likely)
     for goal, states, actions in ((6, [0, 2, 3, 4, 6], [1, 3, 3, 1]), (1, [5, 2, 3, 4, 1], [0, 3, 3, 0])):
-        pieces.begin(states[0], goal)
-        pieces.note(np.array(states[:-1]), np.array(actions), np.array(states[1:]), np.zeros(4, np.bool_))
-    made = pieces.of(Route([5, 2, 3, 4, 6], [0, 3, 3, 1], 0.0, True))
+        stitches.begin(states[0], goal)
+        stitches.record(np.array(states[:-1]), np.array(actions), np.array(states[1:]), np.zeros(4, np.bool_))
+    made = stitches.pieces(LikelyRoute([5, 2, 3, 4, 6], [0, 3, 3, 1], 0.0, True))
     assert [(piece.number, piece.trip, piece.states) for piece in made] == [
         (2, (5, 1), [5, 2]),
         (1, (0, 6), [2, 3, 4, 6]),
@@ -64,11 +68,11 @@ def test_two_trips_make_a_third_with_one_stitch():
 
 
 def test_a_trip_without_a_step_does_not_count():
-    pieces = Pieces(LIKELY)
-    pieces.begin(0, 1)
-    pieces.begin(2, 3)
-    pieces.note(np.array([2]), np.array([1]), np.array([int(LIKELY.next_state[2, 1])]), np.array([False]))
-    assert pieces.of(Route([2, int(LIKELY.next_state[2, 1])], [1], 0.0, True))[0][:2] == (1, (2, 3))
+    stitches = Stitches(LIKELY)
+    stitches.begin(0, 1)
+    stitches.begin(2, 3)
+    stitches.record(np.array([2]), np.array([1]), np.array([int(LIKELY.next_state[2, 1])]), np.array([False]))
+    assert stitches.pieces(LikelyRoute([2, int(LIKELY.next_state[2, 1])], [1], 0.0, True))[0][:2] == (1, (2, 3))
 
 
 @pytest.mark.parametrize("name", ["windy-four-rooms", "muddy-rooms"])

@@ -1,4 +1,4 @@
-"""A server of `fwrl play` in a process of its own, and a client that speaks its language."""
+"""A server of `fwrl play` in a process of its own, and a client for its websocket."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ PATIENCE = 120.0  # seconds
 
 LIMITED = """
 from fwrl.web import Limits, serve
-serve(port=0, browser=False, limits=Limits(**{limits}), say=lambda text: print(text, flush=True))
+from fwrl.web.play import PLAY
+serve([PLAY], port=0, browser=False, limits=Limits(**{limits}), say=lambda text: print(text, flush=True))
 """
 COMMAND = """
 from fwrl.cli import main
@@ -35,6 +36,11 @@ class Running(NamedTuple):
     @property
     def host(self) -> str:
         return self.url.removeprefix("http://").rstrip("/")
+
+    def output(self) -> str:
+        """What the process still prints, up to its end."""
+        assert self.process.stdout is not None
+        return self.process.stdout.read()
 
     @property
     def memory(self) -> int:
@@ -95,8 +101,8 @@ def running(
         text=True,
         env={**os.environ, **(environment or {})},
     )
+    assert process.stdout is not None
     try:
-        assert process.stdout is not None
         said = ""
         while not (found := re.search(r"http://\S+", said)):
             line = process.stdout.readline()

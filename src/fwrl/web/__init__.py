@@ -1,14 +1,16 @@
-"""The local web page: two agents side by side in one world, learning before your eyes.
+"""Local web pages: one server, and one package per page above it.
 
-The page draws; everything it shows is computed here, by the same compiled agents as everywhere. One websocket per
-page carries JSON messages (`messages`) one way and binary frames (`frame`) the other. From the bottom up: `likely`,
-`belief`, `pieces`, `curve` and `judge` say what there is to see; the `cast` are those who may take a `side`, which is
-an agent on its way; an `arena` is a world with two of them, a `session` an arena that plays. A `steward` does what a
-page says, a `page` drives the session and sends frames on its `line`; a `hall` is what pages share, its threads
-working by `turns`. `door`, `app` and `server` are the network.
+A page draws; everything it shows is computed here, by the same compiled agents as everywhere else. Each open page has
+one websocket, which carries JSON messages both ways and binary frames to the browser.
+
+From the bottom up: `limits` bounds what pages may use, `worker` is a thread with a queue, `shared` is the state that
+all open pages share, `page` is the websocket of one open page, `messages` parses what a page sends, `origin_guard`
+refuses requests of foreign web sites, and `server` serves pages until Ctrl-C. `static` holds the style sheet and the
+JavaScript modules that pages share. `play` is the page on which two agents learn side by side.
 """
 
 from fwrl.web.limits import Limits
+from fwrl.web.page import PageKind
 from fwrl.web.server import PORT, serve
 
-__all__ = ["PORT", "Limits", "serve"]
+__all__ = ["PORT", "Limits", "PageKind", "serve"]

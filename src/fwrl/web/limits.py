@@ -1,4 +1,4 @@
-"""Limits: what one page, and all of them together, may ask of this computer."""
+"""Limits on what one page, and all pages together, may use."""
 
 from __future__ import annotations
 
@@ -10,12 +10,21 @@ MIB = 2**20
 
 
 class LimitError(FwrlError):
-    """More than a page may ask for."""
+    """A page asked for more than the limits allow."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """`idle` is the time in seconds after which a page that nobody touches is closed."""
+    """The limits of a server.
+
+    Attributes:
+        pages: The number of pages that may be open at the same time.
+        message_bytes: The largest message that a page may send.
+        page_bytes: The memory for the tables of one page.
+        total_bytes: The memory for the tables of all pages.
+        idle: Seconds without any message from its user after which a page is closed.
+
+    """
 
     pages: int = 64
     message_bytes: int = 64 * 1024
@@ -25,15 +34,15 @@ class Limits:
 
 
 class Memory:
-    """Who holds how much of the memory that all pages share.
+    """The memory that each page holds.
 
     >>> memory = Memory(Limits(page_bytes=10 * MIB, total_bytes=15 * MIB))
     >>> memory.claim("first", 8 * MIB)
     >>> memory.claim("second", 8 * MIB)
     Traceback (most recent call last):
     ...
-    fwrl.web.limits.LimitError: expected a world that fits beside the other open pages (7 MiB left), this one \
-needs 8 MiB; close another page or use a smaller world
+    fwrl.web.limits.LimitError: this world needs 8 MiB, and the other open pages leave 7 MiB; close another page or \
+use a smaller world
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -41,21 +50,19 @@ needs 8 MiB; close another page or use a smaller world
         self._held: dict[object, int] = {}
 
     def claim(self, holder: object, size: int) -> None:
-        """Let `holder` have `size` bytes in place of what it had, or refuse."""
+        """Set what `holder` holds to `size` bytes, or raise `LimitError`."""
         page, total = self._limits.page_bytes, self._limits.total_bytes
+        needed = f"this world needs {-(-size // MIB):,} MiB"
         if size > page:
-            raise LimitError(
-                f"expected a world that fits into the page's {page // MIB:,} MiB, this one needs "
-                f"{-(-size // MIB):,} MiB; use a smaller world or other agents"
-            )
+            raise LimitError(f"{needed}, and a page may use {page // MIB:,} MiB; use a smaller world or other agents")
         left = total - sum(held for other, held in self._held.items() if other is not holder)
         if size > left:
             raise LimitError(
-                f"expected a world that fits beside the other open pages ({left // MIB:,} MiB left), this one "
-                f"needs {-(-size // MIB):,} MiB; close another page or use a smaller world"
+                f"{needed}, and the other open pages leave {left // MIB:,} MiB; "
+                "close another page or use a smaller world"
             )
         self._held[holder] = size
 
     def release(self, holder: object) -> None:
-        """Give back what `holder` has."""
+        """Free what `holder` holds."""
         self._held.pop(holder, None)

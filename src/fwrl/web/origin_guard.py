@@ -1,9 +1,9 @@
-"""Door: who may come in.
+"""A guard against requests that another web site makes through its visitor's browser.
 
-A web page of somebody else can make its visitor's browser talk to 127.0.0.1. Two headers tell such callers apart:
-`Host` is the name that the browser was sent to (a foreign one means a name that was made to point here), `Origin` is
-the page that asks. Requests whose Host is not one of ours, or whose Origin is not this very server, are answered with
-403; websockets must have an Origin. Answers forbid the page to load anything from elsewhere.
+Any web site can make a browser send requests to 127.0.0.1. Two headers reveal it: `Host` is the name that the browser
+connected to (a foreign name means DNS rebinding), and `Origin` is the site whose page sent the request. Requests whose
+Host is not a name of this server, or whose Origin is not this server, get status 403; websockets must send an Origin.
+Responses carry a content security policy that forbids the page to load anything from elsewhere.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ HEADERS = {
 }
 
 
-class Door:
-    """Lets through requests to `names`; with `addresses` also those to any plain IP address."""
+class OriginGuard:
+    """Passes on requests to the host `names`, and with `addresses` also those to any IP address."""
 
     def __init__(self, app: ASGIApp, names: frozenset[str] = LOCAL, addresses: bool = False) -> None:
         self._app, self._names, self._addresses = app, names, addresses
@@ -38,25 +38,26 @@ class Door:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request's Host and Origin."""
         headers = Headers(scope=scope)
-        reason = self._objection(headers, scope["type"] == "websocket")
-        if reason and scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008, "reason": reason})
-        elif reason:
-            await PlainTextResponse(f"fwrl play: {reason}\n", status_code=403)(scope, receive, send)
+        problem = self._problem(headers, needs_origin=scope["type"] == "websocket")
+        if problem and scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": problem})
+        elif problem:
+            await PlainTextResponse(f"fwrl: {problem}\n", status_code=403)(scope, receive, send)
         else:
             await self._app(scope, receive, _with_headers(send))
 
-    def _objection(self, headers: Headers, must_say_origin: bool) -> str:
+    def _problem(self, headers: Headers, needs_origin: bool) -> str:
+        """Why a request is refused, "" if it is not."""
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
-        if len(hosts) != 1 or not self._ours(hosts[0]):
-            return "expected this server's own Host"
-        if not origins and not must_say_origin:
+        if len(hosts) != 1 or not self._is_own(hosts[0]):
+            return "the Host header does not name this server"
+        if not origins and not needs_origin:
             return ""
         if len(origins) != 1 or origins[0].lower() != f"http://{hosts[0].lower()}":
-            return "expected this server's own Origin"
+            return "the Origin header does not name this server"
         return ""
 
-    def _ours(self, host: str) -> bool:
+    def _is_own(self, host: str) -> bool:
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
@@ -75,9 +76,9 @@ def _is_address(name: str) -> bool:
 
 
 def _with_headers(send: Send) -> Send:
-    async def dressed(message: Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             MutableHeaders(scope=message).update(HEADERS)
         await send(message)
 
-    return dressed
+    return send_with_headers

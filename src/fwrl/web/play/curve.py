@@ -1,8 +1,7 @@
-"""Curve: how episodes went since the goal last moved, in a bounded number of points.
+"""The reward curve of one agent, in a bounded number of points.
 
-The first episodes after the goal moved tell the story, whatever the speed. They are kept one by one; later ones are
-averaged in spans that double, so a million episodes take little more room than a hundred. A curve is in parts, one
-for each goal.
+The first episodes after the goal moved are kept one by one, whatever the speed. Later ones are averaged over spans
+that double, so a million episodes take little more memory than a hundred. A curve has one segment for each goal.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ def span(point: int) -> int:
 
 
 @dataclass
-class Point:
-    """The sums of some successive episodes."""
+class CurvePoint:
+    """The sums over some successive episodes."""
 
     episodes: int = 0
     reward: float = 0.0
@@ -35,7 +34,7 @@ class Point:
 
     @property
     def mean_reward(self) -> float:
-        """Per episode."""
+        """The reward per episode."""
         return self.reward / self.episodes
 
     @property
@@ -45,56 +44,56 @@ class Point:
 
 
 @dataclass
-class Part:
-    """The points for one goal, and what the oracle earns there in an episode, once it was asked."""
+class CurveSegment:
+    """The points for one goal, and the oracle's reward per episode there; None while it is not computed."""
 
     goal: int
     oracle: float | None = None
-    points: list[Point] = field(default_factory=list)
+    points: list[CurvePoint] = field(default_factory=list)
 
 
-class Curve:
-    """The points of one agent."""
+class LearningCurve:
+    """The curve of one agent."""
 
     def __init__(self) -> None:
-        self.parts: list[Part] = []
+        self.segments: list[CurveSegment] = []
 
     def begin(self, goal: int) -> None:
-        """The goal moved."""
-        if self.parts and not self.parts[-1].points:
-            self.parts.pop()
-        self.parts.append(Part(goal))
+        """Begin the segment of another goal."""
+        if self.segments and not self.segments[-1].points:
+            self.segments.pop()
+        self.segments.append(CurveSegment(goal))
 
     def add(self, reward: float, distance: float, shortest: float) -> None:
-        """One finished episode."""
-        points = self.parts[-1].points
+        """Add one finished episode."""
+        points = self.segments[-1].points
         if not points or points[-1].episodes == span(len(points) - 1):
-            points.append(Point())
+            points.append(CurvePoint())
         last = points[-1]
         last.episodes += 1
         last.reward += reward
         last.distance += distance
         last.shortest += shortest
-        while len(self.parts) > 1 and sum(len(part.points) for part in self.parts) > LARGEST:
-            self.parts.pop(0)
+        while len(self.segments) > 1 and sum(len(segment.points) for segment in self.segments) > LARGEST:
+            self.segments.pop(0)
 
     @property
-    def latest(self) -> Point | None:
-        """The last point for the goal in use, None before any episode was finished."""
-        points = self.parts[-1].points
+    def latest(self) -> CurvePoint | None:
+        """The last point for the goal in use, None before the first finished episode."""
+        points = self.segments[-1].points
         return points[-1] if points else None
 
-    def told(self) -> list[dict[str, Any]]:
-        """The curve as JSON: for each goal the means and inefficiencies of its points."""
+    def to_json(self) -> list[dict[str, Any]]:
+        """The curve as JSON: for each goal the mean rewards and inefficiencies of its points."""
         return [
             {
-                "goal": part.goal,
-                "oracle": part.oracle,
-                "episodes": [point.episodes for point in part.points],
-                "reward": [round(point.mean_reward, 4) for point in part.points],
+                "goal": segment.goal,
+                "oracle": segment.oracle,
+                "episodes": [point.episodes for point in segment.points],
+                "reward": [round(point.mean_reward, 4) for point in segment.points],
                 "inefficiency": [
-                    None if point.inefficiency is None else round(point.inefficiency, 4) for point in part.points
+                    None if point.inefficiency is None else round(point.inefficiency, 4) for point in segment.points
                 ],
             }
-            for part in self.parts
+            for segment in self.segments
         ]

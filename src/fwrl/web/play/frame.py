@@ -1,8 +1,8 @@
-"""Frame: everything that moves on the page, packed for the wire.
+"""Frames: everything that moves on the page, in binary.
 
-Little-endian, after the magic number: a header, then for each side its own header, the way's reward of every state
-(float32), its arrows (uint8), the trail and the greedy route from the start (uint16). A state in the trail that was
-jumped to carries the highest bit.
+Little-endian: a header that begins with the magic number, then for each side its own header, the path reward of every
+state (float32), its arrows (uint8), the trail and the greedy route from the start (uint16). A state of the trail that
+the agent jumped to has the highest bit set.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwrl.web.play.value_field import Belief
-from fwrl.web.play.likely_route import Route
-from fwrl.web.play.runner import Side
+from fwrl.web.play.likely_route import LikelyRoute
+from fwrl.web.play.runner import Runner
+from fwrl.web.play.value_field import ValueField
 
 MAGIC = b"FWR1"
 HEADER = struct.Struct("<4sIIHHHHIIdff")
 SIDE = struct.Struct("<HHHHIffB3x")
 JUMPED = 0x8000
-LARGEST_WORLD = JUMPED - 1  # states that fit beside that bit
+LARGEST_WORLD = JUMPED - 1  # states that can be numbered beside that bit
 
 PLAYING, FINISHED = 1, 2
-ARRIVES, BEST, DONE = 1, 2, 4
+ARRIVES, OPTIMAL, DONE = 1, 2, 4
 
 
-class Moment(NamedTuple):
-    """What the header of a frame says."""
+class FrameHeader(NamedTuple):
+    """The header of a frame, after the magic number."""
 
     number: int
-    world: int  # how many worlds the page has shown: frames of others are stale
+    world: int  # how many worlds the page has shown; frames of earlier ones are stale
     goal: int
     start: int
     states: int
@@ -38,42 +38,41 @@ class Moment(NamedTuple):
     episode: int
     step: int
     total_steps: int
-    rate: float  # steps a second of each agent
-    lowest: float  # far end of the colour scale
+    rate: float  # steps per second of each agent
+    lowest: float  # the far end of the colour scale
 
 
-class View(NamedTuple):
-    """One side as a frame shows it."""
+class SideView(NamedTuple):
+    """One side of a frame."""
 
-    side: Side
-    belief: Belief
-    route: Route
-    best: bool
+    runner: Runner
+    field: ValueField
+    route: LikelyRoute
+    optimal: bool
 
 
-def encode(moment: Moment, views: list[View]) -> bytes:
+def encode(header: FrameHeader, views: list[SideView]) -> bytes:
     """The bytes of one frame."""
-    return b"".join([HEADER.pack(MAGIC, *moment), *(_encode_side(view) for view in views)])
+    return b"".join([HEADER.pack(MAGIC, *header), *(_encode_side(view) for view in views)])
 
 
-def _encode_side(view: View) -> bytes:
-    side, belief, route, best = view
-    states, jumped = side.trail()
+def _encode_side(view: SideView) -> bytes:
+    runner, field, route, optimal = view
+    states, jumped = runner.trail()
     trail = np.where(jumped, states | JUMPED, states).astype("<u2")
     path = np.array(route.states, dtype="<u2")
-    latest = side.curve.latest
+    latest = runner.curve.latest
     inefficiency = latest.inefficiency if latest else None
-    flags = ARRIVES * route.arrives | BEST * best | DONE * side.finished
+    flags = ARRIVES * route.arrives | OPTIMAL * optimal | DONE * runner.finished
     head = SIDE.pack(
-        side.state,
+        runner.state,
         len(trail),
         len(path),
         0,
-        side.visits,
+        runner.visits,
         latest.mean_reward if latest else np.nan,
         np.nan if inefficiency is None else inefficiency,
         flags,
     )
-    return b"".join(
-        [head, belief.way.astype("<f4").tobytes(), belief.arrows.tobytes(), trail.tobytes(), path.tobytes()]
-    )
+    values = field.path_reward.astype("<f4").tobytes()
+    return b"".join([head, values, field.arrows.tobytes(), trail.tobytes(), path.tobytes()])

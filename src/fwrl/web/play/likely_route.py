@@ -1,6 +1,6 @@
-"""Where a step most likely leads: what routes on the page are drawn along.
+"""Routes drawn on the page: a greedy policy followed along the likeliest outcome of each step.
 
-Without wind that is the one outcome there is; in wind, the one that happens most often (of equals, the first).
+Without wind a step has one outcome; in wind the likeliest one is used (the first, if several are equally likely).
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Likely(NamedTuple):
+class LikelyOutcomes(NamedTuple):
     """The likeliest outcome of every state and action."""
 
     next_state: Ints  # (S, A)
     reward: Floats  # (S, A)
 
 
-class Route(NamedTuple):
-    """Where a greedy walker would go: states from first to last, and the actions between them."""
+class LikelyRoute(NamedTuple):
+    """The route of a greedy policy: its states, the actions between them, and the sum of the step rewards."""
 
     states: list[int]
     actions: list[int]
@@ -32,7 +32,7 @@ class Route(NamedTuple):
     arrives: bool
 
 
-def likely_outcomes(world: World) -> Likely:
+def likely_outcomes(world: World) -> LikelyOutcomes:
     """The likeliest outcome of every state and action.
 
     >>> from fwrl.worlds import load_world
@@ -42,13 +42,13 @@ def likely_outcomes(world: World) -> Likely:
     T, S, A = world.tables, world.n_states, world.n_actions
     pair = np.repeat(np.arange(S * A), np.diff(T.first))
     best = np.lexsort((-T.probability, pair))[T.first[:-1]]
-    return Likely(T.next_state[best].reshape(S, A), T.reward[best].reshape(S, A))
+    return LikelyOutcomes(T.next_state[best].reshape(S, A), T.reward[best].reshape(S, A))
 
 
-def follow(likely: Likely, action: Ints, start: int, goal: int) -> Route:
-    """The walk from `start` that takes `action` (S,) at each state, -1 being none.
+def follow(likely: LikelyOutcomes, action: Ints, start: int, goal: int) -> LikelyRoute:
+    """The route from `start` that takes `action` (S,) at each state; -1 means no action is known.
 
-    It ends at `goal`, where no action is known, or where it comes by a second time.
+    It ends at `goal`, at a state without a known action, or at the first state that it visits twice.
 
     >>> from fwrl.worlds import load_world
     >>> maze = load_world("h-maze")
@@ -67,4 +67,4 @@ def follow(likely: Likely, action: Ints, start: int, goal: int) -> Route:
         if s in seen:
             break
         seen.add(s)
-    return Route(states, actions, reward, s == goal)
+    return LikelyRoute(states, actions, reward, s == goal)

@@ -1,11 +1,12 @@
-"""Cast: who may take a side, and how much room they need.
+"""The agents that a page may choose, and the memory that they need.
 
-Everybody is every agent there is, and FWRL with its options beyond the paper. How large an agent's tables are in a
-world is found by making them, and where that might take more than there is room for, by making smaller ones first.
-Tables grow at most with the square of the number of states, so those for n states, of b bytes, say up to how many
-states they are sure to fit into M bytes: n sqrt(M / b). Tables for so many are made next, and so on, until those of
-the world itself were made or it shows that they do not fit. No law of growth is assumed beyond that: an agent may
-keep its tables in another way in large worlds, as FWRL does, and its size is still exact wherever it fits.
+The roster is every registered agent, and FWRL with its options beyond the paper.
+
+The bytes of an agent's tables in a world are found by making them. Where they might exceed the budget, smaller tables
+are made first. Tables grow at most with the square of the number of states: if those for n states take b bytes, those
+for n sqrt(M / b) states fit into M bytes. Tables for that many states are made next, and so on, until those of the
+world itself are made or the bound says that they do not fit. Nothing else is assumed about growth: an agent may store
+its tables in another way in large worlds, as FWRL does, and the size is still exact if it fits.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from fwrl.errors import unknown_name
 from fwrl.experiment.contenders import BEYOND
 from fwrl.worlds import World
 
-GOALS_FORESEEN = 64  # goals a page may well click, each of which some agents keep a table for
-SMALL = 256  # states, tables for which fit anywhere
+GOALS_EXPECTED = 64  # goals that a user may click; some agents keep a table for each
+SMALL = 256  # states for which the tables of every agent fit
 
 
 class Variant(NamedTuple):
@@ -39,10 +40,10 @@ VARIANTS = {
 }
 
 
-def cast() -> dict[str, str]:
-    """Everybody who may take a side, and what they are.
+def roster() -> dict[str, str]:
+    """The names of the agents to choose from, with their descriptions.
 
-    >>> list(cast())[:5]
+    >>> list(roster())[:5]
     ['fwrl', 'fwrl-expected', 'fwrl-optimistic', 'fwrl-beyond', 'ql']
     """
     described = {name: agent_class(name).description for name in agent_names()}
@@ -50,25 +51,25 @@ def cast() -> dict[str, str]:
     return {"fwrl": described.pop("fwrl"), **variants, **described}
 
 
-def cast_agent(name: str, n_states: int, n_actions: int, seed: int) -> Agent:
-    """The agent of this name, new."""
+def roster_agent(name: str, n_states: int, n_actions: int, seed: int) -> Agent:
+    """A new agent of this name."""
     if name in VARIANTS:
         return make_agent("fwrl", n_states, n_actions, seed, **VARIANTS[name].options)
     if name not in agent_names():
-        raise unknown_name("agent", name[:60], cast())
+        raise unknown_name("agent", name[:60], roster())
     return make_agent(name, n_states, n_actions, seed)
 
 
-def bytes_needed(world: World, names: Iterable[str], room: int) -> int:
-    """What the tables of these agents may come to in `world`; where one agent's exceed `room` bytes, about that.
+def bytes_needed(world: World, names: Iterable[str], budget: int) -> int:
+    """The bytes that the tables of these agents may take in `world`; an estimate if one agent's exceed `budget`.
 
     >>> from fwrl.worlds import load_world
-    >>> bytes_needed(load_world("four-rooms"), ["fwrl", "qlcat"], room=2**20) < 2**20
+    >>> bytes_needed(load_world("four-rooms"), ["fwrl", "qlcat"], budget=2**20) < 2**20
     True
     """
     S, A = world.n_states, world.n_actions
-    by_goal = GOALS_FORESEEN * S * A * 8
-    return sum(_made_bytes(name, S, A, room) + by_goal for name in names)
+    by_goal = GOALS_EXPECTED * S * A * 8
+    return sum(_bytes_of_new(name, S, A, budget) + by_goal for name in names)
 
 
 def table_bytes(agent: Agent) -> int:
@@ -81,10 +82,10 @@ def _size(tables: Any) -> int:
 
 
 @functools.lru_cache(256)
-def _made_bytes(name: str, n_states: int, n_actions: int, room: int) -> int:
+def _bytes_of_new(name: str, n_states: int, n_actions: int, budget: int) -> int:
     made, fitting = 0, min(n_states, SMALL)
     while fitting > made:
         made = fitting
-        size = table_bytes(cast_agent(name, made, n_actions, 0))
-        fitting = min(n_states, int(made * math.sqrt(room / size)))
-    return size if made == n_states else max(room + 1, int(size * (n_states / made) ** 2))
+        size = table_bytes(roster_agent(name, made, n_actions, 0))
+        fitting = min(n_states, int(made * math.sqrt(budget / size)))
+    return size if made == n_states else max(budget + 1, int(size * (n_states / made) ** 2))

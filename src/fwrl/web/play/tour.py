@@ -1,7 +1,7 @@
 """The guided tour: the paper's H-maze experiment in five steps.
 
-The trips are those of the experiment that `fwrl reproduce` runs. Any step can be asked for: what comes before it is
-run first, and the same seed always gives the same tour.
+The trips are those of the experiment that `fwrl reproduce` runs. Each step can be shown by itself: the trips before it
+are run first, and the same seed always gives the same tour.
 """
 
 from __future__ import annotations
@@ -9,50 +9,50 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fwrl.experiment.catalogue import H_MAZE
-from fwrl.web.play.match import Arena
 from fwrl.web.limits import Limits
-from fwrl.web.play.runner import Terms
+from fwrl.web.play.match import Match
+from fwrl.web.play.runner import EpisodeSettings
 from fwrl.worlds import World, load_world
 
 AGENTS = ("fwrl", "qlcat")
-SEED = 1  # with which the first trip sees too little of the maze to answer for the third alone
+SEED = 1  # with this seed the first trip alone does not cover the route of the third
 
 
-class Stop(NamedTuple):
-    """A step of the tour: what is said, which of the experiment's trips is made, and how fast."""
+class TourStep(NamedTuple):
+    """A step of the tour: its text, which of the experiment's trips it shows, and how fast."""
 
     title: str
     text: str
     trip: int | None = None
-    speed: float = 0.0  # steps a second; 0 where the agents wait
+    speed: float = 0.0  # steps per second; 0 if it is shown paused
 
 
-STOPS = (
-    Stop(
+TOUR = (
+    TourStep(
         "Two agents, no map",
         "Hatched cells are unknown: neither agent has seen a single step of this maze yet.",
     ),
-    Stop(
+    TourStep(
         "First trip",
         "Both look for the flag at the bottom right: once there, FWRL knows the way from every cell it passed, QLCAT "
         "only that the flag is worth having.",
         trip=0,
         speed=5,
     ),
-    Stop(
+    TourStep(
         "Second trip",
         "The flag moves to the top right, the start to the bottom left: FWRL has passed by the flag and its field "
         "points there at once, QLCAT starts over.",
         trip=1,
         speed=5,
     ),
-    Stop(
+    TourStep(
         "A trip nobody made",
         "From the bottom left to the bottom right: FWRL already has a route, stitched at the diamond from the two "
         "trips it made.",
         trip=2,
     ),
-    Stop(
+    TourStep(
         "The test",
         "Both now follow what they believe, without learning: FWRL walks straight to the flag, QLCAT does not find it.",
         trip=2,
@@ -61,22 +61,22 @@ STOPS = (
 )
 
 
-def tour_arena(step: int, limits: Limits | None = None) -> Arena:
-    """The H-maze as it is when this step begins.
+def tour_match(step: int, limits: Limits | None = None) -> Match:
+    """The match in the H-maze as it is when this step begins.
 
-    >>> tour_arena(3).world.name
+    >>> tour_match(3).world.name
     'h-maze'
     """
     world = load_world(H_MAZE.world)
-    last = STOPS[step].trip or 0
-    arena = Arena(world, AGENTS, SEED, terms=_terms(world, 0), respawn=False, limits=limits)
+    last = TOUR[step].trip or 0
+    match = Match(world, AGENTS, SEED, settings=_settings(world, 0), respawn=False, limits=limits)
     for trip in range(1, last + 1):
-        arena.advance(arena.terms.steps)
-        arena.begin(_terms(world, trip))
-    return arena
+        match.advance(match.settings.steps)
+        match.begin(_settings(world, trip))
+    return match
 
 
-def _terms(world: World, trip: int) -> Terms:
+def _settings(world: World, trip: int) -> EpisodeSettings:
     stage = H_MAZE.stages[trip]
     goal, start = world.state_at(*stage.goal), world.state_at(*stage.start)
-    return Terms(goal, start, stage.steps, stage.learn, stage.explore, once=True)
+    return EpisodeSettings(goal, start, stage.steps, stage.learn, stage.explore, once=True)

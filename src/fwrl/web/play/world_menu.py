@@ -1,13 +1,13 @@
-"""What a page may choose from: the worlds that it can draw, and every agent there is."""
+"""The worlds that a page may use: those of the menu, and maps drawn on the page."""
 
 from __future__ import annotations
 
 import functools
 
 from fwrl.errors import FwrlError, unknown_name
-from fwrl.web.play.match import drawable
-from fwrl.web.play.frame import LARGEST_WORLD
 from fwrl.web.limits import LimitError
+from fwrl.web.play.frame import LARGEST_WORLD
+from fwrl.web.play.match import drawable
 from fwrl.worlds import World, load_world, world_names
 from fwrl.worlds.grid import from_map
 
@@ -17,21 +17,21 @@ DRAWN = "drawn"  # the name of a world drawn on the page
 
 
 @functools.cache
-def offered_worlds() -> tuple[str, ...]:
-    """The names of the worlds that a page may ask for, the paper's first.
+def world_menu() -> tuple[str, ...]:
+    """The names of the worlds to choose from, the paper's first.
 
-    >>> offered_worlds()[0]
+    >>> world_menu()[0]
     'four-rooms'
     """
     named = [FIRST, *(name for name in world_names() if name != FIRST and _can_be_drawn(name))]
     return (*named, *GENERATED)
 
 
-def chosen_world(name: str) -> World:
-    """The offered world of this name; others, and paths of files, are none of a page's business."""
-    if name not in offered_worlds():
-        raise unknown_name("world", name[:60], offered_worlds())
-    return fitting(load_world(name))
+def menu_world(name: str) -> World:
+    """The world of this name in the menu; other names, and paths of files, are refused."""
+    if name not in world_menu():
+        raise unknown_name("world", name[:60], world_menu())
+    return _checked(load_world(name))
 
 
 def drawn_world(text: str) -> World:
@@ -40,11 +40,11 @@ def drawn_world(text: str) -> World:
     >>> drawn_world("..\n.#").n_states
     3
     """
-    return fitting(from_map(text, DRAWN))
+    return _checked(from_map(text, DRAWN))
 
 
-def fitting(world: World) -> World:
-    """The world, if frames can number its states."""
+def _checked(world: World) -> World:
+    """The world, if the page can draw it and frames can number its states."""
     drawable(world)
     if world.n_states > LARGEST_WORLD:
         raise LimitError(
@@ -55,7 +55,7 @@ def fitting(world: World) -> World:
 
 def _can_be_drawn(name: str) -> bool:
     try:
-        fitting(load_world(name))
+        _checked(load_world(name))
     except FwrlError:
         return False
     return True

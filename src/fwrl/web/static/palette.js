@@ -1,5 +1,5 @@
-// Colours: a scale from blue to yellow that gets lighter all the way, so that people with any colour vision, and
-// printers without colour, can read it. Anchors are joined in OKLab, where equal steps look equal.
+// Colours: a scale from blue to yellow whose lightness always rises, so that it is readable with any colour vision and
+// in print without colour. Interpolated in OKLab, where equal steps look equal.
 
 const ANCHORS = ["#1b376c", "#4f6488", "#8b8c86", "#c9b565", "#ffe66b"];
 const STEPS = 256;
@@ -37,7 +37,7 @@ function toRgb([L, a, b]) {
   ];
 }
 
-// 256 colours, three bytes each: from far away to the goal.
+// 256 colours of three bytes each, from the lowest value to the highest.
 export const scale = (() => {
   const labs = ANCHORS.map(toLab);
   const table = new Uint8ClampedArray(3 * STEPS);
@@ -51,8 +51,8 @@ export const scale = (() => {
 
 export const LIGHT_FROM = 118; // from this step of the scale on, dark marks read better than light ones
 
-export function stepOf(way, lowest) {
-  return Math.round((STEPS - 1) * Math.min(1, Math.max(0, 1 - way / lowest)));
+export function stepOf(value, lowest) {
+  return Math.round((STEPS - 1) * Math.min(1, Math.max(0, 1 - value / lowest)));
 }
 
 export function drawScale(canvas) {
@@ -64,7 +64,7 @@ export function drawScale(canvas) {
   }
 }
 
-// The page's own colours, as the style sheet sets them for light and dark.
+// The colours of the style sheet, for light or dark.
 export function theme() {
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(`--${name}`).trim();

@@ -1,22 +1,21 @@
-// The websocket: messages go out as JSON; JSON and frames come in. A frame is drawn on the next animation frame and
-// only then acknowledged, so the server never sends more than the page can draw.
-
-import { decode } from "./frame.js";
+// The websocket of a page: messages go out as JSON; JSON and binary frames come in. A frame is drawn on the next
+// animation frame and acknowledged afterwards, so the server never sends more than the page can draw.
 
 export class Wire {
-  constructor({ onMessage, onFrame, onClose }) {
-    this.onMessage = onMessage;
-    this.onFrame = onFrame;
-    this.onClose = onClose;
+  // `decode` turns the bytes of a frame into an object with a `number`.
+  constructor({ decode, onMessage, onFrame, onClose }) {
+    Object.assign(this, { decode, onMessage, onFrame, onClose });
     this.connect();
   }
 
   connect() {
-    const socket = new WebSocket(`ws://${location.host}/ws`);
+    const address = new URL("ws", location.href);
+    address.protocol = "ws:";
+    const socket = new WebSocket(address);
     socket.binaryType = "arraybuffer";
     socket.onmessage = ({ data }) => {
       if (typeof data === "string") this.onMessage(JSON.parse(data));
-      else requestAnimationFrame(() => this.draw(socket, decode(data)));
+      else requestAnimationFrame(() => this.draw(socket, this.decode(data)));
     };
     socket.onclose = ({ reason }) => this.onClose(reason);
     this.socket = socket;

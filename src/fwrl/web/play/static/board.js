@@ -1,12 +1,12 @@
-// One world as one agent sees it, drawn on whole device pixels so that edges are crisp on any screen.
+// One world with the values of one agent, drawn on whole device pixels so that edges are crisp on any screen.
 
 import { JUMPED } from "./frame.js";
-import { LIGHT_FROM, scale, stepOf, theme } from "./palette.js";
+import { LIGHT_FROM, scale, stepOf, theme } from "/static/palette.js";
 import { Terrain } from "./terrain.js";
 
-const SMALLEST_WITH_ARROWS = 7; // device pixels of a cell
-const TALLEST = 0.54; // of the window's height
-const LARGEST_MARK = 80; // CSS pixels: on larger cells agents, arrows and flags grow no more
+const SMALLEST_WITH_ARROWS = 7; // device pixels per cell
+const TALLEST = 0.54; // share of the window's height
+const LARGEST_MARK = 80; // CSS pixels: the largest size of agents, arrows and flags
 
 export class Board {
   constructor(canvas, number) {
@@ -54,7 +54,7 @@ export class Board {
     this.terrain.paint(this);
   }
 
-  // The world alone, until the agents are there.
+  // The world alone, before the first frame.
   drawMap() {
     this.context.drawImage(this.terrain.floor, 0, 0);
     this.context.drawImage(this.terrain.marks, 0, 0);
@@ -82,10 +82,10 @@ export class Board {
   fillHeat(view, lowest) {
     const { data } = this.pixels;
     data.fill(0);
-    this.steps = new Uint8Array(view.way.length);
-    for (let s = 0; s < view.way.length; s++) {
-      if (view.way[s] === -Infinity) continue;
-      const step = stepOf(view.way[s], lowest);
+    this.steps = new Uint8Array(view.pathReward.length);
+    for (let s = 0; s < view.pathReward.length; s++) {
+      if (view.pathReward[s] === -Infinity) continue;
+      const step = stepOf(view.pathReward[s], lowest);
       this.steps[s] = step;
       const at = 4 * this.cells[s];
       data[at] = scale[3 * step];

@@ -1,11 +1,11 @@
-// Two lines and what the oracle does, against episodes since the goal moved.
+// The curves of both agents and of the oracle, against episodes since the goal moved.
 
-import { theme } from "./palette.js";
+import { theme } from "/static/palette.js";
 
 const MARGIN = { left: 44, right: 10, top: 8, bottom: 20 };
 
 export class Chart {
-  // `field` names the numbers to draw; `log` for a logarithmic axis that begins at 1.
+  // `field` names the numbers to draw; `log` means a logarithmic axis from 1.
   constructor(canvas, { field, log = false, label }) {
     Object.assign(this, { canvas, field, log, label, sides: [] });
   }
@@ -14,7 +14,7 @@ export class Chart {
     this.sides = sides;
     this.name(names);
     this.draw();
-    const last = sides.map((parts) => parts.findLast((p) => p[this.field].length)?.[this.field].at(-1));
+    const last = sides.map((segments) => segments.findLast((s) => s[this.field].length)?.[this.field].at(-1));
     const said = names.map((name, k) => `${name} ${last[k]?.toPrecision(4) ?? "none yet"}`);
     this.canvas.setAttribute("aria-label", `${this.label}: ${said.join(", ")}`);
   }
@@ -43,15 +43,15 @@ export class Chart {
     this.colours = theme();
     this.box = { w: width - MARGIN.left - MARGIN.right, h: height - MARGIN.top - MARGIN.bottom };
     const longest = this.sides.reduce((a, b) => (count(a) >= count(b) ? a : b), []);
-    if (!count(longest)) return this.drawNothing(context);
+    if (!count(longest)) return this.drawEmpty(context);
     this.top = this.highest();
     this.drawAxis(context);
     this.points = Math.max(2, count(longest));
-    this.drawParts(context, longest);
-    this.sides.forEach((parts, k) => this.drawLine(context, parts, k));
+    this.drawSegments(context, longest);
+    this.sides.forEach((segments, k) => this.drawLine(context, segments, k));
   }
 
-  drawNothing(context) {
+  drawEmpty(context) {
     context.font = "13px system-ui, sans-serif";
     context.textAlign = "center";
     context.fillStyle = this.colours.soft;
@@ -60,10 +60,10 @@ export class Chart {
 
   highest() {
     let top = this.log ? 3 : 1;
-    for (const parts of this.sides)
-      for (const part of parts) {
-        for (const value of part[this.field]) if (value !== null && value > top) top = value;
-        if (!this.log && part.oracle > top) top = part.oracle;
+    for (const segments of this.sides)
+      for (const segment of segments) {
+        for (const value of segment[this.field]) if (value !== null && value > top) top = value;
+        if (!this.log && segment.oracle > top) top = segment.oracle;
       }
     return this.log ? top * 1.1 : top * 1.06;
   }
@@ -102,22 +102,22 @@ export class Chart {
     return Array.from({ length: Math.floor(this.top / step) + 1 }, (_, k) => Number((k * step).toPrecision(6)));
   }
 
-  // Where the goal moved, and how the oracle does in between.
-  drawParts(context, parts) {
+  // Where the goal moved, and the oracle's level in between.
+  drawSegments(context, segments) {
     let begin = 0;
     context.textAlign = "left";
     context.textBaseline = "alphabetic";
-    parts.forEach((part, k) => {
-      const end = begin + part[this.field].length;
+    segments.forEach((segment, k) => {
+      const end = begin + segment[this.field].length;
       const [from, to] = [this.x(Math.max(0, begin - 0.5)), this.x(Math.max(begin, Math.min(end - 0.5, this.points - 1)))];
       context.setLineDash([2, 3]);
       context.lineWidth = 2;
       context.strokeStyle = this.colours.oracle;
-      const level = this.log ? 1 : part.oracle;
+      const level = this.log ? 1 : segment.oracle;
       if (level !== null && end > begin) {
         context.beginPath();
         context.moveTo(from, this.y(level));
-        context.lineTo(k === parts.length - 1 ? MARGIN.left + this.box.w : to, this.y(level));
+        context.lineTo(k === segments.length - 1 ? MARGIN.left + this.box.w : to, this.y(level));
         context.stroke();
       }
       context.setLineDash([]);
@@ -137,30 +137,30 @@ export class Chart {
     });
   }
 
-  drawLine(context, parts, number) {
+  drawLine(context, segments, number) {
     context.strokeStyle = this.colours.sides[number];
     context.fillStyle = this.colours.sides[number];
     context.lineWidth = number ? 2 : 3;
     context.setLineDash(number ? [7, 3] : []);
     context.lineJoin = "round";
     let at = 0;
-    for (const part of parts) {
+    for (const segment of segments) {
       context.beginPath();
-      part[this.field].forEach((value, k) => {
+      segment[this.field].forEach((value, k) => {
         if (value !== null) context.lineTo(this.x(at + k), this.y(value));
       });
       context.stroke();
-      if (part[this.field].length === 1 && part[this.field][0] !== null) {
+      if (segment[this.field].length === 1 && segment[this.field][0] !== null) {
         context.beginPath();
-        context.arc(this.x(at), this.y(part[this.field][0]), 3.5, 0, 2 * Math.PI);
+        context.arc(this.x(at), this.y(segment[this.field][0]), 3.5, 0, 2 * Math.PI);
         context.fill();
       }
-      at += part[this.field].length;
+      at += segment[this.field].length;
     }
     context.setLineDash([]);
   }
 }
 
-function count(parts) {
-  return parts.reduce((sum, part) => sum + part.reward.length, 0);
+function count(segments) {
+  return segments.reduce((sum, segment) => sum + segment.reward.length, 0);
 }

@@ -1,10 +1,9 @@
-// Buttons, choices and sentences around the boards.
+// Buttons and menus around the boards.
 
 import { TOOLS } from "./editor.js";
 
-const DECADE = 20; // positions of the speed slider for every factor of ten
+const DECADE = 20; // positions of the speed slider per factor of ten
 const EMPTY = { "empty, 11 × 11": 11, "empty, 21 × 21": 21 };
-const SHOWN = 8000; // milliseconds that a complaint stays
 
 const find = (id) => document.getElementById(id);
 
@@ -55,7 +54,7 @@ export class Controls {
       button.setAttribute("aria-checked", chosen);
       button.tabIndex = chosen ? 0 : -1;
     }
-    // A finger that draws must not scroll the page; one that taps may.
+    // Drawing by touch must not scroll the page; tapping may.
     const touch = id === "goal" || id === "start" ? "pan-y" : "none";
     for (const canvas of document.querySelectorAll(".stage canvas")) canvas.style.touchAction = touch;
   }
@@ -111,7 +110,7 @@ export class Controls {
     });
   }
 
-  // Shown before the server has answered, so that a second click means the opposite of the first.
+  // Show the change before the server answers, so that a second click undoes the first.
   togglePlay() {
     this.send(this.playing ? "pause" : "play");
     this.showPlaying(!this.playing);
@@ -135,18 +134,18 @@ export class Controls {
 
   sendSpeed() {
     const value = 10 ** (Number(find("speed").value) / DECADE);
-    this.sayOf(value);
+    this.showSpeed(value);
     this.send("speed", { value });
   }
 
-  sayOf(speed) {
+  showSpeed(speed) {
     const rounded = speed < 10 ? Math.round(speed) : Number(speed.toPrecision(2));
     const said = speed >= this.fastest ? "as fast as it goes" : rounded === 1 ? "1 step/s" : `${rounded.toLocaleString("en")} steps/s`;
     find("speed-said").textContent = said;
     find("speed").setAttribute("aria-valuetext", said);
   }
 
-  greet({ agents, sides, worlds, fastest }) {
+  setChoices({ agents, sides, worlds, fastest }) {
     this.fastest = fastest;
     this.descriptions = Object.fromEntries(agents.map(({ name, description }) => [name, description]));
     for (const select of this.agents) {
@@ -159,7 +158,7 @@ export class Controls {
     );
   }
 
-  world({ name, rows, windy }) {
+  showWorld({ name, rows, windy }) {
     find("key-wind").hidden = !windy;
     find("key-cost").hidden = !rows.some((row) => /[1-9]/.test(row));
     const select = find("world");
@@ -171,7 +170,7 @@ export class Controls {
   show({ playing, speed, agents, anywhere, seed, tour }) {
     this.showPlaying(playing);
     if (document.activeElement !== find("speed")) find("speed").value = Math.round(DECADE * Math.log10(speed));
-    this.sayOf(speed);
+    this.showSpeed(speed);
     find("starts").value = anywhere ? "anywhere" : "start";
     find("seed").value = seed;
     this.showAgents(agents);
@@ -184,21 +183,6 @@ export class Controls {
       select.value = names[k];
       this.abouts[k].textContent = this.descriptions[names[k]] ?? "";
     });
-  }
-
-  complain(message) {
-    const notice = find("notice");
-    notice.textContent = message;
-    notice.hidden = false;
-    clearTimeout(this.fading);
-    this.fading = setTimeout(() => (notice.hidden = true), SHOWN);
-  }
-
-  lost(reason) {
-    find("lost").hidden = false;
-    find("lost").firstElementChild.textContent = reason
-      ? `Closed: ${reason}.`
-      : "The connection is gone. Is fwrl play still running?";
   }
 }
 

@@ -1,4 +1,4 @@
-// Drawing worlds: a draft that is painted cell by cell and sent as text when the pen is lifted; and undo.
+// Drawing worlds: a draft is painted cell by cell and sent as text at the end of each stroke; with undo.
 
 export const TOOLS = [
   { id: "goal", sign: "⚑", label: "Goal" },
@@ -13,7 +13,7 @@ export const TOOLS = [
   { id: ".", sign: "⌫", label: "Eraser" },
 ];
 
-const REMEMBERED = 200;
+const REMEMBERED = 200; // maps that undo can return to
 
 export class Editor {
   constructor({ send, onDraft, onUndoable }) {
@@ -24,7 +24,7 @@ export class Editor {
     this.tool = "goal";
   }
 
-  // The server's word on what the world is; a name it has not drawn for us begins a new history.
+  // Take the world that the server sent; one that was not drawn on this page clears the history.
   accept(world) {
     if (world.name !== "drawn") this.past = [];
     this.accepted = world.rows;
@@ -32,7 +32,7 @@ export class Editor {
     this.onUndoable(this.past.length > 0);
   }
 
-  // The server has refused the draft.
+  // Drop a draft that the server refused.
   revert() {
     if (this.rows === this.accepted) return;
     this.past.pop();
@@ -46,7 +46,7 @@ export class Editor {
     return this.rows[Math.floor(cell / width)][cell % width];
   }
 
-  // The cost brush goes 2, 5, 9 and back to floor as the same cell is painted again.
+  // The cost brush paints 2, then 5, 9 and floor when the same cell is painted again.
   brush(cell, tool = this.tool) {
     if (tool !== "cost") return tool;
     return { 2: "5", 5: "9", 9: "." }[this.character(cell)] ?? "2";

@@ -1,4 +1,4 @@
-// The binary frames of fwrl/play/frame.py.
+// Decodes the binary frames of fwrl/web/play/frame.py.
 
 const HEADER = 44;
 const SIDE = 24;
@@ -38,7 +38,7 @@ export function decode(buffer) {
       done: (sideFlags & 4) !== 0,
     };
     at += SIDE;
-    side.way = new Float32Array(buffer.slice(at, at + 4 * states));
+    side.pathReward = new Float32Array(buffer.slice(at, at + 4 * states));
     at += 4 * states;
     side.arrows = new Uint8Array(buffer, at, states);
     at += states;
@@ -52,9 +52,9 @@ export function decode(buffer) {
   return frame;
 }
 
-// Before the oracle has spoken the scale ends at the worst that either agent knows.
+// Until the oracle's optimum is computed, the scale ends at the lowest path reward that either agent knows.
 function lowestOf(sides) {
   let lowest = -1e-9;
-  for (const side of sides) for (const way of side.way) if (way > -Infinity && way < lowest) lowest = way;
+  for (const side of sides) for (const reward of side.pathReward) if (reward > -Infinity && reward < lowest) lowest = reward;
   return lowest;
 }

@@ -1,4 +1,4 @@
-// What both agents know about the cell that is pointed at.
+// Shows what both agents know about the cell under the pointer.
 
 const MOST_PIECES = 6;
 
@@ -14,7 +14,7 @@ export class Inspector {
     this.pinned = null;
   }
 
-  // Ask about a cell; one question at a time, the latest wins.
+  // Ask about a cell. One request at a time; the answer to an older one is dropped.
   look(cell, aloud = false) {
     this.wanted = cell;
     this.aloud = aloud;
@@ -22,13 +22,13 @@ export class Inspector {
     if (!this.asked) this.ask();
   }
 
-  // Keep showing a cell while none is pointed at: the tour does.
+  // Show this cell while the pointer is over none; used by the tour.
   pin(cell) {
     this.pinned = cell;
     this.look(cell);
   }
 
-  // Values move while agents learn: ask again about the cell that is shown.
+  // Ask again about the cell that is shown, because values change while agents learn.
   refresh() {
     if (this.wanted !== null && !this.asked) this.ask();
   }
@@ -45,17 +45,17 @@ export class Inspector {
     this.asked = false;
   }
 
-  show(told, names) {
+  show(message, names) {
     this.asked = false;
     if (this.wanted === null) return;
-    if (this.wanted !== told.cell) return this.ask();
-    told.sides.forEach((side, k) => (this.boards[k].inspected = side));
-    this.title.textContent = `Cell ${this.name(told.cell)}, for the goal ${this.name(told.goal)}`;
+    if (this.wanted !== message.cell) return this.ask();
+    message.sides.forEach((side, k) => (this.boards[k].inspected = side));
+    this.title.textContent = `Cell ${this.name(message.cell)}, for the goal ${this.name(message.goal)}`;
     this.hint.hidden = true;
     this.table.hidden = false;
-    this.fillTable(told, names);
-    this.routes.replaceChildren(...told.sides.map((side, k) => this.routeOf(side, names[k])));
-    if (this.aloud) this.announce(this.spoken(told, names));
+    this.fillTable(message, names);
+    this.routes.replaceChildren(...message.sides.map((side, k) => this.routeOf(side, names[k])));
+    if (this.aloud) this.announce(this.spoken(message, names));
     this.redraw();
   }
 
@@ -89,12 +89,12 @@ export class Inspector {
   }
 
   routeOf({ arrives, route, pieces }, name) {
-    const told = document.createElement("div");
+    const box = document.createElement("div");
     const head = document.createElement("h3");
-    told.append(head);
+    box.append(head);
     if (!arrives) {
       head.textContent = `${name}: no route known`;
-      return told;
+      return box;
     }
     const trips = new Set(pieces.map((piece) => piece.trip)).size;
     const stitches = pieces.length - 1;
@@ -104,7 +104,7 @@ export class Inspector {
     for (const piece of pieces.slice(0, MOST_PIECES)) {
       const item = document.createElement("li");
       const moves = plural(piece.states.length - 1, "move");
-      item.textContent = piece.trip ? `${moves}: trip ${piece.trip}, ${piece.from} → ${piece.to}` : `${moves}: nobody's`;
+      item.textContent = piece.trip ? `${moves}: trip ${piece.trip}, ${piece.from} → ${piece.to}` : `${moves}: no trip`;
       list.append(item);
     }
     if (pieces.length > MOST_PIECES) {
@@ -112,8 +112,8 @@ export class Inspector {
       item.textContent = `and ${plural(pieces.length - MOST_PIECES, "more piece")}`;
       list.append(item);
     }
-    told.append(list);
-    return told;
+    box.append(list);
+    return box;
   }
 
   spoken({ cell, sides }, names) {

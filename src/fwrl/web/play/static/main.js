@@ -1,16 +1,18 @@
-// The page: everything it shows comes from the server; here it is only drawn and steered.
+// The play page: draws what the server sends, and sends what its user does.
 
+import { Notices } from "/static/notices.js";
+import { drawScale } from "/static/palette.js";
+import { Wire } from "/static/wire.js";
 import { Board } from "./board.js";
+import { BoardInput } from "./board_input.js";
 import { Chart } from "./chart.js";
 import { Controls } from "./controls.js";
 import { Editor } from "./editor.js";
-import { Hand } from "./hand.js";
+import { decode } from "./frame.js";
 import { Inspector } from "./inspect.js";
-import { drawScale } from "./palette.js";
 import { Tour } from "./tour.js";
-import { Wire } from "./wire.js";
 
-const REFRESH = 300; // milliseconds between questions about the cell that is shown while agents learn
+const REFRESH = 300; // milliseconds between requests for the cell that is shown while agents learn
 
 const find = (id) => document.getElementById(id);
 const panels = [...document.querySelectorAll(".side")];
@@ -23,10 +25,10 @@ let state = null;
 let frame = null;
 const drawn = [];
 
-const MAKES = ["world", "map", "agent", "reset", "tour"]; // what the server may take a moment for
+const BUILDS = ["world", "map", "agent", "reset", "tour"]; // messages for which the server builds something
 
 const send = (type, fields) => {
-  if (MAKES.includes(type)) busy(true);
+  if (BUILDS.includes(type)) busy(true);
   wire.send(type, fields);
 };
 const busy = (is) => document.body.classList.toggle("busy", is);
@@ -49,7 +51,7 @@ const inspector = new Inspector({ send, boards, redraw, announce });
 const controls = new Controls({ send, editor });
 const tour = new Tour({ send });
 for (const board of boards) {
-  new Hand(board, editor, {
+  new BoardInput(board, editor, {
     send,
     look: (cell, aloud) => inspector.look(cell, aloud),
     redraw,
@@ -58,22 +60,22 @@ for (const board of boards) {
 }
 
 const handlers = {
-  hello: (told) => controls.greet(told),
-  world: (told) => {
-    const shape = world && world.rows.length === told.rows.length && world.rows[0].length === told.rows[0].length;
-    world = told;
+  hello: (message) => controls.setChoices(message),
+  world: (message) => {
+    const shape = world && world.rows.length === message.rows.length && world.rows[0].length === message.rows[0].length;
+    world = message;
     frame = null;
     busy(false);
     inspector.wanted = shape ? inspector.wanted : null;
-    editor.accept(told);
-    controls.world(told);
-    for (const board of boards) board.setWorld(told);
+    editor.accept(message);
+    controls.showWorld(message);
+    for (const board of boards) board.setWorld(message);
   },
-  state: (told) => {
-    find("working").hidden = true;
-    state = told;
-    controls.show(told);
-    tour.show(told.tour);
+  state: (message) => {
+    notices.hideWorking();
+    state = message;
+    controls.show(message);
+    tour.show(message.tour);
     inspector.refresh();
     boards.forEach((board, k) => board.canvas.setAttribute("aria-label", `The world as ${names()[k]} knows it`));
   },
@@ -81,21 +83,16 @@ const handlers = {
     rewards.set(sides, names());
     inefficiencies.set(sides, names());
   },
-  inspect: (told) => inspector.show(told, names()),
-  working: ({ compiling }) => {
-    find("working").textContent = compiling
-      ? "Compiling: this computer does that once for each agent, and it takes ten seconds or more…"
-      : "One moment…";
-    find("working").hidden = false;
-  },
-  error: ({ message }) => {
+  inspect: (message) => inspector.show(message, names()),
+  working: (message) => notices.showWorking(message),
+  error: ({ message: problem }) => {
     busy(false);
-    find("working").hidden = true;
+    notices.hideWorking();
     inspector.answered();
     editor.revert();
-    if (state) controls.show(state); // a choice that was refused is taken back
-    if (world) controls.world(world);
-    controls.complain(message);
+    if (state) controls.show(state); // undo a choice that was refused
+    if (world) controls.showWorld(world);
+    notices.showError(problem);
   },
 };
 
@@ -132,12 +129,12 @@ function showNumbers(panel, side) {
   const moves = side.route.length - 1;
   const words = moves === 1 ? "1 move" : `${moves} moves`;
   const lost = moves > 0 ? "circle" : "none";
-  const best = side.best ? "best" : side.arrives ? (world.windy ? "hoped" : "longer") : lost;
+  const best = side.best ? "best" : side.arrives ? (world.windy ? "windy" : "longer") : lost;
   const said = {
     best: `From the start: ${words}, the best there is`,
     longer: `From the start: ${words}; the shortest has ${state?.shortest ?? "fewer"}`,
-    hoped: `From the start: ${words} if the wind is kind`,
-    circle: world.windy ? "From the start: goes round unless the wind helps" : "From the start: a route that does not arrive",
+    windy: `From the start: ${words} if no wind blows`,
+    circle: world.windy ? "From the start: a loop, unless the wind ends it" : "From the start: a route that does not arrive",
     none: "From the start: no route known",
   }[best];
   if (route.textContent !== said) route.textContent = said;
@@ -145,19 +142,20 @@ function showNumbers(panel, side) {
   route.dataset.moves = moves;
 }
 
-const wire = new Wire({
-  onMessage: (told) => handlers[told.type](told),
-  onFrame: showFrame,
-  onClose: (reason) => {
-    find("working").hidden = true;
-    controls.lost(reason);
+const notices = new Notices({
+  onReconnect: () => {
+    inspector.answered();
+    wire.connect();
   },
 });
-
-find("reconnect").addEventListener("click", () => {
-  find("lost").hidden = true;
-  inspector.answered();
-  wire.connect();
+const wire = new Wire({
+  decode,
+  onMessage: (message) => handlers[message.type](message),
+  onFrame: showFrame,
+  onClose: (reason) => {
+    notices.hideWorking();
+    notices.showLost(reason);
+  },
 });
 
 setInterval(() => frame?.playing && inspector.refresh(), REFRESH);

@@ -1,4 +1,4 @@
-// What a world is made of, painted once for every size: unknown floor below the values, walls, wind and costs above.
+// The layers of a world, painted once for every size: unknown floor below the values; walls, wind and costs above.
 
 const WIND = { "^": [0, -1], v: [0, 1], "<": [-1, 0], ">": [1, 0] };
 
@@ -8,7 +8,7 @@ export class Terrain {
     this.marks = document.createElement("canvas");
   }
 
-  // `side` is that of a cell and `mark` that of what is drawn into it, in device pixels, of which `ratio` are a CSS pixel.
+  // `side` is the width of a cell and `mark` that of marks in it, in device pixels; a CSS pixel is `ratio` of them.
   paint({ rows, side, mark, ratio, colours }) {
     Object.assign(this, { rows, side, mark, ratio, colours, width: rows[0].length, height: rows.length });
     for (const layer of [this.floor, this.marks]) {

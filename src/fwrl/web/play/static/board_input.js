@@ -1,11 +1,11 @@
-// The hand on a board: pointer and keyboard, turned into goals, starts and strokes of the pen.
+// Pointer and keyboard on a board, turned into goals, starts and brush strokes.
 
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 const DRAWS = "#.^v<>123456789";
 const MARKERS = ["goal", "start"];
-const LAYS = [...MARKERS, "look"]; // tools that leave the world as it is
+const MAP_KEPT = [...MARKERS, "look"]; // tools that do not change the map
 
-export class Hand {
+export class BoardInput {
   constructor(board, editor, { send, look, redraw, togglePlay }) {
     Object.assign(this, { board, editor, send, look, redraw, togglePlay });
     this.dragged = this.tapped = null;
@@ -14,11 +14,11 @@ export class Hand {
     canvas.addEventListener("pointermove", (event) => this.move(event));
     canvas.addEventListener("pointerup", () => this.up());
     canvas.addEventListener("pointercancel", () => {
-      this.tapped = null; // the finger scrolls the page
+      this.tapped = null; // it scrolls the page instead
       this.up();
     });
     canvas.addEventListener("pointerleave", ({ pointerType }) => {
-      if (this.dragged === null && pointerType === "mouse") this.look(null); // a finger always leaves
+      if (this.dragged === null && pointerType === "mouse") this.look(null); // touch leaves after every tap
     });
     canvas.addEventListener("keydown", (event) => this.key(event));
     canvas.addEventListener("focus", () => this.redraw());
@@ -38,11 +38,11 @@ export class Hand {
     this.board.canvas.setPointerCapture(event.pointerId);
     this.board.cursor = null;
     const { frame, cells } = this.board;
-    const draws = !LAYS.includes(this.editor.tool);
+    const draws = !MAP_KEPT.includes(this.editor.tool);
     const marker = frame && !draws ? MARKERS.find((name) => cells[frame[name]] === cell) : undefined;
     this.dragged = marker ?? this.editor.tool;
     this.stroke = this.editor.brush(cell, this.dragged);
-    this.last = marker ? cell : null; // picking a marker up does not move it yet
+    this.last = marker ? cell : null; // grabbing a marker does not move it yet
     this.apply(cell);
   }
 
