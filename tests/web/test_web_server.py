@@ -1,10 +1,16 @@
 """The server: what a page is told and shown, and that pages do not get into each other's way."""
 
+import asyncio
 import json
+from collections.abc import MutableMapping
 from typing import Any
 
 import pytest
 from web_server import PATIENCE, running
+
+from fwrl.web.play import PLAY
+from fwrl.web.server import make_app
+from fwrl.web.shared import SharedState
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +50,8 @@ def test_the_last_episodes_before_a_pause_are_in_the_curves(server):
     with server.page() as page:
         page.say("speed", value=1e6)
         page.say("play")
-        for _ in range(3):
-            page.frame()
+        while int.from_bytes(page.frame()[20:24], "little") < 1:  # until an episode has ended
+            pass
         page.say("pause")
         episode = -1
         curve: dict[str, Any] = {"sides": [[{"episodes": []}]]}
@@ -90,3 +96,43 @@ def test_a_busy_page_does_not_starve_another(server):
             calm.say("inspect", cell=cell)
             assert calm.hear("inspect")["cell"] == cell
             assert len(busy.frame()) > 30_000
+
+
+def test_a_second_page_is_mounted_beside_the_first(tmp_path):
+    (tmp_path / "index.html").write_text("<title>second</title>")
+    app = make_app([PLAY, PLAY._replace(name="second", static=tmp_path)], SharedState())
+    assert b"<title>fwrl play</title>" in got(app, "/")
+    assert got(app, "/second/") == b"<title>second</title>"
+    assert got(app, "/static/look.css").startswith(b"/*")
+    assert websocket_accepted(app, "/ws")
+    assert websocket_accepted(app, "/second/ws")
+
+
+def got(app, path):
+    """The body of a GET request."""
+    body = b"".join(sent.get("body", b"") for sent in talk(app, {"type": "http", "method": "GET", "path": path}))
+    assert isinstance(body, bytes)
+    return body
+
+
+def websocket_accepted(app, path):
+    """Whether a websocket is accepted; it is closed at once."""
+    return "websocket.accept" in [sent["type"] for sent in talk(app, {"type": "websocket", "path": path})]
+
+
+def talk(app, scope):
+    """What the application sends, called as the server calls it, until the browser disconnects."""
+    headers = [(b"host", b"localhost"), (b"origin", b"http://localhost")]
+    sent: list[MutableMapping[str, Any]] = []
+    events = {"http": ["http.request"], "websocket": ["websocket.connect", "websocket.disconnect"]}[scope["type"]]
+
+    async def receive():
+        if not events:
+            await asyncio.Event().wait()
+        return {"type": events.pop(0)}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(app({**scope, "root_path": "", "query_string": b"", "headers": headers}, receive, send))
+    return sent
