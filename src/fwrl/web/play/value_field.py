@@ -1,9 +1,11 @@
 """What an agent knows about every state for one goal, as the page draws it.
 
 Drawn is the path reward to the goal. What an agent's values mean is its `value_kind`: path rewards are drawn as they
-are; returns contain the goal reward, which is subtracted; steps are multiplied by the reward of one step. A state is
-unknown if its best value does not exceed the initial one: rewards of steps are not positive, so a value that contains
-no path to the goal never rises.
+are; returns contain the goal reward, which is subtracted; steps are multiplied by the reward of one step.
+
+A state is known once its best value exceeds the initial one. (A return falls with every step, because rewards of steps
+are negative, and exceeds its initial value only once it contains the goal reward.) The exception are path rewards with
+an optimistic initial value of 0, the highest possible: they are known once they have changed.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from fwrl.kernels.ties import RELATIVE, SMALLEST_SCALE
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+ValueKind = Literal["path reward", "return", "steps"]
 
 
 class ValueField(NamedTuple):
@@ -45,8 +48,11 @@ def value_field(
     finite = np.isfinite(best)
     scale = np.where(finite, np.maximum(SMALLEST_SCALE, np.abs(best)), 0.0)
     tied = table >= (best - RELATIVE * scale)[:, None]
-    path_reward = _path_rewards(agent, best, goal_reward, step_reward)
-    known = finite & (best > initial) & (path_reward <= RELATIVE)
+    kind = _value_kind(agent)
+    path_reward = _path_rewards(kind, best, goal_reward, step_reward)
+    optimistic = kind == "path reward" and initial >= 0
+    learned = best != initial if optimistic else best > initial
+    known = finite & learned & (path_reward <= RELATIVE)
     known[goal] = False
     arrows = np.where(known, tied @ (1 << np.arange(table.shape[1])), 0).astype(np.uint8)
     action = np.where(known, tied.argmax(axis=1), -1)
@@ -55,9 +61,9 @@ def value_field(
     return ValueField(drawn, arrows, action)
 
 
-def _path_rewards(agent: Agent, value: Floats, goal_reward: float, step_reward: float) -> Floats:
-    """(S,) the path rewards that these values of `agent` mean."""
-    match _value_kind(agent):
+def _path_rewards(kind: ValueKind, value: Floats, goal_reward: float, step_reward: float) -> Floats:
+    """(S,) the path rewards that values of this kind mean."""
+    match kind:
         case "return":
             return value - goal_reward
         case "steps":
@@ -65,5 +71,6 @@ def _path_rewards(agent: Agent, value: Floats, goal_reward: float, step_reward: 
     return value
 
 
-def _value_kind(agent: Agent) -> Literal["path reward", "return", "steps"]:
-    return {"reward": "path reward", "nothing": "return", "steps": "steps"}[agent.believes]  # type: ignore[return-value]
+def _value_kind(agent: Agent) -> ValueKind:
+    kinds: dict[str, ValueKind] = {"reward": "path reward", "nothing": "return", "steps": "steps"}
+    return kinds[agent.believes]
