@@ -1,4 +1,4 @@
-"""The page in a real browser: everything a visitor does, done; no console error, no request to another host."""
+"""The page in a real browser: everything a visitor can do, without console errors or requests to other hosts."""
 
 import re
 import shutil
@@ -36,7 +36,7 @@ def browser():
 
 @pytest.fixture
 def opened(browser, server):
-    """`opened(width=..., ...)` is a page; when the test ends, nothing may have gone wrong on it."""
+    """`opened(width=..., ...)` is a page; at the end of the test, no error may have occurred on it."""
     contexts, wrong = [], []
 
     def opened(width=1280, height=900, **options):
@@ -140,7 +140,7 @@ def test_controls_play_step_and_reset(opened):
     play_until(page, 2_000)
 
 
-def test_a_map_is_imported_and_a_bad_one_refused_in_words(opened):
+def test_a_map_is_imported_and_a_bad_one_refused_with_an_error(opened):
     page = opened()
     page.click("#text")
     page.fill("#map-text", "..\n.x")
@@ -158,7 +158,7 @@ def test_a_map_is_imported_and_a_bad_one_refused_in_words(opened):
     settled(page, lambda: rows_of(page), ["v..", ".#9", "..."])
 
 
-def test_a_choice_that_is_refused_is_taken_back(opened):
+def test_a_choice_that_is_refused_is_undone(opened):
     page = opened()
     page.evaluate("document.querySelector('.agent').append(new Option('NOBODY', 'nobody'))")
     page.locator(".agent").first.select_option("nobody")

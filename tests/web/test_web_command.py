@@ -1,4 +1,4 @@
-"""The command: its port and host, and that Ctrl-C ends it whatever it is doing."""
+"""The command: its port and host, and that Ctrl-C always ends it."""
 
 import signal
 import socket
@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import Any
 
-from web_server import PATIENCE, running
+from web_server import TIMEOUT, running
 
 
 def test_a_busy_port_is_said_and_the_next_one_taken():
@@ -32,7 +32,7 @@ def test_an_open_host_prints_what_that_means():
         end(process)
 
 
-def test_a_host_that_is_not_ours_is_refused_in_words(call):
+def test_a_host_of_another_computer_is_refused(call):
     code, out, err = call("play", "--host", "192.0.2.1", "--no-browser")
     assert (code, out) == (2, "")
     assert "192.0.2.1" in err
@@ -40,12 +40,12 @@ def test_a_host_that_is_not_ours_is_refused_in_words(call):
 
 def test_ctrl_c_ends_it_with_a_page_at_full_speed():
     with running("--port", "0") as server, server.page() as page:
-        page.say("speed", value=1e6)
-        page.say("play")
+        page.send("speed", value=1e6)
+        page.send("play")
         for _ in range(5):
             page.frame()
         server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(timeout=PATIENCE) == 130
+        assert server.process.wait(timeout=TIMEOUT) == 130
         assert server.output() == "fwrl: stopped\n"
 
 
@@ -68,25 +68,25 @@ class Endless(RandomWalk):
 
 def test_ctrl_c_does_not_wait_for_what_is_being_made():
     with running("--port", "0", before=ENDLESS) as server, server.page() as page:
-        page.hear("state")
-        page.say("agent", side=0, name="endless")
-        page.hear("working")
+        page.receive("state")
+        page.send("agent", side=0, name="endless")
+        page.receive("working")
         server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(timeout=PATIENCE) == 130
+        assert server.process.wait(timeout=TIMEOUT) == 130
         assert server.output() == "fwrl: stopped\n"
 
 
 def test_where_kernels_must_be_compiled_the_map_comes_first_and_ctrl_c_ends_it(tmp_path):
     empty = {"XDG_CACHE_HOME": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path)}
     with running("--port", "0", environment=empty) as server, server.page() as page:
-        heard: list[dict[str, Any]] = []
-        while not heard or heard[-1].get("compiling") is not True:
-            told = page.next()
-            assert isinstance(told, dict)
-            heard.append(told)
-        assert [told["type"] for told in heard if told["type"] != "working"] == ["hello", "world"]
+        received: list[dict[str, Any]] = []
+        while not received or received[-1].get("compiling") is not True:
+            message = page.next()
+            assert isinstance(message, dict)
+            received.append(message)
+        assert [message["type"] for message in received if message["type"] != "working"] == ["hello", "world"]
         server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(timeout=PATIENCE) == 130
+        assert server.process.wait(timeout=TIMEOUT) == 130
         assert server.output() == "fwrl: stopped\n"
 
 
@@ -98,5 +98,5 @@ def command(*arguments):
 
 def end(process):
     process.terminate()
-    process.wait(timeout=PATIENCE)
+    process.wait(timeout=TIMEOUT)
     process.stdout.close()

@@ -1,4 +1,4 @@
-"""Whatever is thrown at the server, it answers by an error or closes the page, and outlives it."""
+"""The server answers every malformed message with an error or closes the page, and goes on."""
 
 import json
 import random
@@ -75,13 +75,13 @@ def bombard(server, messages, seed=0):
     sent = 0
     while sent < messages:
         with server.page() as page:
-            page.hear("state")
+            page.receive("state")
             for _ in range(min(100, messages - sent)):
                 page.socket.send(hostile(rng))
-                assert page.hear("error")["message"]
+                assert page.receive("error")["message"]
                 sent += 1
-            page.say("step")
-            page.hear("state")
+            page.send("step")
+            page.receive("state")
 
 
 def test_300_malformed_messages_are_all_answered_by_an_error(server):
@@ -99,26 +99,26 @@ def test_pages_that_leave_in_the_middle_of_something_leave_no_trace():
     with running("--port", "0") as server:
         for k in range(12):
             with server.page() as page:
-                page.hear("state")
-                page.say("speed", value=1e6)
-                page.say("play")
+                page.receive("state")
+                page.send("speed", value=1e6)
+                page.send("play")
                 for kind in list(CHANGES)[k % 4 :]:
-                    page.say(kind, **CHANGES[kind])
+                    page.send(kind, **CHANGES[kind])
                 if k % 2:
                     page.next()
                 else:
                     page.socket.socket.close()
         with server.page() as page:
-            page.hear("state")
+            page.receive("state")
 
 
 def test_a_message_beyond_the_limit_closes_the_page_and_nothing_else(server):
     with server.page() as page:
-        page.hear("state")
-        page.say("map", text="." * 70_000)
+        page.receive("state")
+        page.send("map", text="." * 70_000)
         with pytest.raises(ConnectionClosed) as closed:
-            page.hear("never")
+            page.receive("never")
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1009
     with server.page() as page:
-        page.hear("state")
+        page.receive("state")

@@ -1,4 +1,4 @@
-"""Fifty pages for a minute: no error, and their memory comes back."""
+"""Fifty pages for a minute: no error, and their memory is freed."""
 
 import random
 import threading
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from web_server import PATIENCE, running
+from web_server import TIMEOUT, running
 
 PAGES = 50
 ALLOWED = 24 * 2**20  # bytes that allocators may keep
@@ -17,10 +17,10 @@ def use(server, seconds, number, failures):
     """One page: plays at full speed, moves its goal, looks at cells; each of them once at least."""
     try:
         with server.page() as page:
-            page.hear("state")
-            page.say("speed", value=1e6)
-            page.say("play")
-            while not page.hear("state")["playing"]:
+            page.receive("state")
+            page.send("speed", value=1e6)
+            page.send("play")
+            while not page.receive("state")["playing"]:
                 pass
             until = time.monotonic() + seconds
             k = 0
@@ -28,17 +28,17 @@ def use(server, seconds, number, failures):
                 page.frame()
                 k += 1
                 if k % 5 == 0:
-                    page.say("goal", cell=(12, 20, 100, 108)[(number + k // 5) % 4])
-                    assert page.hear("state")["playing"]
+                    page.send("goal", cell=(12, 20, 100, 108)[(number + k // 5) % 4])
+                    assert page.receive("state")["playing"]
                 if k % 7 == 0:
-                    page.say("inspect", cell=13)
-                    assert page.hear("inspect")["cell"] == 13
+                    page.send("inspect", cell=13)
+                    assert page.receive("inspect")["cell"] == 13
     except Exception as error:
         failures.append(error)
 
 
-def fidget(server, seconds, number, failures):
-    """One page that changes its mind all the time, and leaves in the middle of something."""
+def change_often(server, seconds, number, failures):
+    """One page that keeps changing worlds, agents and goals, and is closed in the middle of it."""
     rng = random.Random(number)
     changes: list[Callable[[], tuple[str, dict[str, Any]]]] = [
         lambda: ("world", {"name": rng.choice(["four-rooms", "h-maze", "windy-four-rooms", "four-rooms-32"])}),
@@ -50,15 +50,15 @@ def fidget(server, seconds, number, failures):
     ]
     try:
         with server.page() as page:
-            page.hear("state")
-            page.say("speed", value=1e6)
+            page.receive("state")
+            page.send("speed", value=1e6)
             until = time.monotonic() + seconds
             while time.monotonic() < until:
                 kind, fields = rng.choice(changes)()
-                page.say(kind, **fields)
-                page.say("play")
-                page.say("inspect", cell=10**6)
-                while "expected a cell" not in page.hear("error")["message"]:  # its answer comes last
+                page.send(kind, **fields)
+                page.send("play")
+                page.send("inspect", cell=10**6)
+                while "expected a cell" not in page.receive("error")["message"]:  # its answer comes last
                     pass
     except Exception as error:
         failures.append(error)
@@ -75,8 +75,8 @@ def crowd(server, seconds, visit=use):
 
 
 def settles(server, most):
-    """Whether the server's memory comes down to `most` bytes; closed pages are let go of one after the other."""
-    until = time.monotonic() + PATIENCE
+    """Whether the server's memory comes down to `most` bytes; closed pages are freed one after the other."""
+    until = time.monotonic() + TIMEOUT
     while server.memory > most and time.monotonic() < until:
         time.sleep(0.1)
     return server.memory <= most
@@ -86,17 +86,17 @@ def settles(server, most):
 def test_fifty_pages_for_a_minute_without_error_and_without_growth():
     with running("--port", "0") as server:
         crowd(server, 10)
-        time.sleep(2)  # pages not yet let go of would raise the mark
+        time.sleep(2)  # pages not yet freed would raise the mark
         before = server.memory
         crowd(server, 60)
         assert settles(server, before + ALLOWED)
         with server.page() as page:
-            page.hear("state")
+            page.receive("state")
 
 
 @pytest.mark.stress
-def test_fifty_restless_pages_leave_no_error_behind():
+def test_fifty_pages_with_frequent_changes_leave_no_error_behind():
     with running("--port", "0") as server:
-        crowd(server, 30, fidget)
+        crowd(server, 30, change_often)
         with server.page() as page:
-            page.hear("state")
+            page.receive("state")

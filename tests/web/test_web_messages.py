@@ -24,7 +24,7 @@ nearly = st.builds(
 
 @settings(max_examples=400)
 @given(said=st.text() | anything.map(json.dumps) | nearly.map(json.dumps))
-def test_everything_is_a_message_or_refused_in_words(said):
+def test_every_text_is_a_message_or_refused_with_an_error(said):
     outcome: Message | str
     try:
         outcome = parse(said, TYPES)
@@ -53,7 +53,7 @@ def test_everything_is_a_message_or_refused_in_words(said):
         ('{"type": "reset", "seed": -1}', "a seed from 0"),
     ],
 )
-def test_what_is_wrong_is_said(said, reason):
+def test_the_error_says_what_is_wrong(said, reason):
     with pytest.raises(MessageError, match=reason):
         parse(said, TYPES)
 

@@ -1,4 +1,4 @@
-"""The agents on the page are the agents everywhere: slices make the trajectory of `fwrl.run`, bit for bit."""
+"""Runners: their slices make the trajectory of `fwrl.run`, bit for bit."""
 
 import numpy as np
 import pytest
@@ -73,7 +73,7 @@ def test_finished_episodes_are_those_of_a_run(windy):
     np.testing.assert_allclose([point.shortest for point in points], whole.shortest)
 
 
-def test_a_new_goal_is_taken_up_where_the_agent_stands(windy):
+def test_a_new_goal_begins_at_the_agents_state(windy):
     runner = runner_of("fwrl", windy)
     runner.advance(35)
     stood = runner.state
@@ -101,7 +101,7 @@ def test_the_trail_is_the_last_steps_with_the_jumps_marked(windy):
     runner.advance(500)
     states, jumped = runner.trail()
     _, _, _, next_state, arrived = runner.trajectory
-    # The trail begins anew with every episode: 500 steps are 8 episodes of 60 and 20 steps.
+    # The trail restarts with every episode: 500 steps are 8 episodes of 60 and 20 steps.
     np.testing.assert_array_equal(states[1:], next_state[480:])
     np.testing.assert_array_equal(jumped[1:], arrived[480:])
     assert jumped[0]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from websockets.sync.client import ClientConnection, connect
 
-PATIENCE = 120.0  # seconds
+TIMEOUT = 120.0  # seconds
 
 LIMITED = """
 from fwrl.web import Limits, serve
@@ -38,7 +38,7 @@ class Running(NamedTuple):
         return self.url.removeprefix("http://").rstrip("/")
 
     def output(self) -> str:
-        """What the process still prints, up to its end."""
+        """The rest of what the process prints."""
         assert self.process.stdout is not None
         return self.process.stdout.read()
 
@@ -48,44 +48,44 @@ class Running(NamedTuple):
         return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * 4096
 
     @contextlib.contextmanager
-    def page(self, **options: Any) -> Iterator[Talk]:
+    def page(self, **options: Any) -> Iterator[Client]:
         """A websocket as the page opens it."""
-        options = {"origin": f"http://{self.host}", "max_size": None, "open_timeout": PATIENCE, **options}
+        options = {"origin": f"http://{self.host}", "max_size": None, "open_timeout": TIMEOUT, **options}
         with connect(f"ws://{self.host}/ws", **options) as socket:
-            yield Talk(socket)
+            yield Client(socket)
 
 
-class Talk:
+class Client:
     """One websocket: JSON out, JSON and frames in."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
 
-    def say(self, kind: str, **fields: Any) -> None:
+    def send(self, kind: str, **fields: Any) -> None:
         self.socket.send(json.dumps({"type": kind, **fields}))
 
-    def hear(self, kind: str) -> dict[str, Any]:
+    def receive(self, kind: str) -> dict[str, Any]:
         """The next message of this kind; frames on the way are acknowledged."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT
         while time.monotonic() < until:
-            told = self.next()
-            if isinstance(told, dict) and told["type"] == kind:
-                return told
+            message = self.next()
+            if isinstance(message, dict) and message["type"] == kind:
+                return message
         raise TimeoutError(kind)
 
     def frame(self) -> bytes:
         """The next frame, acknowledged."""
-        while isinstance(told := self.next(), dict):
+        while isinstance(message := self.next(), dict):
             pass
-        return told
+        return message
 
     def next(self) -> dict[str, Any] | bytes:
-        told = self.socket.recv(timeout=PATIENCE)
-        if isinstance(told, str):
-            message: dict[str, Any] = json.loads(told)
+        received = self.socket.recv(timeout=TIMEOUT)
+        if isinstance(received, str):
+            message: dict[str, Any] = json.loads(received)
             return message
-        self.say("ack", frame=struct.unpack_from("<I", told, 4)[0])
-        return told
+        self.send("ack", frame=struct.unpack_from("<I", received, 4)[0])
+        return received
 
 
 @contextlib.contextmanager
@@ -110,7 +110,7 @@ def running(
             said += line
         yield Running(found.group(), process)
         process.terminate()
-        process.wait(timeout=PATIENCE)
+        process.wait(timeout=TIMEOUT)
         logged = "" if process.stdout.closed else process.stdout.read()
         assert "Traceback" not in logged, logged
     finally:

@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from web_server import PATIENCE
+from web_server import TIMEOUT
 
 PICTURES = os.environ.get("FWRL_PLAY_PICTURES")  # a folder to leave screenshots in
 
@@ -64,7 +64,7 @@ def marker(page, name):
 
 def settled(page, question, wanted):
     """Ask until the answer is the one wanted."""
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + TIMEOUT
     while (answer := question()) != wanted and time.monotonic() < until:
         page.wait_for_timeout(50)
     assert answer == wanted
