@@ -10,7 +10,7 @@ an optimistic initial value of 0, the highest possible: they are known once they
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from fwrl.kernels.ties import RELATIVE, SMALLEST_SCALE
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-ValueKind = Literal["path reward", "return", "steps"]
 
 
 class ValueField(NamedTuple):
@@ -61,7 +60,7 @@ def value_field(
     return ValueField(drawn, arrows, action)
 
 
-def _path_rewards(kind: ValueKind, value: Floats, goal_reward: float, step_reward: float) -> Floats:
+def _path_rewards(kind: str | None, value: Floats, goal_reward: float, step_reward: float) -> Floats:
     """(S,) the path rewards that values of this kind mean."""
     match kind:
         case "return":
@@ -71,6 +70,5 @@ def _path_rewards(kind: ValueKind, value: Floats, goal_reward: float, step_rewar
     return value
 
 
-def _value_kind(agent: Agent) -> ValueKind:
-    kinds: dict[str, ValueKind] = {"reward": "path reward", "nothing": "return", "steps": "steps"}
-    return kinds[agent.believes]
+def _value_kind(agent: Agent) -> str | None:
+    return {"reward": "path reward", "nothing": "return", "steps": "steps"}[agent.believes]
