@@ -6,7 +6,7 @@ import pytest
 
 from fwrl.cli import app
 
-COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
+COMMANDS = [command.name or getattr(command.callback, "__name__", "") for command in app.registered_commands]
 
 BAD = [
     ("frobnicate", "no such command 'frobnicate'; see fwrl --help"),
@@ -73,6 +73,6 @@ def test_an_interrupted_run_says_so(call, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fwrl.task.live", interrupted)
+    monkeypatch.setattr("fwrl.task.run_episodes", interrupted)
     code, _, err = call("train", "h-maze", "--out", "a.fwrl")
     assert (code, err.splitlines()[-1]) == (130, "fwrl: stopped")

@@ -136,6 +136,7 @@ def test_stored_numbers_are_those_of_the_run(tmp_path):
             np.testing.assert_array_equal(distance, result.visit_distance)
             np.testing.assert_array_equal(shortest, result.visit_shortest)
         trip = run_trial(H_MAZE, FWRL_EXACT.label, 1).result.trajectory
+        assert trip is not None
         rows = [tuple(row) for n in range(3) for row in store.steps("h-maze", FWRL_EXACT.label, 1, n)]
         assert rows == list(zip(*(column.tolist() for column in trip[1:]), strict=True))
 
@@ -160,6 +161,7 @@ def test_exported_tables_hold_the_same_rows(tmp_path):
     assert {"episodes.csv", "episodes.parquet", "runs.csv", "scores.npz"} <= files
     for name in ("episodes.csv", "episodes.parquet"):
         relation = duckdb.sql(f"SELECT * FROM '{tmp_path / 'out' / name}' ORDER BY ALL")
+        assert relation is not None
         assert relation.columns == columns
         assert relation.fetchall() == sorted(rows)
     loaded = np.load(tmp_path / "out" / "scores.npz")
