@@ -11,6 +11,7 @@ from fwrl.experiment.catalogue import FOUR_ROOMS, FWRL_EXACT, H_MAZE, WINDY
 from fwrl.experiment.export import export_results, score_matrices
 from fwrl.experiment.spec import AgentSpec, Experiment
 from fwrl.experiment.store import SCHEMA
+from fwrl.worlds import load_world
 
 TINY = Experiment(
     "tiny",
@@ -180,3 +181,34 @@ def test_unknown_experiments_get_close_matches():
 def test_no_seeds_or_workers_are_refused(tmp_path):
     with Store(tmp_path / "x.sqlite") as store, pytest.raises(OptionError, match="at least one seed"):
         run_experiments(store, [TINY], seeds=0)
+
+
+def test_a_replayed_run_ends_with_the_values_of_the_run_itself(tmp_path):
+    from fwrl.experiment.replay import replay
+    from fwrl.experiment.trial import seeded_agent
+    from fwrl.task import Task, run
+
+    filled(tmp_path / "x.sqlite", [H_MAZE], seeds=1)
+    world, label = load_world(H_MAZE.world), FWRL_EXACT.label
+    with Store(tmp_path / "x.sqlite") as store:
+        episodes = [store.steps(H_MAZE.id, label, 0, n) for n in range(len(H_MAZE.stages))]
+    replayed = replay(H_MAZE, label, 0, episodes)
+    agent = seeded_agent(H_MAZE, H_MAZE.agent(label), 0)
+    for stage, steps, moments in zip(H_MAZE.stages, episodes, replayed, strict=True):
+        start, goal = world.state_at(*stage.start), world.state_at(*stage.goal)
+        options = {"learn": stage.learn, "explore": stage.explore}
+        run(Task(world, respawn=False), agent, episodes=1, steps=stage.steps, goal=goal, start=start, **options)
+        assert [moment.state for moment in moments][: len(steps)] == [step[0] for step in steps]
+        np.testing.assert_array_equal(moments[-1].values, agent.values(goal))
+
+
+def test_the_sources_are_hashed_once_per_process(tmp_path, monkeypatch):
+    from fwrl.experiment.store import versions as read_versions
+
+    read_versions()
+
+    def never():
+        raise AssertionError("hashed again")
+
+    monkeypatch.setattr("fwrl.experiment.store.digest", never)
+    filled(tmp_path / "x.sqlite", [H_MAZE], seeds=1)
