@@ -6,7 +6,7 @@ import pytest
 
 from fwrl.cli import app
 
-COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
+COMMANDS = [command.name or getattr(command.callback, "__name__", "") for command in app.registered_commands]
 
 BAD = [
     ("frobnicate", "no such command 'frobnicate'; see fwrl --help"),

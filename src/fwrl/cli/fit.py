@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fwrl.cli.place import check_saved_place
+from fwrl.cli.output_paths import check_saved_file
 from fwrl.errors import FwrlError, OptionError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def fit(
     Optional columns are action (the next state if left out), reward (-1 if left out), trip and time. fwrl plan and
     fwrl explain read the saved planner.
     """
-    check_saved_place(out)
+    check_saved_file(out)
     from fwrl.planner import Planner
 
     into = Planner.load(out) if add else None

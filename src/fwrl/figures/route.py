@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
-from fwrl.figures.canvas import NOTE, counted, figure_of, sheet, style
 from fwrl.figures.palette import BLUE, GREEN, INK, ORANGE, PURPLE, VERMILLION
+from fwrl.figures.style import NOTE, counted, figure_of, sheet, style
 from fwrl.files import replaced
 from fwrl.planner.experience import Experience
 from fwrl.planner.explanation import Explanation

@@ -1,6 +1,7 @@
-"""The omniscient player: it knows the world and takes the optimal action from the first step on.
+"""The oracle player: an agent that knows the world and takes the optimal action from the first step on.
 
-Its total reward, with the same driver and seeds, is what a learner's share of the oracle is measured against.
+An agent's share of the oracle is its reward over this player's, in the same task with the same seeds. Its verbs are
+compiled, so it stands here, where the digest of compiled sources covers it, and not in `fwrl.oracle`.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import Agent, Config, no_episode
 from fwrl.agents.verbs import LEARNED, register_verbs
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.oracle.optimum import optimum
+from fwrl.oracle import optimum
 from fwrl.worlds import World
 
 Ints = NDArray[np.int64]
 
 
 class PlayerTables(NamedTuple):
-    """The optimal action at every state for the goal in use."""
+    """The optimal policy for the goal in use."""
 
     policy: Ints  # (S,)
     episode: Ints
@@ -34,7 +35,7 @@ def act(agent: PlayerTables, s: int, rng: np.random.Generator) -> int:
 
 @compiled
 def observe(agent: PlayerTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Nothing left to learn."""
+    """Learn nothing."""
     return LEARNED
 
 
@@ -46,7 +47,7 @@ def action_values(agent: PlayerTables, s: int, g: int, values: NDArray[np.float6
 
 
 class OraclePlayer(Agent[PlayerTables]):
-    """Plays the optimal policy of `world`, one goal at a time.
+    """Follows the optimal policy of `world`, one goal at a time.
 
     >>> from fwrl.worlds import load_world
     >>> player = OraclePlayer(load_world("four-rooms"))
@@ -67,11 +68,11 @@ class OraclePlayer(Agent[PlayerTables]):
         super().__init__(world.n_states, world.n_actions)
 
     def empty_tables(self) -> PlayerTables:
-        """No goal yet."""
+        """Tables without a goal."""
         return PlayerTables(np.zeros(self.n_states, np.int64), no_episode())
 
     def prepare(self, goal: int) -> None:
-        """Look the optimal policy up, solving for it the first time."""
+        """Load the optimal policy for `goal`; it is solved for once per goal."""
         if goal not in self._policies:
             self._policies[goal] = optimum(self.world, goal).policy
         self.tables.policy[:] = self._policies[goal]

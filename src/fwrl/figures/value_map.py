@@ -1,7 +1,7 @@
-"""The value of every cell as colour: light is far from the goal, dark is close, hatched is not known at all.
+"""Value map: the value of every cell as colour; light is far from the goal, dark is close, hatched is unknown.
 
-The scale leaves the goal out: what the goal itself is worth (R_goal to Q-learning, the way back to FWRL) is of
-another kind and would swallow the differences between all other cells.
+The colour scale leaves the goal out. Its value (R_goal for Q-learning, the value of coming back for FWRL) would hide
+the differences between all other cells.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from fwrl.worlds import World
 
 Floats = NDArray[np.float64]
 
-# No darker than black text on it allows, and unlike the blue of starts, the green of goals, the grey of ignorance.
-SHADES = LinearSegmentedColormap.from_list("worth", colormaps["YlOrBr"](np.linspace(0.04, 0.58, 64)))
+# Light enough for black text, and distinct from the blue of starts, the green of goals and the grey of unknown cells.
+SHADES = LinearSegmentedColormap.from_list("value", colormaps["YlOrBr"](np.linspace(0.04, 0.58, 64)))
 UNKNOWN = "#E4E4E4"
 
 
 def scale(values: Iterable[tuple[Floats, int]]) -> Normalize:
-    """One scale for several pairs of values and the goal they are for.
+    """One colour scale for several pairs of values (S,) and their goal.
 
     >>> scale([(np.array([-3.0, -np.inf, 10.0]), 2), (np.array([-1.0, 0.0, -2.0]), 1)]).vmin
     -3.0
@@ -40,10 +40,10 @@ def scale(values: Iterable[tuple[Floats, int]]) -> Normalize:
     return Normalize(low, high) if low < high else Normalize(low - max(abs(low), 1e-6), high)
 
 
-class Worth:
-    """The coloured cells of one board; `show` may be called again with other values.
+class ValueMap:
+    """The coloured cells of one board, each with its value written in the middle, or `below` the middle.
 
-    The number of a cell stands in its middle, or `below` it.
+    `show` may be called again with other values.
     """
 
     def __init__(self, axes: Axes, world: World, norm: Normalize, *, below: float = 0.0) -> None:
@@ -59,7 +59,7 @@ class Worth:
         ]
 
     def show(self, values: Floats, goal: int) -> None:
-        """Colour every cell by its value and write the value into it; the goal's is left out."""
+        """Colour every cell by `values` (S,) and write the value into it, except at the goal."""
         for state, (cell, text) in enumerate(zip(self._cells, self._texts, strict=True)):
             known = bool(np.isfinite(values[state]))
             cell.set_facecolor(SHADES(self._norm(values[state])) if known else UNKNOWN)
@@ -69,7 +69,7 @@ class Worth:
 
 
 def written(value: float) -> str:
-    """A value in few characters.
+    """A value with five significant digits.
 
     >>> written(-0.00075) == '\N{MINUS SIGN}0.00075', written(9.99925), written(1.0), written(-np.inf)
     (True, '9.9992', '1', 'unknown')

@@ -1,8 +1,8 @@
-"""The sheet every figure is drawn on, and how it becomes files.
+"""The style of all figures, and saving them as PNG and SVG.
 
-All drawing happens under one style that starts from matplotlib's defaults, so that a user's own settings change
-nothing, and without pyplot, so that no global state is left behind. A finished figure is laid out once and then
-frozen: PNG and SVG agree, and the same input gives the same bytes.
+The style starts from matplotlib's defaults, so a user's own settings have no effect. pyplot is not used, so no global
+state is left behind. The layout of a finished figure is computed once and frozen: PNG and SVG agree, and the same
+input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any, NamedTuple, ParamSpec
 
 import matplotlib.style
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Figure  # exported, since only this package imports matplotlib
 
 from fwrl.figures.palette import INK
 from fwrl.files import replaced
 
 DOTS_PER_INCH = 200
-NOTE = 11  # points: the smallest text that is read on a slide
+NOTE = 11  # points: the smallest text that is legible on a slide
 
 STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
@@ -56,19 +56,19 @@ class Saved(NamedTuple):
 
 
 def style() -> AbstractContextManager[None]:
-    """The style of all figures, for the length of a `with` block."""
+    """The style of all figures, as a context manager."""
     return matplotlib.style.context(["default", STYLE])
 
 
 def sheet(width: float, height: float) -> Figure:
-    """An empty white figure, in inches; what is put on it arranges itself."""
+    """An empty white figure of `width` x `height` inches with constrained layout."""
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
 
 def figure_of(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Make a function that draws a figure do so in our style, and freeze the layout when it is done."""
+    """Decorate a drawing function: it draws in the style of all figures, and the layout is frozen afterwards."""
 
     @functools.wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
@@ -91,7 +91,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def save(figure: Figure, folder: str | Path, name: str) -> Saved:
-    """Write `name`.png and `name`.svg into `folder`; each is complete or not there at all."""
+    """Write `name`.png and `name`.svg into `folder`, each atomically."""
     saved = Saved(Path(folder) / f"{name}.png", Path(folder) / f"{name}.svg")
     with style():
         with replaced(saved.png) as draft:

@@ -1,23 +1,33 @@
-"""Rows of raw points: one agent a row, every value a dot, so that nothing hides behind a summary."""
+"""Strip plots: one row per agent, one dot per value."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from fwrl.figures.palette import Look
+from fwrl.metrics import BoxPlot
 
 Floats = NDArray[np.float64]
 
-GOLDEN = (5**0.5 - 1) / 2  # multiples of it, modulo 1, fill a band evenly without chance
-HALF = 0.36  # of a row: how far dots stray from its middle
+GOLDEN = (5**0.5 - 1) / 2  # its multiples modulo 1 are evenly spread (a low-discrepancy sequence)
+HALF = 0.36  # half the height of the band of dots, in rows
+
+
+class Strip(NamedTuple):
+    """The scores of one agent and their box plot."""
+
+    scores: Floats  # (runs, episodes); NaN and infinite entries are not drawn
+    box: BoxPlot
 
 
 def scatter_row(axes: Axes, values: Floats, row: float, look: Look, *, size: float = 9.0) -> None:
-    """The finite ones of `values` along x, spread over the height of the row; many dots are fainter dots.
+    """Draw the finite `values` along x, spread over the height of the row; the more dots, the fainter.
 
-    Rasterised: thousands of dots would make an SVG unbearably slow.
+    The dots are rasterised: thousands of them would make an SVG slow to show.
     """
     shown = values[np.isfinite(values)]
     band = (np.arange(1, len(shown) + 1) * GOLDEN) % 1 * 2 - 1
@@ -33,7 +43,7 @@ def scatter_row(axes: Axes, values: Floats, row: float, look: Look, *, size: flo
 
 
 def name_rows(axes: Axes, looks: dict[str, Look]) -> None:
-    """One row a label, the first on top, each in its colour."""
+    """Label the rows, the first on top, each in its agent's colour."""
     axes.set_yticks(range(len(looks)), list(looks))
     axes.set_ylim(len(looks) - 0.45, -0.55)
     axes.tick_params(axis="y", length=0)
