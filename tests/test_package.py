@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import inspect
 import re
 import subprocess
 import sys
@@ -11,8 +12,50 @@ from pathlib import Path
 import pytest
 
 import fwrl
+from fwrl import errors
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+HEAVY = ("duckdb", "gymnasium", "matplotlib", "numba", "numpy", "scipy", "starlette", "uvicorn")
+
+
+def loaded_after(*command: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has loaded after a command."""
+    script = f"import sys\ntry:\n    exec({command[0]!r})\nexcept SystemExit:\n    pass\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script, *command[1:]], capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in done.stdout.split()}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("import fwrl",),
+        ("import fwrl; fwrl.FwrlError, fwrl.FwrlWarning, fwrl.PositiveCycleError",),
+        ("from fwrl.cli import main; main()", "--help"),
+    ],
+    ids=["import", "errors", "help"],
+)
+def test_nothing_heavy_is_imported_before_it_is_used(command):
+    loaded = loaded_after(*command)
+    assert "fwrl" in loaded
+    assert not loaded & set(HEAVY)
+
+
+def test_the_public_names_are_sorted_and_each_has_one_home():
+    classes = sorted(name for name in fwrl.__all__ if name[0].isupper())
+    assert fwrl.__all__ == classes + sorted(set(fwrl.__all__) - set(classes))
+    assert set(fwrl.__all__) == set(fwrl._HOME)
+
+
+def test_every_error_can_be_caught_by_its_public_name():
+    defined = {
+        name
+        for name, value in vars(errors).items()
+        if inspect.isclass(value) and issubclass(value, (errors.FwrlError, errors.FwrlWarning))
+    }
+    assert defined <= set(fwrl.__all__)
+    assert issubclass(fwrl.NoRouteError, fwrl.FwrlError)
 
 
 @pytest.mark.parametrize("name", fwrl.__all__)
