@@ -42,14 +42,17 @@ def test_a_folder_that_cannot_be_written_is_none(monkeypatch, tmp_path):
 def test_the_folder_that_was_asked_for_is_used(monkeypatch, tmp_path, variable):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv(variable, str(tmp_path / "here"))
-    assert cache_folder() == tmp_path / "here" / "fwrl" / digest()
-    assert cache_folder().is_dir()
+    folder = cache_folder()
+    assert folder == tmp_path / "here" / "fwrl" / digest()
+    assert folder.is_dir()
 
 
 def test_numbas_own_folder_comes_before_everybodys(monkeypatch, tmp_path):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert (tmp_path / "numba") in cache_folder().parents
+    folder = cache_folder()
+    assert folder is not None
+    assert (tmp_path / "numba") in folder.parents
 
 
 def test_otherwise_it_is_in_the_home_folder(monkeypatch, tmp_path):

@@ -8,11 +8,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 import fwrl
 from fwrl.agents import agent_names
 
-VARIANTS: list[tuple[str, Mapping[str, str]]] = [
+VARIANTS: list[tuple[str, Mapping[str, Any]]] = [
     ("fwrl", {"storage": "columns"}),
     ("fwrl", {"backup": "expected", "explorer": "optimistic"}),
     ("fwrl", {"explorer": "optimistic"}),
@@ -24,7 +25,7 @@ VARIANTS: list[tuple[str, Mapping[str, str]]] = [
 PROCESSES = 2
 
 
-def warm_up(variants: list[tuple[str, Mapping[str, str]]]) -> None:
+def warm_up(variants: list[tuple[str, Mapping[str, Any]]]) -> None:
     """Compile the run loop, `observe_many` and the values of some agents."""
     world = fwrl.load_world("four-rooms")
     for name, options in variants:
