@@ -1,4 +1,4 @@
-"""The package as others meet it: its names, its types, its entry points."""
+"""The public face of the package: names, types, entry points."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def test_every_error_can_be_caught_by_its_public_name():
 
 
 @pytest.mark.parametrize("name", fwrl.__all__)
-def test_every_public_name_is_there_and_documented(name):
+def test_every_public_name_exists_and_is_documented(name):
     assert getattr(fwrl, name).__doc__
     assert name in dir(fwrl)
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error():
+def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'lern'"):
         _ = fwrl.lern
 
