@@ -44,6 +44,12 @@ def experienced(world: fwrl.World, backup: str, seed: int) -> fwrl.Agent:
     return agent
 
 
+def cheapest_step(world: fwrl.World) -> float:
+    """The reward of an ordinary step, the unit of costs."""
+    rewards = world.tables.reward
+    return float(rewards[rewards < 0].max())
+
+
 def random_experience() -> Iterator[list[Any]]:
     """Rows of believed, true and optimal costs in steps, over all pairs and for the ends of the bridge."""
     for name in ("windy-four-rooms", "risky-bridge"):
@@ -57,7 +63,7 @@ def random_experience() -> Iterator[list[Any]]:
                 np.mean([[getattr(goal, column) for goal in found] for found in audits])
                 for column in ("believed", "kept")
             )
-            costs = [f"{value / world.step_reward:.2f}" for value in (believed, kept, best)]
+            costs = [f"{value / cheapest_step(world):.2f}" for value in (believed, kept, best)]
             yield [NAMES[name], f"`{backup}`", *costs, *one_pair(name, world, agents)]
 
 
@@ -69,7 +75,7 @@ def one_pair(name: str, world: fwrl.World, agents: list[fwrl.Agent]) -> list[str
     believed = np.mean([agent.value(start, goal) for agent in agents])
     true = np.mean([evaluate(world, greedy_policy(agent, goal), goal).value[start] for agent in agents])
     costs = (believed, true, optimum(world, goal).value[start])
-    return [f"{cost / world.step_reward:.1f}" for cost in costs]
+    return [f"{cost / cheapest_step(world):.1f}" for cost in costs]
 
 
 def optimism_of(tables: Any) -> Optimism:
