@@ -28,8 +28,7 @@ from fwrl.experiment.contenders import PAPER, default_contenders
 from fwrl.experiment.league import LEAGUE, league
 from fwrl.experiment.spec import Experiment
 from fwrl.metrics import share_interval, share_of_oracle
-from fwrl.report import Evidence as StoredResults
-from fwrl.report import findings
+from fwrl.report import StoredResults, findings
 from fwrl.report.estimate import Estimate, number
 from fwrl.report.standings import first_or_tied, league_findings, standings
 
