@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import networkx as nx  # type: ignore[import-untyped]
+import networkx as nx
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

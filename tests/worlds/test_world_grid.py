@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import networkx as nx  # type: ignore[import-untyped]
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
