@@ -76,6 +76,6 @@ def test_an_interrupted_run_says_so(call, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fwrl.task.live", interrupted)
+    monkeypatch.setattr("fwrl.task.run_episodes", interrupted)
     code, _, err = call("train", "h-maze", "--out", "a.fwrl")
     assert (code, err.splitlines()[-1]) == (130, "fwrl: stopped")
