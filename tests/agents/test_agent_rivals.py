@@ -382,8 +382,9 @@ def test_what_is_replayed_is_saved(name, tmp_path):
 )
 def test_inconsistent_tables_are_refused(name, key, where, what, tmp_path):
     world = fwrl.load_world("h-maze", step_reward=-1.0)
-    agent = fwrl.make_agent(name, 7, 4, **({"backups": 1} if name == "sweeping" else {}))  # leaves a queue
-    fwrl.run(world, agent, episodes=2, steps=40)
+    agent = fwrl.make_agent(name, 7, 4)
+    fwrl.run(world, agent, episodes=4, steps=100, goal=0)
+    agent.begin_episode(world.state_at(1, 1))  # queues the states next to it
     path = tmp_path / "a.fwrl"
     agent.save(path)
     archive = open_archive(path)
