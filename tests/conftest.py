@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,21 +15,6 @@ import pytest
 UNCOMPILED = bool(int(os.environ.get("NUMBA_DISABLE_JIT") or 0))
 UNCOMPILED_EXAMPLES = 20  # of each property test: interpreted kernels are a hundred times slower
 UNCOMPILED_SECONDS = 10  # of processor time for each test; what it has run by then is measured
-
-
-def resolve_verbs_when_called() -> None:
-    """Let interpreted loops find the verbs of an agent, as numba finds them when it compiles a loop."""
-    from fwrl.agents import verbs
-
-    def interpreted(name: str) -> Callable[..., Any]:
-        return lambda tables, *arguments: getattr(verbs._VERBS[type(tables)], name)(tables, *arguments)
-
-    for name in ("act", "observe", "action_values"):
-        setattr(verbs, name, interpreted(name))
-
-
-if UNCOMPILED:
-    resolve_verbs_when_called()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -33,6 +33,7 @@ from fwrl.agents.verbs import LEARNED, register_verbs
 from fwrl.errors import FileError
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
 from fwrl.kernels.model.replay import (
+    ENDED,
     Ring,
     Trips,
     draw,
@@ -109,7 +110,7 @@ def observe(agent: HindsightTables, s: int, a: int, r: float, next_s: int, arriv
     Q, ring, trips, g = agent.Q, agent.ring, agent.trips, agent.episode[GOAL]
     alpha, R = agent.rates[ALPHA], agent.rates[R_GOAL]
     if arrived:
-        trips.newest[1] = 1
+        trips.newest[ENDED] = 1
         if g >= 0:
             Q[g, s, a] = r
         return LEARNED
@@ -167,7 +168,7 @@ class HindsightReplay(Agent[HindsightTables]):
 
     def prepare(self, goal: int) -> None:
         """Begin a new trip."""
-        self.tables.trips.newest[1] = 1
+        self.tables.trips.newest[ENDED] = 1
 
     def check_tables(self) -> None:
         """Check shapes, transitions within range, and the order of trips."""

@@ -70,18 +70,18 @@ def register_verbs(
 
 
 def act(agent: Any, s: int, rng: np.random.Generator) -> int:
-    """The action that the agent takes at `s`; only in compiled loops."""
-    raise NotImplementedError("call the agent's own act")
+    """The action that the agent takes at `s`."""
+    return _VERBS[type(agent)].act(agent, s, rng)
 
 
 def observe(agent: Any, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Learn from one step: LEARNED or POSITIVE_CYCLE; only in compiled loops."""
-    raise NotImplementedError("call the agent's own observe")
+    """Learn from one step: LEARNED or POSITIVE_CYCLE."""
+    return _VERBS[type(agent)].observe(agent, s, a, r, next_s, arrived)
 
 
 def action_values(agent: Any, s: int, g: int, values: NDArray[np.float64]) -> None:
-    """Fill `values` (A,) with the action values at `s` for the goal `g`; only in compiled loops."""
-    raise NotImplementedError("call the agent's own action_values")
+    """Fill `values` (A,) with the action values at `s` for the goal `g`."""
+    _VERBS[type(agent)].action_values(agent, s, g, values)
 
 
 # Numba requires the same annotations on an overload and on the function it returns.

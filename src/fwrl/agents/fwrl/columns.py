@@ -30,7 +30,7 @@ from fwrl.agents.sections import Sections
 from fwrl.agents.soundness import completed_compact_edges
 from fwrl.errors import FileError
 from fwrl.kernels.exploration import GOAL
-from fwrl.kernels.graph.compact_edges import NONE, incoming, with_capacity, without_spare
+from fwrl.kernels.graph.compact_edges import EDGES, NONE, incoming, with_capacity, without_spare
 from fwrl.kernels.graph.potential import potential
 from fwrl.kernels.graph.rebuild import rebuild_column
 from fwrl.kernels.graph.shortest_paths import ShortestPaths
@@ -75,7 +75,7 @@ class ColumnsFwrl(FwrlAgent[ColumnTables]):
         h, cycle = potential(incoming(edges))
         if len(cycle):
             raise FileError("the edges have a positive cycle; the file is damaged")
-        known = edges.best[: edges.used[0]]
+        known = edges.best[: edges.used[EDGES]]
         saved.positive[0] = int((known > 0.0).any())
         saved.cheapest[0] = -known.max(initial=-np.inf)
         return saved._replace(edges=edges, h=h)

@@ -15,7 +15,7 @@ from fwrl.agents.agent import Agent
 from fwrl.agents.verbs import LEARNED
 from fwrl.errors import PositiveCycleError
 from fwrl.task import Task
-from fwrl.task.loop import begin_trip, blank_record, draw_start, run_steps
+from fwrl.task.loop import REWARD, begin_trip, blank_record, draw_start, run_steps
 from fwrl.task.task import episode_streams
 from fwrl.web.play.curve import LearningCurve
 from fwrl.web.play.likely_route import LikelyOutcomes
@@ -92,7 +92,7 @@ class Runner:
     def _slice(self, steps: int) -> int:
         record, task = self._record, self.task
         self.agent.reserve(steps)
-        record.totals[0] = 0.0
+        record.totals[REWARD] = 0.0
         taken, visits, verdict = self._loop(
             task.world.tables,
             self._setup,
@@ -123,7 +123,7 @@ class Runner:
         self.total_steps += taken
         self.step += taken
         self.visits += visits
-        self.reward += float(record.totals[0])
+        self.reward += float(record.totals[REWARD])
         self._distance += float(record.visit_distance[:visits].sum())
         self._shortest += float(record.visit_shortest[:visits].sum())
         self._trail = np.concatenate([self._trail, next_state[-TRAIL:]])[-TRAIL:]
