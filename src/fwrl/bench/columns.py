@@ -20,7 +20,7 @@ from fwrl.bench.walker import (
     GOAL_SEEKER,
     NOISE,
     RANDOM_WALKER,
-    Transitions,
+    Moves,
     Walker,
     agent_of,
     new_walk,
@@ -170,7 +170,7 @@ def _goal(world: World) -> int:
     return int(np.sqrt(world.n_states) // 4) * int(np.sqrt(world.n_states)) + int(np.sqrt(world.n_states) // 4)
 
 
-def _both(known: Transitions, noise: float) -> tuple[ShortestPaths, Any]:
+def _both(known: Moves, noise: float) -> tuple[ShortestPaths, Any]:
     """The same edges for fwrl, and reversed for SciPy, which searches from a source."""
     S = int(known.source.max()) + 1
     cost = -rewards(len(known.source), noise, np.random.default_rng(0))
@@ -178,9 +178,9 @@ def _both(known: Transitions, noise: float) -> tuple[ShortestPaths, Any]:
     return ShortestPaths(edges), csr_array((cost, (known.target, known.source)), shape=(S, S))
 
 
-def _without_self_loops(known: Transitions) -> Transitions:
+def _without_self_loops(known: Moves) -> Moves:
     moved = known.source != known.target
-    return Transitions(known.source[moved], known.action[moved], known.target[moved])
+    return Moves(known.source[moved], known.action[moved], known.target[moved])
 
 
 def _words(noise: float) -> str:

@@ -40,7 +40,7 @@ RANDOM_WALKER, EXPLORER, GOAL_SEEKER = (
 )
 
 
-class Transitions(NamedTuple):
+class Moves(NamedTuple):
     """Every transition of a deterministic map: from `source` by `action` to `target`."""
 
     source: Ints  # (S * A,)
@@ -58,11 +58,11 @@ class Walk(NamedTuple):
     start: Ints  # (T,) where a goal-seeking walker restarts
 
 
-def transitions_of(world: World) -> Transitions:
+def transitions_of(world: World) -> Moves:
     """The transitions of a deterministic map."""
     S, A, T = world.n_states, world.n_actions, world.tables
     target = T.next_state[T.first[:-1]].astype(np.int64)
-    return Transitions(np.repeat(np.arange(S), A), np.tile(np.arange(A), S), target)
+    return Moves(np.repeat(np.arange(S), A), np.tile(np.arange(A), S), target)
 
 
 def rewards(n: int, noise: float, rng: np.random.Generator) -> Floats:
