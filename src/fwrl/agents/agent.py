@@ -1,4 +1,6 @@
-"""The base class of agents: tables, a generator, and two compiled verbs, `act` and `observe`, over them.
+"""The base class of agents: tables, a generator, and three compiled verbs over them.
+
+The verbs are `act`, `observe` and `action_values` (see `agents.verbs`).
 
 `observe` gets path rewards: the goal reward is not part of F. On the arriving step (in the paper's protocol the
 one taken *on* the goal) `arrived` is true and the reward is the goal reward. FWRL and model-based agents learn
@@ -83,9 +85,9 @@ class Agent(ABC, Generic[Tables]):
         description: one line for lists of agents.
         Config: the class of its options.
         verbs: its compiled functions, from `register_verbs`.
-        sections: names in a saved file -> paths of fields in `saved_tables`; other fields are scratch. `episode` is
-            always saved.
-        tables: everything that it has learned.
+        sections: names in a saved file -> paths of fields in `saved_tables`. These fields and `episode`, which is
+            always saved, are its state. The others are derived from state and configuration, or scratch.
+        tables: its state, what is derived from it, and scratch.
         rng: its generator.
     """
 
@@ -177,7 +179,11 @@ class Agent(ABC, Generic[Tables]):
         return tables
 
     def check_tables(self) -> None:
-        """Raise `FileError` for tables from a file with indices out of range or shapes that do not fit."""
+        """Check tables from a file, and compute what needs its goal; called last, when the episode is checked.
+
+        Raises:
+            FileError: indices are out of range, or shapes do not fit.
+        """
 
     @property
     def value_kind(self) -> ValueKind | None:
@@ -426,7 +432,7 @@ class Agent(ABC, Generic[Tables]):
         return np.array(chosen, dtype=np.int64).reshape(pairs.shape[0], -1)[:, 0], None
 
     def save(self, path: str | Path) -> None:
-        """Write the tables and the generator, so that a loaded agent continues bit for bit.
+        """Write the state and the generator; `fwrl.agents.load` says how a loaded agent continues.
 
         Args:
             path: file to write or replace.

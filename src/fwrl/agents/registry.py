@@ -122,7 +122,8 @@ def load(path: str | Path) -> Agent:
         path: a file that an agent's `save` wrote, of this or an earlier version.
 
     Returns:
-        The agent, which continues bit for bit.
+        The agent. It continues bit for bit, with one exception: FWRL with `storage="columns"` computes its columns
+        anew, and if it has observed positive rewards, values may differ in their last bits.
     """
     archive = open_archive(path)
     if archive.kind != "agent":

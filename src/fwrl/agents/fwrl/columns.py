@@ -4,8 +4,8 @@ The dense table is S x S numbers, but the greedy policy needs only the column of
 over the known edges makes it (see `graph.shortest_paths`), and `column_updates` keeps it current.
 
 Columns of other goals are kept while memory allows. When such a goal comes back, its column is updated with the edge
-changes since, or rebuilt if these are too many. With rewards <= 0 a column is the same to the last bit however it was
-made, so columns are not saved.
+changes since, or rebuilt if these are too many. Columns are not saved but computed anew on loading. With rewards <= 0
+a column is the same to the last bit however it was made; with positive rewards its last bits may differ.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class ColumnsFwrl(FwrlAgent[ColumnTables]):
         return saved._replace(edges=edges, h=h)
 
     def check_tables(self) -> None:
-        """Make the column of the goal in use."""
+        """Make the column of the goal in use, which `act` needs; `completed_tables` has checked the edges."""
         if self.goal is not None:
             self._column(self.goal)
 
