@@ -10,7 +10,13 @@ from kernel_examples import examples
 
 from fwrl.kernels.graph.compact_edges import NONE, add_edge, find_edge, no_compact_edges, set_best, sort, with_capacity
 from fwrl.kernels.graph.heap import OPEN, empty_heap
-from fwrl.kernels.graph.incremental import fits_potential, raise_potential, relax_changes, settle, settle_once
+from fwrl.kernels.graph.incremental import (
+    expand_each_once,
+    expand_highest,
+    fits_potential,
+    raise_potential,
+    relax_changes,
+)
 
 S, A, GOAL, EVERYTHING = 6, 2, 0, 1 << 40
 
@@ -65,13 +71,13 @@ def test_a_settled_column_is_that_of_bellman_ford(events, every):
             relax_changes(V, h, edges, heap, GOAL, since, False)
             since = int(edges.changes[0])
         if number % 5 == 4:  # all above -3 are exact once those in the heap are
-            settle(V, h, edges, heap, GOAL, -3.0, EVERYTHING)
+            expand_highest(V, h, edges, heap, GOAL, -3.0, EVERYTHING)
             if since == edges.changes[0]:
                 exact = reference(best)
                 np.testing.assert_array_equal(V[exact > -3.0], exact[exact > -3.0])
     relax_changes(V, h, edges, heap, GOAL, since, False)
     while heap.size[OPEN] > 0:
-        assert settle(V, h, edges, heap, GOAL, -np.inf, 1) == 1
+        assert expand_highest(V, h, edges, heap, GOAL, -np.inf, 1) == 1
     np.testing.assert_array_equal(V, reference(best))
 
 
@@ -102,5 +108,5 @@ def test_with_positive_rewards_too_and_positive_cycles_are_refused(events):
         assert all(r + h[z] - h[x] <= 1e-9 for (x, _, z), r in best.items())
         relax_changes(V, h, edges, heap, GOAL, since, True)
         since = int(edges.changes[0])
-        settle_once(V, h, edges, heap, GOAL)
+        expand_each_once(V, h, edges, heap, GOAL)
         np.testing.assert_array_equal(V, reference(best))

@@ -131,10 +131,10 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
         return LEARNED
     if plan.optimism.on[0] != 0 and due:
         refresh(plan.optimism)
-        settled = plan_for(edges, plan, g)
+        bounded = plan_for(edges, plan, g)
     else:
-        settled = update_plan(edges, plan, s, a, g)
-    if settled:
+        bounded = update_plan(edges, plan, s, a, g)
+    if bounded:
         return LEARNED
     edges.times[e], edges.total[e], edges.best[e] = times, total, best
     plan.optimism.reward[0] = reward_before

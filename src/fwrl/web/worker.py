@@ -44,7 +44,7 @@ class Worker:
             except BaseException as error:  # every exception is passed to the caller
                 failure = error
             with contextlib.suppress(RuntimeError):  # the loop may be closed by now
-                loop.call_soon_threadsafe(_settle, future, answer, failure)
+                loop.call_soon_threadsafe(_resolve, future, answer, failure)
 
         self._queue.put(job)
         return await future
@@ -59,7 +59,7 @@ class Worker:
             del job  # so that the objects of a closed page are freed before the next call arrives
 
 
-def _settle(future: asyncio.Future[Any], answer: Any, failure: BaseException | None) -> None:
+def _resolve(future: asyncio.Future[Any], answer: Any, failure: BaseException | None) -> None:
     if future.cancelled():
         return
     if failure is None:

@@ -28,11 +28,11 @@ from fwrl.kernels.graph.compact_edges import (
 )
 from fwrl.kernels.graph.heap import OPEN, Heap, clear, empty_heap
 from fwrl.kernels.graph.incremental import (
+    expand_each_once,
+    expand_highest,
     fits_potential,
     raise_potential,
     relax_changes,
-    settle,
-    settle_once,
 )
 from fwrl.kernels.graph.lookahead import look_ahead
 from fwrl.kernels.graph.rebuild import bucket_scratch, reached, rebuild_column
@@ -151,7 +151,7 @@ def process_pending(agent: ColumnTables, s: int, best_only: bool) -> None:
     columns, n = agent.columns, agent.pending[0]
     V, g = columns.V[n], columns.goal[n]
     if agent.positive[0] != 0:
-        settle_once(V, agent.h, agent.edges, agent.heap, g)
+        expand_each_once(V, agent.h, agent.edges, agent.heap, g)
     updates, limit = 0, SHORT
     relevant = least_relevant(agent, V, s, best_only)
     look = NEVER if not best_only else CHUNK // 4 if relevant > -np.inf else 0
@@ -168,7 +168,7 @@ def process_pending(agent: ColumnTables, s: int, best_only: bool) -> None:
                 path_rewards(V, outgoing(agent.edges), s, agent.action_values)
                 break
             look = 4 * (updates + FEW) if updates < FAR else NEVER
-        updates += settle(V, agent.h, agent.edges, agent.heap, g, relevant, FEW if updates < CHUNK else CHUNK)
+        updates += expand_highest(V, agent.h, agent.edges, agent.heap, g, relevant, FEW if updates < CHUNK else CHUNK)
         relevant = least_relevant(agent, V, s, best_only)
 
 
@@ -176,7 +176,7 @@ def process_pending(agent: ColumnTables, s: int, best_only: bool) -> None:
 def abandon_pending(agent: ColumnTables) -> None:
     """Process a limited number of updates as the goal goes out of use; if more are left, mark the column OUTDATED."""
     columns, n = agent.columns, agent.pending[0]
-    settle(columns.V[n], agent.h, agent.edges, agent.heap, columns.goal[n], -np.inf, LAST)
+    expand_highest(columns.V[n], agent.h, agent.edges, agent.heap, columns.goal[n], -np.inf, LAST)
     if agent.heap.size[OPEN] > 0:
         clear(agent.heap)
         columns.change[n] = OUTDATED

@@ -1,7 +1,7 @@
 """FWRL with `explorer="optimistic"`: no epsilon; F itself leads to untried actions (see `kernels.model.frontier`).
 
 An action that was never tried counts as if it led to the goal in one step with the best reward seen anywhere. Where
-outcomes are certain, one try settles it, and the agent does not stop at a known path while a better one may exist.
+outcomes are certain, one try is enough, and the agent does not stop at a known path while a better one may exist.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def act(agent: OptimisticTables, s: int, rng: np.random.Generator) -> int:
 @compiled
 def observe(agent: OptimisticTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
     """Learn as the dense agent does, and keep the best reward of a step."""
-    verdict = observe_dense(agent, s, a, r, next_s, arrived)
-    if arrived or verdict != LEARNED:
-        return verdict
+    status = observe_dense(agent, s, a, r, next_s, arrived)
+    if arrived or status != LEARNED:
+        return status
     if agent.counts_steps[0] != 0:
         r = -1.0
     if see_reward(agent.reward, agent.edges, r):

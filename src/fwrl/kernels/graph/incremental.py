@@ -42,7 +42,7 @@ def relax_changes(V: Floats, h: Floats, edges: CompactEdges, heap: Heap, g: int,
 
 
 @compiled
-def settle(V: Floats, h: Floats, edges: CompactEdges, heap: Heap, g: int, least: float, most: int) -> int:
+def expand_highest(V: Floats, h: Floats, edges: CompactEdges, heap: Heap, g: int, least: float, most: int) -> int:
     """Expand up to `most` states with keys of at least `least`; how many. Rewards must be <= 0."""
     expanded = 0
     while expanded < most and heap.size[OPEN] > 0 and heap.key[0] >= least:
@@ -52,7 +52,7 @@ def settle(V: Floats, h: Floats, edges: CompactEdges, heap: Heap, g: int, least:
 
 
 @compiled
-def settle_once(V: Floats, h: Floats, edges: CompactEdges, heap: Heap, g: int) -> None:
+def expand_each_once(V: Floats, h: Floats, edges: CompactEdges, heap: Heap, g: int) -> None:
     """Expand every state in the heap, and every state that rises by that, once; rewards may be positive."""
     while heap.size[OPEN] > 0:
         key = heap.key[0]

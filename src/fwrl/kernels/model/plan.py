@@ -46,7 +46,7 @@ def no_plan(n_states: int, prior: float = 0.0) -> Plan:
 
 @compiled
 def settled(plan: Plan) -> bool:
-    """Whether the values are those of the policy."""
+    """Whether evaluation ended, so that the values are those of the policy; False where it was cut short."""
     return bool(plan.size[UNSETTLED] == 0)
 
 

@@ -49,7 +49,7 @@ def plan_for(edges: Edges, plan: Plan, g: int) -> bool:
     if plan.optimism.on[0] != 0:
         _assume_untried(edges, plan, g)
     _search_backward(edges, plan, g)
-    return settle(edges, plan, g)
+    return iterate(edges, plan, g)
 
 
 @compiled
@@ -107,7 +107,7 @@ def _expand_into(edges: Edges, plan: Plan, y: int, g: int) -> None:
 
 
 @compiled
-def settle(edges: Edges, plan: Plan, g: int) -> bool:
+def iterate(edges: Edges, plan: Plan, g: int) -> bool:
     """Evaluate what is queued and improve the policy until nothing changes; False where there is a positive cycle."""
     work = 0
     while plan.size[QUEUED] > 0 or plan.size[TOUCHED] > 0:
@@ -122,7 +122,7 @@ def settle(edges: Edges, plan: Plan, g: int) -> bool:
                 return not _any_positive(edges)
             if change == CHANGED:
                 touch(plan, s)
-                _enqueue_followers(edges, plan, s, g)
+                _enqueue_predecessors(edges, plan, s, g)
         _improve(edges, plan, g)
     return True
 
@@ -160,7 +160,10 @@ def outcome_of(edges: Edges, plan: Plan, pair: int) -> tuple[float, float]:
 
 @compiled
 def _evaluate(edges: Edges, plan: Plan, s: int) -> int:
-    """Solve the equations of s under `pi` for p(s) and v(s): UNCHANGED, CHANGED, or DIVERGED if it never leaves s."""
+    """Solve the equations of s under `pi` for p(s) and v(s): UNCHANGED, CHANGED, or DIVERGED.
+
+    DIVERGED: no outcome other than s itself can arrive, so p(s) is 0 under `pi`, and v(s) undefined.
+    """
     A = len(edges.leaving) // len(plan.p)
     n = 0
     weight = 0.0
@@ -232,7 +235,7 @@ def _consider(edges: Edges, plan: Plan, s: int, a: int, g: int) -> None:
         plan.p[s] = p
         plan.v[s] = v
         enqueue(plan, s)
-        _enqueue_followers(edges, plan, s, g)
+        _enqueue_predecessors(edges, plan, s, g)
 
 
 @compiled
@@ -270,11 +273,11 @@ def update_plan(edges: Edges, plan: Plan, s: int, a: int, g: int) -> bool:
         enqueue(plan, s)
     else:
         _consider(edges, plan, s, a, g)
-    return settle(edges, plan, g)
+    return iterate(edges, plan, g)
 
 
 @compiled
-def _enqueue_followers(edges: Edges, plan: Plan, s: int, g: int) -> None:
+def _enqueue_predecessors(edges: Edges, plan: Plan, s: int, g: int) -> None:
     """Queue the states whose action under `pi` can lead to s."""
     A = len(edges.leaving) // len(plan.p)
     e = edges.entering[s]
