@@ -100,7 +100,7 @@ def unseen_outcomes() -> dict[str, list[float]]:
             agent = fwrl.make_agent("fwrl", world.n_states, world.n_actions, seed=seed, **options)
             fwrl.run(world, agent, **UNSEEN_RUN, seed=seed)
             optimism = optimism_of(agent.tables)
-            shares.append(optimism.news / np.maximum(optimism.tries, 1))
+            shares.append(optimism.new_outcomes / np.maximum(optimism.tries, 1))
         found[NAMES[name]] = np.mean(shares, axis=0).tolist()
     return found
 

@@ -171,7 +171,7 @@ def test_optimistic_sweeping_converges_to_the_values_of_the_optimistic_model(ste
     for s in range(S):
         for a in range(A):
             known = seen.get((s, a), [])
-            q = optimism.share[int(np.log2(len(known)))] if known else 1.0
+            q = optimism.unseen[int(np.log2(len(known)))] if known else 1.0
             outcomes[s][a] = [*(((1 - q) / len(known), n, r) for n, r in known), (q, goal, best)]
     np.testing.assert_allclose(V, optimum(from_outcomes("optimistic", outcomes), goal).value, rtol=1e-6, atol=1e-9)
     assert backed_up(agent.tables.edges, V, optimism, (goal + 1) % S, -1000.0) == pytest.approx(V[(goal + 1) % S])

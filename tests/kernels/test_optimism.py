@@ -53,7 +53,7 @@ def optimistic(S, A, steps, goal, shares, reward):
 
 
 def assert_solves(plan, S, A, steps, goal, solve=optimum):
-    truth = solve(optimistic(S, A, steps, goal, plan.optimism.share, plan.optimism.reward[0]), goal)
+    truth = solve(optimistic(S, A, steps, goal, plan.optimism.unseen, plan.optimism.reward[0]), goal)
     p, v = (truth.arrival, truth.value) if solve is optimum else truth
     np.testing.assert_allclose(plan.p, p, atol=1e-7)
     np.testing.assert_allclose(plan.v, v, rtol=1e-6, atol=1e-9)
@@ -69,7 +69,7 @@ def edges_of(S, A, steps):
 def optimistic_plan(S, share, reward):
     plan = no_plan(S)
     plan.optimism.on[0], plan.optimism.reward[0] = 1, reward
-    plan.optimism.share[:] = share
+    plan.optimism.unseen[:] = share
     return plan
 
 
@@ -210,7 +210,7 @@ def test_on_slippery_ice_no_negligible_probability_is_in_use(seed):
     world = fwrl.load_world("gymnasium:FrozenLake-v1")
     agent = make_agent("mbrl", world.n_states, world.n_actions, seed, explorer="optimistic")
     fwrl.run(world, agent, episodes=20, steps=400, seed=seed)
-    share = agent.tables.plan.optimism.share
+    share = agent.tables.plan.optimism.unseen
     assert np.all((share == 0) | (share >= NEGLIGIBLE))
 
 

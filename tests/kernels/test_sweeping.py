@@ -30,7 +30,7 @@ def models(draw):
         seen.setdefault((s, a), []).append((r, y))
     optimism = no_optimism()
     optimism.on[0], optimism.reward[0] = draw(st.booleans()), -0.25
-    optimism.share[:] = draw(st.sampled_from([0.0, 0.1]))
+    optimism.unseen[:] = draw(st.sampled_from([0.0, 0.1]))
     return S, seen, edges, optimism
 
 

@@ -1,8 +1,8 @@
 """An agent's tables, nested NamedTuples of arrays, to the sections of a file and back.
 
 An agent declares its sections as a mapping from names in the file to paths of fields in its tables:
-`{"edges/pair": "edges.pair"}`. Renaming a field changes the path and no file. Fields without a section are scratch
-memory or follow from the configuration, and are made anew when a file is loaded.
+`{"edges/pair": "edges.pair"}`. Renaming a field changes the path and no file. Fields with a section
+are state. Fields without one are derived from state or configuration, and computed anew, or scratch.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def optimism_sections(path: str) -> dict[str, str]:
         "optimism/on": f"{path}.on",
         "optimism/reward": f"{path}.reward",
         "optimism/prior": f"{path}.prior",
-        "optimism/unseen-probability": f"{path}.share",
+        "optimism/unseen-probability": f"{path}.unseen",
         "optimism/tries": f"{path}.tries",
-        "optimism/new-outcomes": f"{path}.news",
+        "optimism/new-outcomes": f"{path}.new_outcomes",
     }
 
 

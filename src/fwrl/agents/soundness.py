@@ -69,9 +69,10 @@ def check_optimism(optimism: Optimism) -> None:
     """Check lengths, probabilities, and that nothing was new more often than it was tried."""
     sound = [len(part) for part in optimism] == [1, 1, 1, LEVELS, LEVELS, LEVELS]
     sound = sound and optimism.on[0] in (0, 1) and all(bool(np.isfinite(part).all()) for part in optimism)
-    sound = sound and bool(np.all((optimism.share >= 0) & (optimism.share <= 1)) and 0 <= optimism.prior[0] <= 1)
+    sound = sound and bool(np.all((optimism.unseen >= 0) & (optimism.unseen <= 1)) and 0 <= optimism.prior[0] <= 1)
     sound = sound and bool(
-        np.all((optimism.news >= 0) & (optimism.news <= optimism.tries)) and optimism.tries.max() < 2**53
+        np.all((optimism.new_outcomes >= 0) & (optimism.new_outcomes <= optimism.tries))
+        and optimism.tries.max() < 2**53
     )
     if not sound:
         raise FileError("the probabilities of unseen outcomes do not fit their evidence; the file is damaged")

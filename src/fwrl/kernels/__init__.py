@@ -1,7 +1,7 @@
 """Compiled equations: arrays, scalars and a Generator in, arrays changed in place.
 
 The paper's own equations are in this package: `relaxation` (Algorithm 1), `closure` (the fixed point of the triangle
-inequality), `qlearning` and `exploration`. Three rooms hold what they rest on:
+inequality), `qlearning` and `exploration`. Three sub-packages hold what they rest on:
 
 - `runtime`: how kernels are compiled, how they draw random numbers, when two values tie;
 - `graph`: edge stores, heap, shortest paths and their incremental update, reachability;
@@ -28,7 +28,9 @@ The letters, here and in every kernel:
 | D       | value of never arriving, in prioritised sweeping |
 | n       | number of observations: n(s, a), n(s, a, s') |
 | P       | relative frequency of s' after (s, a): n(s, a, s') / n(s, a) |
-| q       | probability of an unseen outcome |
+| q, q_j  | probability of an unseen outcome; q_j after 2^j to 2^(j+1) - 1 tries of the action |
+| H       | prior of q_0: the probability, before any evidence, that a second try shows a new outcome |
+| m_j, c_j | tries made after 2^j to 2^(j+1) - 1 earlier ones of the action; those that showed a new outcome |
 | p, v    | probability of arriving at the goal; expected path reward given arrival |
 | pi      | (S,) the action of a policy at each state, -1 where it has none |
 | u       | a uniform random number in [0, 1) |

@@ -22,7 +22,9 @@ GOAL, STEP, STEPS, EXPLORE = 0, 1, 2, 3  # of an episode
 
 START, END, DECAY = 0.5, 0.001, 20.0
 LEFT = math.exp(-DECAY)
-HALFWAY = END + (START - END) * math.exp(-DECAY / 2)  # eps(T / 2): no later eps is larger, which saves an exponential
+HALFWAY = END + (START - END) * math.exp(
+    -DECAY / 2
+)  # just above eps(T / 2), so above every later eps: u need not be compared
 
 
 @compiled

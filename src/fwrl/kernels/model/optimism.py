@@ -36,9 +36,9 @@ class Optimism(NamedTuple):
     on: Ints  # (1,) 1 while optimism is on
     reward: Floats  # (1,) of an unseen outcome: the best seen anywhere
     prior: Floats  # (1,) H
-    share: Floats  # (LEVELS,) q_j in use
+    unseen: Floats  # (LEVELS,) q_j, the probabilities in use
     tries: Floats  # (LEVELS,) m_j
-    news: Floats  # (LEVELS,) c_j
+    new_outcomes: Floats  # (LEVELS,) c_j
 
 
 def no_optimism(prior: float = 0.0) -> Optimism:
@@ -65,7 +65,7 @@ def unseen_probability(optimism: Optimism, n: int) -> float:
     if n == 0:
         return 1.0
     j = level_of(n)
-    return float(optimism.share[j]) if j < LEVELS else 0.0
+    return float(optimism.unseen[j]) if j < LEVELS else 0.0
 
 
 @compiled
@@ -84,7 +84,7 @@ def count_try(optimism: Optimism, n: int, new: bool) -> bool:
         return False
     optimism.tries[j] += 1.0
     if new:
-        optimism.news[j] += 1.0
+        optimism.new_outcomes[j] += 1.0
     tries = int(optimism.tries[j])
     return (tries & (tries - 1)) == 0
 
@@ -95,7 +95,7 @@ def uncount_try(optimism: Optimism, n: int, new: bool) -> None:
     if n > 0 and level_of(n) < LEVELS:
         optimism.tries[level_of(n)] -= 1.0
         if new:
-            optimism.news[level_of(n)] -= 1.0
+            optimism.new_outcomes[level_of(n)] -= 1.0
 
 
 @compiled
@@ -112,5 +112,5 @@ def see_reward(reward: Floats, edges: Edges, r: float) -> bool:
 def refresh(optimism: Optimism) -> None:
     """Set q_j from the evidence."""
     for j in range(LEVELS):
-        q = (optimism.prior[0] / (1 << j) + optimism.news[j]) / (1.0 + optimism.tries[j])
-        optimism.share[j] = q if q >= NEGLIGIBLE else 0.0
+        q = (optimism.prior[0] / (1 << j) + optimism.new_outcomes[j]) / (1.0 + optimism.tries[j])
+        optimism.unseen[j] = q if q >= NEGLIGIBLE else 0.0
