@@ -210,7 +210,7 @@ def test_goals_mean_what_they_mean_in_the_papers_protocol(name, threshold):
     for goal in range(world.n_states):
         setup = task.setup(goal)
         assert trips.starts(goal).tolist() == setup.starts.tolist()
-        assert trips.arrival(goal).tolist() == np.flatnonzero(setup.arrives).tolist()
+        assert trips.goal_states(goal).tolist() == np.flatnonzero(setup.arrives).tolist()
 
 
 def test_no_episode_begins_with_the_goal_reached():

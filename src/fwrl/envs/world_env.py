@@ -72,7 +72,7 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
         self._sampler = GoalSampler(self.world, goal_threshold)
         self._state: int | None = None
         self._goal = 0
-        self._arrival: frozenset[int] = frozenset()
+        self._goal_states: frozenset[int] = frozenset()
         self.observation_space = spaces.Dict(
             {key: spaces.Discrete(self.world.n_states) for key in ("observation", "achieved_goal", "desired_goal")}
         )
@@ -93,7 +93,7 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
         super().reset(seed=seed)
         given = {key: self._state_named(key, value) for key, value in (options or {}).items()}
         self._state, self._goal = self._sampler.draw(self.np_random, **given)
-        self._arrival = frozenset(self._sampler.arrival(self._goal).tolist())
+        self._goal_states = frozenset(self._sampler.goal_states(self._goal).tolist())
         self._show_human()
         return self._observation(self._state), {"success": False, "is_success": False}
 
@@ -110,7 +110,7 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
         slot = self._outcome(self._here, action)
         self._state = int(self.world.tables.next_state[slot])
         path_reward = float(self.world.tables.reward[slot])
-        arrived = self._state in self._arrival
+        arrived = self._state in self._goal_states
         reward = path_reward + self.goal_reward if arrived else path_reward
         self._show_human()
         info = {"path_reward": path_reward, "success": arrived, "is_success": arrived}

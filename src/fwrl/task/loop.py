@@ -104,15 +104,15 @@ def _run_steps(
     shortest = place.trip[SHORTEST]
     visits = 0
     taken = 0
-    verdict = LEARNED
+    status = LEARNED
     while taken < steps:
         a = act(agent, s, rng)
         arrived = setup.arrives[s]
         if arrived:
             r = goal_reward
-            next_s = draw_start(setup, streams[0]) if respawn else s
+            next_s = draw_start(setup, streams.starts) if respawn else s
         else:
-            o = draw_outcome(world, s * A + a, streams[1])
+            o = draw_outcome(world, s * A + a, streams.dynamics)
             r = world.reward[o]
             next_s = world.next_state[o]
             travelled += world.length[o]
@@ -125,8 +125,8 @@ def _run_steps(
             record.arrived[taken] = arrived
         taken += 1
         if learn:
-            verdict = observe(agent, s, a, r, next_s, arrived)
-            if verdict != LEARNED:
+            status = observe(agent, s, a, r, next_s, arrived)
+            if status != LEARNED:
                 break
         if arrived:
             record.visit_distance[visits] = travelled
@@ -140,7 +140,7 @@ def _run_steps(
     place.state[0] = s
     place.trip[TRAVELLED] = travelled
     place.trip[SHORTEST] = shortest
-    return taken, visits, verdict
+    return taken, visits, status
 
 
 run_steps = Loop(_run_steps)

@@ -54,12 +54,12 @@ class Episode(NamedTuple):
     Attributes:
         goal: of the episode.
         reward: summed, goal rewards included.
-        distance: travelled on completed visits.
-        shortest: sum of the shortest distances of these visits.
-        visits: number of times the agent arrived.
+        distance: travelled on completed trips.
+        shortest: sum of the shortest distances of these trips.
+        visits: number of completed trips, each of which ends with a visit to the goal.
         steps: number of steps taken.
-        visit_distance: (visits,) distance travelled on each visit.
-        visit_shortest: (visits,) shortest distance of each.
+        visit_distance: (visits,) distance travelled on the trip to each visit.
+        visit_shortest: (visits,) shortest distance from the start of that trip.
         record: what the compiled loop wrote.
     """
 
@@ -81,12 +81,12 @@ class Result:
     Attributes:
         goal: (E,) goal of each episode.
         reward: (E,) summed reward, goal rewards included.
-        distance: (E,) travelled on completed visits.
-        shortest: (E,) sum of the shortest distances of these visits.
-        visits: (E,) number of times the agent arrived.
+        distance: (E,) travelled on completed trips.
+        shortest: (E,) sum of the shortest distances of these trips.
+        visits: (E,) number of completed trips, each of which ends with a visit to the goal.
         steps: (E,) number of steps taken.
-        visit_distance: (sum of visits,) distance travelled on each visit.
-        visit_shortest: (sum of visits,) shortest distance of each.
+        visit_distance: (sum of visits,) distance travelled on the trip to each visit.
+        visit_shortest: (sum of visits,) shortest distance from the start of that trip.
         trajectory: every step, where asked for.
     """
 
@@ -127,7 +127,7 @@ def run(
         goal: of every episode; None to draw one for each.
         start: of every trip; None to draw.
         goal_reward: paid by the arriving step.
-        goal_threshold: states within this distance of the goal arrive.
+        goal_threshold: states within this distance of the goal are goal states.
         learn: False to leave the agent's tables unchanged.
         explore: False to act greedily.
         trajectory: True to record every step.
@@ -196,7 +196,7 @@ def run_episodes(
         agent.reserve(steps)
         record = blank_record(steps, trajectory)
         streams = episode_streams(seed, episode)
-        taken, visits, verdict = loop(
+        taken, visits, status = loop(
             world.tables,
             setup,
             agent.tables,
@@ -209,7 +209,7 @@ def run_episodes(
             learn,
             record,
         )
-        if verdict != LEARNED:
+        if status != LEARNED:
             raise PositiveCycleError(
                 f"episode {episode}, step {taken}: the world {world.name!r} has a positive cycle, so its values "
                 "have no bound"

@@ -28,8 +28,8 @@ class Setup(NamedTuple):
     """What compiled loops need of one goal.
 
     Attributes:
-        arrives: (S,) whether a step taken at a state is the arriving one.
-        to_goal: (S,) shortest distance to a state that arrives.
+        arrives: (S,) whether a state is a goal state, so that a step taken there is an arriving step.
+        to_goal: (S,) shortest distance to a goal state.
         starts: states at which trips may begin.
     """
 
@@ -51,7 +51,7 @@ class Task:
     Args:
         world: in which agents act.
         goal_reward: paid by the arriving step; above every ordinary reward.
-        goal_threshold: states within this distance of the goal arrive.
+        goal_threshold: states within this distance of the goal are goal states.
         respawn: False to end an episode on arriving, as in the paper's H-maze.
 
     Attributes:
@@ -139,8 +139,7 @@ class Task:
             raise FwrlError(f"expected a start from 0 to {self.world.n_states - 1}, got {start}")
 
     def _make_setup(self, goal: int) -> Setup:
-        arrival = self.sampler.arrival(goal)
-        to_goal = self.world.distances_to(*arrival)
+        to_goal = self.world.distances_to(*self.sampler.goal_states(goal))
         return Setup(to_goal == 0, to_goal, self.sampler.starts(goal))
 
 

@@ -1,8 +1,8 @@
 """Sampling of goals and starts.
 
-A state has arrived at goal g if its distance to g is at most the goal threshold; with threshold 0, only
-g has. Goals and starts are mutually reachable. The goal is uniform over the states that have a start;
-the start is uniform over the states of the goal's region that have not arrived.
+The goal states of g are those whose distance to g is at most the goal threshold; with threshold 0, only g is one. An
+agent in a goal state has arrived. Goals and starts are mutually reachable. The goal is uniform over the states that
+have a start; the start is uniform over the states of the goal's region that are not goal states.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class GoalSampler:
             raise OptionError(f"expected a goal_threshold of 0 or more, got {threshold}")
         self._world = world
         self._threshold = threshold
-        self._arrivals: dict[int, Ints] = {}
+        self._goal_states: dict[int, Ints] = {}
         sizes = np.bincount(world.regions)
         self._by_region: list[Ints] = np.split(np.argsort(world.regions, kind="stable"), np.cumsum(sizes)[:-1])
         self.goals = np.flatnonzero(sizes[world.regions] > 1)
@@ -41,29 +41,29 @@ class GoalSampler:
                 f"{world.name!r} has none; {remedy if threshold else 'use another world'}"
             )
 
-    def arrival(self, goal: int) -> Ints:
-        """The states that have arrived at `goal`, in order."""
+    def goal_states(self, goal: int) -> Ints:
+        """The states at which an agent has arrived at `goal`, in order."""
         if self._threshold == 0:
             return np.array([goal])
-        if goal not in self._arrivals:
+        if goal not in self._goal_states:
             near = self._world.distances_to(goal) <= self._threshold
-            self._arrivals[goal] = np.flatnonzero(near)
-        return self._arrivals[goal]
+            self._goal_states[goal] = np.flatnonzero(near)
+        return self._goal_states[goal]
 
     def arrived(self, achieved: Ints, goals: Ints) -> NDArray[np.bool_]:
-        """(n,) whether each of the (n,) `achieved` states has arrived at its goal."""
+        """(n,) whether each of the (n,) `achieved` states is a goal state of its goal."""
         result: NDArray[np.bool_] = achieved == goals
         if self._threshold == 0:
             return result
         for goal in np.unique(goals):
             of_goal = goals == goal
-            result[of_goal] = np.isin(achieved[of_goal], self.arrival(int(goal)))
+            result[of_goal] = np.isin(achieved[of_goal], self.goal_states(int(goal)))
         return result
 
     def starts(self, goal: int) -> Ints:
         """The possible starts of trips to `goal`, in order; often all states but `goal`."""
         region = self._region(goal)
-        return region[~np.isin(region, self.arrival(goal))]
+        return region[~np.isin(region, self.goal_states(goal))]
 
     def draw_goal(self, rng: np.random.Generator) -> int:
         """Draw a goal, uniformly over those that have a start."""
@@ -88,7 +88,7 @@ class GoalSampler:
 
     def _goal_from(self, rng: np.random.Generator, start: int) -> int:
         for goal in rng.permutation(self._region(start)).tolist():
-            if start not in self.arrival(goal):
+            if start not in self.goal_states(goal):
                 return int(goal)
         raise TaskError(
             f"expected a start that can reach some state{self._apart} and return, got "
@@ -104,8 +104,8 @@ class GoalSampler:
             )
 
     def check(self, start: int, goal: int) -> None:
-        """Raise an error if `start` has arrived at `goal` already, or cannot reach it."""
-        if start in self.arrival(goal):
+        """Raise an error if `start` is a goal state of `goal`, or cannot reach it."""
+        if start in self.goal_states(goal):
             raise TaskError(
                 f"the start, {self._name(start)}, has arrived at the goal, {self._name(goal)}, already; "
                 f"choose two states{self._apart or ' that differ'}"

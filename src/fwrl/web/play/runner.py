@@ -93,7 +93,7 @@ class Runner:
         record, task = self._record, self.task
         self.agent.reserve(steps)
         record.totals[REWARD] = 0.0
-        taken, visits, verdict = self._loop(
+        taken, visits, status = self._loop(
             task.world.tables,
             self._setup,
             self.agent.tables,
@@ -106,7 +106,7 @@ class Runner:
             self.settings.learn,
             record,
         )
-        if verdict != LEARNED:
+        if status != LEARNED:
             raise PositiveCycleError(
                 f"the world {task.world.name!r} has a positive cycle, so its values have no bound; choose another world"
             )
