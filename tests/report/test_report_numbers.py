@@ -110,6 +110,14 @@ def test_the_factor_over_the_next_best_follows_from_the_raw_rows(folder, stored)
     assert finding.verdict == ("holds" if numbers_in(finding.numbers)[1] >= 2 else "does not hold")
 
 
+def test_the_reason_for_less_than_twice_is_about_the_baseline_it_is_compared_with(stored):
+    for words in ("Four rooms: twice", "Windy four rooms: twice"):
+        straight, turning = (f for f in findings(stored) if f.claim.startswith(words))
+        assert "free to turn" not in straight.reason
+        assert ("free to turn" in turning.reason) == (turning.verdict != "holds")
+        assert bool(straight.reason) == (straight.verdict != "holds")
+
+
 def test_the_h_maze_counts_follow_from_the_raw_steps(folder, stored):
     world = load_world("h-maze")
     start, goal = world.state_at(0, 2), world.state_at(2, 2)
