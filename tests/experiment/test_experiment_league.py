@@ -70,10 +70,10 @@ def standing(believed, true, believed_arrival=np.nan, arrival=1.0, *, label="x",
         censored=0,
         inefficiency=zero,
         cost=exactly(cost),
-        believed=exactly(believed),
-        kept=exactly(true),
+        believed_cost=exactly(believed),
+        true_cost=exactly(true),
         believed_arrival=exactly(believed_arrival),
-        arrival=exactly(arrival),
+        true_arrival=exactly(arrival),
         seconds=0.0,
     )
 
@@ -89,10 +89,10 @@ def verdict(standings):
 
 
 def test_beliefs_that_are_off_are_said_in_words():
-    assert flagged(standing(6.0, 93.6)) == "believes 6.0 steps, takes 93.6"
+    assert flagged(standing(6.0, 93.6)) == "believes a path cost of 6.0 cheapest steps, pays 93.6"
     assert flagged(standing(8.2, 8.19)) == ""
     assert flagged(standing(np.nan, 5.0)) == ""
-    assert flagged(standing(6.0, np.inf)) == "believes 6.0 steps, may never arrive"
+    assert flagged(standing(6.0, np.inf)) == "believes a path cost of 6.0 cheapest steps, may never arrive"
     assert flagged(standing(6.0, 6.0, 1.0, 0.31)) == "believes an arrival probability of 100%, has 31%"
     assert flagged(standing(6.0, 6.0, 0.7, 0.71)) == ""
     assert flagged(standing(9.0, 0.0, cost=np.nan)) == ""  # where no step costs anything

@@ -84,7 +84,7 @@ def _print(console: Console, world: str, found: Sequence[Standing]) -> None:
 
     console.rule(world, align="left", style="")
     earned = _table("share of oracle", "reward", "first episode", "to 90 %", "never", "inefficiency")
-    known = _table("cost / optimum", "believed cost", "true", "believed arrival", "true", "a step")
+    known = _table("cost / optimum", "believed cost", "true cost", "believed arrival", "true arrival", "a step")
     for s in found:
         earned.add_row(
             s.label,
@@ -98,10 +98,10 @@ def _print(console: Console, world: str, found: Sequence[Standing]) -> None:
         known.add_row(
             s.label,
             s.cost.brief(2),
-            s.believed.brief(1),
-            s.kept.brief(1),
+            s.believed_cost.brief(1),
+            s.true_cost.brief(1),
             s.believed_arrival.brief(2),
-            s.arrival.brief(2),
+            s.true_arrival.brief(2),
             f"{s.seconds * 1e6:.2f} µs",
         )
     console.print(earned)

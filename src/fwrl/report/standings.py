@@ -32,9 +32,9 @@ COLUMNS = (
     "inefficiency",
     "path cost over optimum",
     "believed cost",
-    "true",
+    "true cost",
     "believed arrival",
-    "true",
+    "true arrival",
     "a step",
 )
 TITLE = "A league of goal-conditioned learners"
@@ -60,10 +60,10 @@ class Standing(NamedTuple):
     censored: int
     inefficiency: Estimate  # median
     cost: Estimate  # path cost of the greedy policy over the optimum's
-    believed: Estimate  # path cost, over the pairs it knows a path for; NaN where its values are no path rewards
-    kept: Estimate  # the true path cost over the same pairs
+    believed_cost: Estimate  # of paths, over the pairs it knows a path for; NaN where its values are no path rewards
+    true_cost: Estimate  # of the greedy policy's paths, over the same pairs
     believed_arrival: Estimate
-    arrival: Estimate
+    true_arrival: Estimate
     seconds: float  # a step
 
 
@@ -79,7 +79,7 @@ def standings(
 def _standing(stored: StoredResults, experiment: Experiment, label: str, seconds: float) -> Standing:
     reward, efficiency = stored.reward(experiment, label), stored.efficiency(experiment, label)
     inefficiency = stored.inefficiency(experiment, label)
-    believed, kept, true, believed_arrival, arrival = (
+    believed_cost, true_cost, cost, believed_arrival, true_arrival = (
         stored.audited(experiment, label, column)
         for column in ("believed", "kept", "value", "believed_arrival", "arrival")
     )
@@ -92,11 +92,11 @@ def _standing(stored: StoredResults, experiment: Experiment, label: str, seconds
         Estimate(median(efficiency), *bootstrap_runs(efficiency, median)),
         censored(efficiency),
         Estimate(nanmedian(inefficiency), *bootstrap_runs(inefficiency, nanmedian)),
-        estimated(true / optimum if optimum else np.full(len(true), np.nan), np.median),
-        estimated(believed, np.median),
-        estimated(kept, np.median),
+        estimated(cost / optimum if optimum else np.full(len(cost), np.nan), np.median),
+        estimated(believed_cost, np.median),
+        estimated(true_cost, np.median),
         estimated(believed_arrival, np.median),
-        estimated(arrival, np.median),
+        estimated(true_arrival, np.median),
         seconds,
     )
 
@@ -113,10 +113,10 @@ def standings_table(experiment: Experiment, found: Sequence[Standing], runs: int
             f"{s.censored}/{runs}",
             s.inefficiency.text(2),
             s.cost.text(3),
-            s.believed.text(2),
-            s.kept.text(2),
+            s.believed_cost.text(2),
+            s.true_cost.text(2),
             s.believed_arrival.text(3),
-            s.arrival.text(3),
+            s.true_arrival.text(3),
             f"{s.seconds * 1e6:.2f} µs",
         )
         for s in found
@@ -167,15 +167,15 @@ def why_not(ours: Standing, best: Standing) -> str:
 
 def flagged(standing: Standing) -> str:
     """What an agent believes and what is true, where the two differ by more than `OFF`; "" where they do not."""
-    believed, kept = standing.believed.value, standing.kept.value
+    believed, true = standing.believed_cost.value, standing.true_cost.value
     words = []
-    if np.isfinite(believed) and not np.isfinite(kept):
-        words.append(f"believes {believed:.1f} steps, may never arrive")
-    elif abs(believed - kept) > OFF * abs(kept) and not np.isnan(standing.cost.value):
-        words.append(f"believes {believed:.1f} steps, takes {kept:.1f}")
-    believed_arrival, arrival = standing.believed_arrival.value, standing.arrival.value
-    if abs(believed_arrival - arrival) > OFF:
-        words.append(f"believes an arrival probability of {believed_arrival:.0%}, has {arrival:.0%}")
+    if np.isfinite(believed) and not np.isfinite(true):
+        words.append(f"believes a path cost of {believed:.1f} cheapest steps, may never arrive")
+    elif abs(believed - true) > OFF * abs(true) and not np.isnan(standing.cost.value):
+        words.append(f"believes a path cost of {believed:.1f} cheapest steps, pays {true:.1f}")
+    believed_arrival, true_arrival = standing.believed_arrival.value, standing.true_arrival.value
+    if abs(believed_arrival - true_arrival) > OFF:
+        words.append(f"believes an arrival probability of {believed_arrival:.0%}, has {true_arrival:.0%}")
     return " and ".join(words)
 
 
@@ -203,7 +203,7 @@ def write_league(
         tables.append(standings_table(experiment, found, stored.seeds(experiment)))
         findings += league_findings(experiment.title, found)
         drawn = [draw_results(experiment), draw_curves(experiment)]
-        if any(np.isfinite(s.believed.value) and not np.isnan(s.cost.value) for s in found):
+        if any(np.isfinite(s.believed_cost.value) and not np.isnan(s.cost.value) for s in found):
             drawn.append(draw_belief(experiment))
         figures += [draw(stored, folder / "figures") for draw in drawn]
     with replaced(folder / "league.html") as draft:
