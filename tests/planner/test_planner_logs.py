@@ -291,7 +291,7 @@ def test_times_come_back_as_they_were_logged(tmp_path, times, last):
     from fwrl.planner.explanation import shown_time
 
     write(tmp_path / "log.csv", [("a", "b", time) for time in times], ("state", "next_state", "time"))
-    assert shown_time(fwrl.fit(tmp_path / "log.csv").explain("a", "b").legs[0].last) == last
+    assert shown_time(fwrl.fit(tmp_path / "log.csv").explain("a", "b").steps[0].last) == last
 
 
 def test_a_gymnasium_episode_is_a_log():

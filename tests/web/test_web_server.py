@@ -80,7 +80,7 @@ def test_a_goal_clicked_and_a_cell_inspected(server):
         assert [len(side["values"]) for side in message["sides"]] == [4, 4]
         fwrl, qlcat = message["sides"]
         assert (fwrl["arrives"], qlcat["arrives"]) == (True, False)
-        assert fwrl["pieces"][0]["states"][0] == 0
+        assert fwrl["stretches"][0]["states"][0] == 0
 
 
 def test_a_busy_page_does_not_starve_another(server):

@@ -93,7 +93,7 @@ def test_at_the_fastest_there_is_always_something_due(session):
 def test_a_frame_holds_what_the_agents_know(session):
     match = session.match
     match.advance(3000)
-    session.set_verdict(judge(match.task, match.settings))
+    session.set_optimum(judge(match.task, match.settings))
     frame = session.frame()
     S = 68
     magic, number, world, goal, start, states = struct.unpack_from("<4sIIHHH", frame)
@@ -127,11 +127,11 @@ def test_curves_are_sent_only_when_an_episode_ended(session):
     assert [len(segments[0]["reward"]) for segments in session.curve_message()["sides"]] == [1, 1]
 
 
-def test_a_verdict_on_an_earlier_goal_is_dropped(session):
-    verdict = judge(session.match.task, session.match.settings)
+def test_an_optimum_of_an_earlier_goal_is_dropped(session):
+    optimum = judge(session.match.task, session.match.settings)
     session.match.move_goal(session.match.cell(3))
-    session.set_verdict(verdict)
-    assert session.match.verdict is None
+    session.set_optimum(optimum)
+    assert session.match.optimum is None
 
 
 def test_a_goal_out_of_reach_is_refused_and_nothing_changes():
@@ -165,7 +165,7 @@ def test_the_tour_plays_the_papers_experiment():
     assert (learning.learn, test.learn, test.explore, test.steps) == (True, False, False, 40)
     routes = [third.route(field, third.start) for field in third.value_fields()]
     assert [route.arrives for route in routes] == [True, False]
-    assert [piece.number for piece in third.runners[0].stitches.pieces(routes[0])] == [2, 1]
+    assert [stretch.number for stretch in third.runners[0].stitches.stretches(routes[0])] == [2, 1]
     last = tour_match(len(TOUR) - 1)
     last.advance(400)
     assert last.finished

@@ -1,4 +1,4 @@
-"""Routes are cut into pieces where the trip that first made their steps changes; checked against a slow count."""
+"""Routes are cut into stretches where the trip that first made their steps changes; checked against a slow count."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_the_maker_of_a_step_is_the_first_trip_that_made_it(lived, data):
     for s in range(S):
         for a in range(A):
             route = LikelyRoute([s, int(LIKELY.next_state[s, a])], [a], 0.0, True)
-            assert stitches.pieces(route)[0].number == makers.get((s, a), 0)
+            assert stitches.stretches(route)[0].number == makers.get((s, a), 0)
 
 
 def test_two_trips_make_a_third_with_one_stitch():
@@ -60,8 +60,8 @@ def test_two_trips_make_a_third_with_one_stitch():
     for goal, states, actions in ((6, [0, 2, 3, 4, 6], [1, 3, 3, 1]), (1, [5, 2, 3, 4, 1], [0, 3, 3, 0])):
         stitches.begin(states[0], goal)
         stitches.record(np.array(states[:-1]), np.array(actions), np.array(states[1:]), np.zeros(4, np.bool_))
-    made = stitches.pieces(LikelyRoute([5, 2, 3, 4, 6], [0, 3, 3, 1], 0.0, True))
-    assert [(piece.number, piece.trip, piece.states) for piece in made] == [
+    made = stitches.stretches(LikelyRoute([5, 2, 3, 4, 6], [0, 3, 3, 1], 0.0, True))
+    assert [(stretch.number, stretch.trip, stretch.states) for stretch in made] == [
         (2, (5, 1), [5, 2]),
         (1, (0, 6), [2, 3, 4, 6]),
     ]
@@ -72,7 +72,7 @@ def test_a_trip_without_a_step_does_not_count():
     stitches.begin(0, 1)
     stitches.begin(2, 3)
     stitches.record(np.array([2]), np.array([1]), np.array([int(LIKELY.next_state[2, 1])]), np.array([False]))
-    assert stitches.pieces(LikelyRoute([2, int(LIKELY.next_state[2, 1])], [1], 0.0, True))[0][:2] == (1, (2, 3))
+    assert stitches.stretches(LikelyRoute([2, int(LIKELY.next_state[2, 1])], [1], 0.0, True))[0][:2] == (1, (2, 3))
 
 
 @pytest.mark.parametrize("name", ["windy-four-rooms", "muddy-rooms"])

@@ -116,15 +116,15 @@ def test_a_goal_clicked_is_answered_at_once_from_what_was_seen_by_fwrl_and_not_b
 def test_a_detour_is_not_optimal():
     world = load_world("four-rooms")
     match = Match(world, ["fwrl", "qlcat"])
-    verdict = judge(match.task, EpisodeSettings(goal=1))
+    optimum = judge(match.task, EpisodeSettings(goal=1))
     action = np.array([3] + [-1] * 67)  # from cell 0 straight right to cell 1
-    assert verdict.is_optimal(follow(match.likely, action, 0, 1))
+    assert optimum.is_optimal(follow(match.likely, action, 0, 1))
     action[[world.state_at(1, 1), world.state_at(1, 2), world.state_at(2, 2)]] = 1, 3, 0  # down, right, up
-    assert not verdict.is_optimal(follow(match.likely, action, 0, 1))
+    assert not optimum.is_optimal(follow(match.likely, action, 0, 1))
 
 
 def test_the_oracles_reward_is_that_of_trips_from_the_start_if_they_all_begin_there():
     # On a line of 5 cells a trip to the end takes 4 steps and one to arrive: 80 arrivals in 400 steps.
     world = fwrl.worlds.grid.from_map(".....")
-    verdict = judge(Task(world), EpisodeSettings(goal=4, start=0))
-    assert verdict.reward == pytest.approx(80 * (10 - 4 * 2.5e-4))
+    optimum = judge(Task(world), EpisodeSettings(goal=4, start=0))
+    assert optimum.reward == pytest.approx(80 * (10 - 4 * 2.5e-4))

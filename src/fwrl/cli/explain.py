@@ -59,22 +59,22 @@ def _print(explanation: Explanation) -> None:
 
     typer.echo(headline(explanation.route))
     stretch = -1
-    for leg in explanation.legs:
-        if leg.stretch != stretch and leg.trips:
-            stretch = leg.stretch
+    for each in explanation.steps:
+        if each.stretch != stretch and each.trips:
+            stretch = each.stretch
             covering = ", ".join(map(str, explanation.stretches[stretch]))
             word = "stitched: " if stretch else ""
-            typer.echo(f"{word}from {leg.step.state} on trip {covering}")
-        step = leg.step
+            typer.echo(f"{word}from {each.step.state} on trip {covering}")
+        step = each.step
         action = "" if step.action == step.next_state else f" by {step.action}"
-        last = "" if leg.last is None else f", last {shown_time(leg.last)}"
-        trips = f", trips {', '.join(map(str, leg.trips))}" if leg.trips else ""
+        last = "" if each.last is None else f", last {shown_time(each.last)}"
+        trips = f", trips {', '.join(map(str, each.trips))}" if each.trips else ""
         once = "  <- seen only once" if step.seen == 1 else ""
         times = "once" if step.seen == 1 else f"{step.seen:,} times"
         typer.echo(f"  {step.state} to {step.next_state}{action}: {times}{last}{trips}{once}")
-    if not explanation.legs:
+    if not explanation.steps:
         typer.echo("  nothing to do: start and goal are the same")
-    elif not any(leg.trips for leg in explanation.legs):
+    elif not any(each.trips for each in explanation.steps):
         typer.echo("the log names no trips, so stitches are unknown")
     else:
         n = len(explanation.stitches)

@@ -94,22 +94,22 @@ def _draw_roads(axes: Axes, experience: Experience, positions: Points) -> None:
 
 def _draw_route(axes: Axes, explanation: Explanation, way: Points) -> None:
     axes.plot(*way.T, color="white", linewidth=8, zorder=3)
-    every = max(1, -(-len(explanation.legs) // HEADS))
-    for k, leg in enumerate(explanation.legs):
-        colour = COLOURS[leg.stretch % len(COLOURS)]
-        dashes = (0, (1, 1)) if leg.step.seen == 1 else "-"
+    every = max(1, -(-len(explanation.steps) // HEADS))
+    for k, each in enumerate(explanation.steps):
+        colour = COLOURS[each.stretch % len(COLOURS)]
+        dashes = (0, (1, 1)) if each.step.seen == 1 else "-"
         axes.plot(*way[k : k + 2].T, linestyle=dashes, color=colour, linewidth=4, solid_capstyle="round", zorder=4)
         if k % every == every // 2:
             _head(axes, way[k], way[k + 1], colour, 10, 5)
-    stitches = [k for k in range(1, len(explanation.legs)) if _is_stitch(explanation, k)]
+    stitches = [k for k in range(1, len(explanation.steps)) if _is_stitch(explanation, k)]
     for k in stitches:
         axes.plot(*way[k], "o", color="white", markeredgecolor=INK, markeredgewidth=2.2, markersize=11, zorder=6)
         if len(stitches) <= NAMED:
-            _name(axes, way[k], str(explanation.legs[k].step.state), "normal")
+            _name(axes, way[k], str(explanation.steps[k].step.state), "normal")
 
 
 def _is_stitch(explanation: Explanation, k: int) -> bool:
-    return explanation.legs[k].stretch != explanation.legs[k - 1].stretch
+    return explanation.steps[k].stretch != explanation.steps[k - 1].stretch
 
 
 def _head(axes: Axes, begin: Points, end: Points, colour: str, size: float, zorder: float) -> None:
@@ -143,7 +143,7 @@ def _explain(figure: Figure, explanation: Explanation) -> None:
 
 def _stretch(explanation: Explanation, k: int) -> str:
     """The ends of a stretch, and a trip that covers it."""
-    steps = [leg.step for leg in explanation.legs if leg.stretch == k]
+    steps = [each.step for each in explanation.steps if each.stretch == k]
     trips = explanation.stretches[k]
     others = f" and {counted(len(trips) - 1, 'other')}" if len(trips) > 1 else ""
     return f"{steps[0].state} to {steps[-1].next_state}: trip {trips[0]}{others}"

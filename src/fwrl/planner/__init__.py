@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fwrl.planner.experience import Evidence, Experience, LogSummary
-    from fwrl.planner.explanation import Explanation, Leg
+    from fwrl.planner.explanation import ExplainedStep, Explanation
     from fwrl.planner.fitting import fit
     from fwrl.planner.ingest.errors import LogError
     from fwrl.planner.planner import Planner
@@ -21,7 +21,7 @@ _HOME = {
     "Evidence": "experience",
     "Experience": "experience",
     "Explanation": "explanation",
-    "Leg": "explanation",
+    "ExplainedStep": "explanation",
     "LogError": "ingest.errors",
     "LogSummary": "experience",
     "NoRouteError": "unreachable",
@@ -36,8 +36,8 @@ _HOME = {
 __all__ = [
     "Evidence",
     "Experience",
+    "ExplainedStep",
     "Explanation",
-    "Leg",
     "LogError",
     "LogSummary",
     "NoRouteError",

@@ -17,7 +17,7 @@ from fwrl.planner.labels import Label
 from fwrl.planner.route import Route, RouteStep
 
 
-class Leg(NamedTuple):
+class ExplainedStep(NamedTuple):
     """A step of a route and its evidence.
 
     Attributes:
@@ -40,25 +40,26 @@ class Explanation:
 
     Attributes:
         route: The route.
-        legs: Its steps with their evidence.
-        stretches: The trips that cover all of a stretch, for each stretch of the route in order.
+        steps: Its steps with their evidence.
+        stretches: For each stretch of the route in order, the trips that cover all of it. A stretch is a part between
+            two stitches.
 
     """
 
     route: Route
-    legs: tuple[Leg, ...]
+    steps: tuple[ExplainedStep, ...]
     stretches: tuple[tuple[Label, ...], ...]
 
     @property
     def stitches(self) -> tuple[Label, ...]:
         """The states where the route changes from one past trip to another."""
-        pairs = zip(self.legs, self.legs[1:], strict=False)
+        pairs = zip(self.steps, self.steps[1:], strict=False)
         return tuple(after.step.state for before, after in pairs if before.stretch != after.stretch)
 
     @property
-    def single(self) -> tuple[Leg, ...]:
+    def single(self) -> tuple[ExplainedStep, ...]:
         """The steps that were observed only once."""
-        return tuple(leg for leg in self.legs if leg.step.seen == 1)
+        return tuple(each for each in self.steps if each.step.seen == 1)
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as JSON holds it.
@@ -68,15 +69,15 @@ class Explanation:
 
         """
         steps = [
-            {**leg.step._asdict(), "trips": list(leg.trips), "last": shown_time(leg.last), "stretch": leg.stretch}
-            for leg in self.legs
+            {**each.step._asdict(), "trips": list(each.trips), "last": shown_time(each.last), "stretch": each.stretch}
+            for each in self.steps
         ]
         return {
             **self.route.to_dict(),
             "steps": steps,
             "stretches": [list(trips) for trips in self.stretches],
             "stitches": list(self.stitches),
-            "single": [leg.step.state for leg in self.single],
+            "single": [each.step.state for each in self.single],
         }
 
 
@@ -84,7 +85,7 @@ def explained(experience: Experience, route: Route) -> Explanation:
     """The evidence for each step of `route`."""
     evidence = experience.evidence
     known = evidence.trip is not None
-    legs: list[Leg] = []
+    steps: list[ExplainedStep] = []
     stretches: list[set[int]] = []
     for step, edge in zip(route.steps, route.edges, strict=True):
         trips = _trips(evidence, edge)
@@ -94,9 +95,9 @@ def explained(experience: Experience, route: Route) -> Explanation:
             stretches[-1] &= set(trips)
         labels = tuple(_label(evidence, trip) for trip in trips)
         last = None if evidence.last is None else time_of(int(evidence.last[edge]), experience.time)
-        legs.append(Leg(step, labels, last, len(stretches) - 1))
+        steps.append(ExplainedStep(step, labels, last, len(stretches) - 1))
     covering = tuple(tuple(sorted((_label(evidence, t) for t in trips), key=str)) for trips in stretches)
-    return Explanation(route, tuple(legs), covering)
+    return Explanation(route, tuple(steps), covering)
 
 
 def _trips(evidence: Evidence, edge: int) -> list[int]:

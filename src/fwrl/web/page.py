@@ -54,12 +54,12 @@ class Connection:
 
 
 class Controller(Protocol):
-    """What a page does: obeys its messages and sends it frames."""
+    """What a page does: handles its messages and sends it frames."""
 
     async def open(self) -> None:
-        """Send the first messages; called before `obey` and `drive`."""
+        """Send the first messages; called before `handle` and `drive`."""
 
-    async def obey(self, message: Any) -> None:
+    async def handle(self, message: Any) -> None:
         """Do what a message asks for, or raise why it cannot be done."""
 
     async def drive(self) -> None:
@@ -106,7 +106,7 @@ class Page:
         tasks: list[asyncio.Task[None]] = []
         try:
             self._shared.add_page(self)
-            parts = (self._receive(), self._obey(), self._drive(), self._close_when_unused())
+            parts = (self._receive(), self._handle(), self._drive(), self._close_when_unused())
             tasks = [asyncio.create_task(part) for part in parts]
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -145,13 +145,13 @@ class Page:
                 self._used_at = perf_counter()
             await self._queue.put(message)
 
-    async def _obey(self) -> None:
+    async def _handle(self) -> None:
         await self._controller.open()
         self._opened.set()
         while True:
             message = await self._queue.get()
             try:
-                await self._controller.obey(message)
+                await self._controller.handle(message)
             except FwrlError as error:
                 await self._connection.send_error(str(error))
             except DisconnectedError:

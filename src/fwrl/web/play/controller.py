@@ -1,4 +1,4 @@
-"""The controller of one play page: obeys its messages, drives the agents and sends frames.
+"""The controller of one play page: handles its messages, drives the agents and sends frames.
 
 It owns three things. The lock is held while the session is read or changed. The wake-up event is set when the driver
 has something to do. The dirty flag says that something changed since the last frame.
@@ -73,7 +73,7 @@ class PlayController:
             self._drawn = True
             self._wake.set()
 
-    async def obey(self, message: Message) -> None:
+    async def handle(self, message: Message) -> None:
         """Do what a message asks for, or raise why it cannot be done."""
         match message:
             case messages.Inspect(cell):
@@ -180,9 +180,9 @@ class PlayController:
     async def _judge(self) -> None:
         current = self._session.match
         with contextlib.suppress(FwrlError):  # a world without an optimum is shown without one
-            verdict = await self._shared.build(judge, current.task, current.settings)
+            optimum = await self._shared.build(judge, current.task, current.settings)
             async with self._lock:
-                self._dirty |= self._session.set_verdict(verdict)
+                self._dirty |= self._session.set_optimum(optimum)
             self._wake.set()
 
     async def drive(self) -> None:

@@ -1,4 +1,4 @@
-"""The oracle's verdict on the episode settings in use: the optimum that both agents are compared with."""
+"""The optimum of the episode settings in use, by the oracle: both agents are compared with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fwrl.web.play.likely_route import LikelyRoute
 from fwrl.web.play.runner import EpisodeSettings
 
 
-class Verdict(NamedTuple):
+class EpisodeOptimum(NamedTuple):
     """The optimum under these settings."""
 
     settings: EpisodeSettings
@@ -33,8 +33,8 @@ class Verdict(NamedTuple):
         return self.certain and route.arrives and not improves(float(self.value[route.states[0]]), route.reward)
 
 
-def judge(task: Task, settings: EpisodeSettings) -> Verdict:
-    """The verdict of the oracle.
+def judge(task: Task, settings: EpisodeSettings) -> EpisodeOptimum:
+    """The optimum of a task under these settings.
 
     >>> from fwrl.worlds import load_world
     >>> round(judge(Task(load_world("four-rooms")), EpisodeSettings(goal=0)).lowest, 6)
@@ -42,4 +42,4 @@ def judge(task: Task, settings: EpisodeSettings) -> Verdict:
     """
     best = optimum(task.world, settings.goal)
     reward = expected_reward(task, best.policy, settings.goal, settings.steps, settings.start)
-    return Verdict(settings, best.value, reward, task.world.deterministic)
+    return EpisodeOptimum(settings, best.value, reward, task.world.deterministic)

@@ -13,7 +13,7 @@ import numpy as np
 from fwrl.errors import FwrlError
 from fwrl.task import Task
 from fwrl.web.limits import LimitError, Limits
-from fwrl.web.play.judge import Verdict
+from fwrl.web.play.judge import EpisodeOptimum
 from fwrl.web.play.likely_route import LikelyRoute, follow, likely_outcomes
 from fwrl.web.play.roster import roster_agent, table_bytes
 from fwrl.web.play.runner import EpisodeSettings, Runner
@@ -45,7 +45,7 @@ class Match:
         self.likely = likely_outcomes(world)
         # Values in steps are drawn as rewards, at the reward of the cheapest step.
         self._step_reward = float(world.tables.reward.max())
-        self.verdict: Verdict | None = None
+        self.optimum: EpisodeOptimum | None = None
         self._limits = limits or Limits()
         if settings is None:
             self.goal = self._allowed_goal(goal)
@@ -77,7 +77,7 @@ class Match:
 
     def _begin(self, settings: EpisodeSettings, *, stay: bool = False) -> None:
         self.task.setup(settings.goal, settings.start)  # raises before anything is changed
-        self.goal, self.settings, self.verdict = settings.goal, settings, None
+        self.goal, self.settings, self.optimum = settings.goal, settings, None
         if settings.start is not None:
             self.start = settings.start
         for runner in self.runners:
@@ -143,7 +143,7 @@ class Match:
         return follow(self.likely, field.action, state, self.goal)
 
     def inspection(self, cell: int) -> dict[str, Any]:
-        """What both agents know about a cell, as JSON: value of each action, best route, and its pieces."""
+        """What both agents know about a cell, as JSON: value of each action, best route, and its stretches."""
         state = self.state(cell)
         return {
             "cell": cell,
@@ -162,14 +162,14 @@ class Match:
             "values": [float(value) if np.isfinite(value) else None for value in values],
             "arrives": route.arrives,
             "route": route.states,
-            "pieces": [
+            "stretches": [
                 {
-                    "trip": piece.number,
-                    "from": None if piece.trip is None else self.world.label(piece.trip.start),
-                    "to": None if piece.trip is None else self.world.label(piece.trip.goal),
-                    "states": piece.states,
+                    "trip": stretch.number,
+                    "from": None if stretch.trip is None else self.world.label(stretch.trip.start),
+                    "to": None if stretch.trip is None else self.world.label(stretch.trip.goal),
+                    "states": stretch.states,
                 }
-                for piece in runner.stitches.pieces(route)
+                for stretch in runner.stitches.stretches(route)
             ],
         }
 

@@ -34,9 +34,9 @@ class Variant(NamedTuple):
 
 
 VARIANTS = {
-    "fwrl-expected": Variant({"backup": "expected"}, "FWRL on the mean of all outcomes seen: not fooled by the wind"),
-    "fwrl-optimistic": Variant({"explorer": "optimistic"}, "FWRL that heads for what it has never tried"),
-    "fwrl-beyond": Variant(BEYOND, "FWRL on the mean of all outcomes, heading for what it has never tried"),
+    "fwrl-expected": Variant({"backup": "expected"}, "FWRL with the mean over observed outcomes, not the best of them"),
+    "fwrl-optimistic": Variant({"explorer": "optimistic"}, "FWRL that explores by trying untried actions"),
+    "fwrl-beyond": Variant(BEYOND, "FWRL with the mean over observed outcomes, trying untried actions"),
 }
 
 

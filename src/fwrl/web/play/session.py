@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fwrl.web.play.frame import FINISHED, PLAYING, FrameHeader, SideView, encode
-from fwrl.web.play.judge import Verdict
+from fwrl.web.play.judge import EpisodeOptimum
 from fwrl.web.play.match import Match, drawable
 from fwrl.web.play.messages import FASTEST
 from fwrl.web.play.roster import roster
@@ -104,23 +104,23 @@ class Session:
             self._rate = (self.match.total_steps - before) / (ended - since)
             self._counted = ended, self.match.total_steps
 
-    def set_verdict(self, verdict: Verdict) -> bool:
-        """Store the oracle's verdict, unless it is about earlier settings; returns whether it was stored."""
-        if verdict.settings != self.match.settings:
+    def set_optimum(self, optimum: EpisodeOptimum) -> bool:
+        """Store the optimum, unless it is that of earlier settings; returns whether it was stored."""
+        if optimum.settings != self.match.settings:
             return False
-        self.match.verdict = verdict
+        self.match.optimum = optimum
         for runner in self.match.runners:
-            runner.curve.segments[-1].oracle = verdict.reward
+            runner.curve.segments[-1].oracle = optimum.reward
         return True
 
     def frame(self) -> bytes:
         """The next frame."""
-        match, verdict = self.match, self.match.verdict
+        match, optimum = self.match, self.match.optimum
         self.frames += 1
         views = []
         for runner, field in zip(match.runners, match.value_fields(), strict=True):
             route = match.route(field, match.start)
-            views.append(SideView(runner, field, route, verdict is not None and verdict.is_optimal(route)))
+            views.append(SideView(runner, field, route, optimum is not None and optimum.is_optimal(route)))
         first = match.runners[0]
         header = FrameHeader(
             self.frames,
@@ -133,14 +133,14 @@ class Session:
             first.step,
             match.total_steps,
             self._rate if self.moving else 0.0,
-            math.nan if verdict is None else verdict.lowest,
+            math.nan if optimum is None else optimum.lowest,
         )
         return encode(header, views)
 
     def curve_message(self) -> dict[str, Any] | None:
         """Both reward curves as JSON; None if nothing is new since the last call."""
         ended = [runner.episode + runner.finished for runner in self.match.runners]
-        version = (self.match.settings, self.match.verdict is None, *ended)
+        version = (self.match.settings, self.match.optimum is None, *ended)
         if version == self._curve_sent:
             return None
         self._curve_sent = version

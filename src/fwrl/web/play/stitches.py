@@ -2,7 +2,7 @@
 
 FWRL's routes are stitched: F(i, a, j) >= F(i, a, k) + max_b F(k, b, j) joins the steps that one trip made before k to
 those that another made after it. For every step (s, a) the first trip that made it is recorded. A route is cut into
-pieces where that trip changes, and the states between two pieces are the stitches.
+stretches where that trip changes, and the states between two stretches are the stitches.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Trip(NamedTuple):
     goal: int
 
 
-class Piece(NamedTuple):
+class Stretch(NamedTuple):
     """The steps of a route that the same trip made first."""
 
     number: int  # of the trip; 0 if no trip made them
@@ -70,13 +70,13 @@ class Stitches:
             self._number += len(ends)
             self._current = Trip(int(next_state[ends[-1]]), self._current.goal)
 
-    def pieces(self, route: LikelyRoute) -> list[Piece]:
+    def stretches(self, route: LikelyRoute) -> list[Stretch]:
         """The route, cut where the trip that first made its steps changes."""
-        pieces: list[Piece] = []
+        stretches: list[Stretch] = []
         for s, a, next_s in zip(route.states, route.actions, route.states[1:], strict=False):
             number = int(self._first_trip[s * self._n_actions + a])
-            if pieces and pieces[-1].number == number:
-                pieces[-1].states.append(next_s)
+            if stretches and stretches[-1].number == number:
+                stretches[-1].states.append(next_s)
             else:
-                pieces.append(Piece(number, self._trips.get(number), [s, next_s]))
-        return pieces
+                stretches.append(Stretch(number, self._trips.get(number), [s, next_s]))
+        return stretches

@@ -71,7 +71,7 @@ export class Board {
     context.drawImage(this.terrain.marks, 0, 0);
     if (this.side >= SMALLEST_WITH_ARROWS) this.drawArrows(view);
     this.drawTrail(view);
-    if (this.inspected) this.drawPieces(this.inspected);
+    if (this.inspected) this.drawStretches(this.inspected);
     else if (view.arrives) this.drawRoute(view.route);
     this.drawStart(frame.start);
     this.drawAgent(view.state);
@@ -144,12 +144,12 @@ export class Board {
     this.line(Array.from(route), this.colours.accent, []);
   }
 
-  drawPieces({ pieces }) {
+  drawStretches({ stretches }) {
     const dash = Math.max(3, this.mark / 6);
-    pieces.forEach((piece, k) => {
-      this.line(piece.states, k % 2 ? "#cc79a7" : "#56b4e9", k % 2 ? [dash, dash] : []);
+    stretches.forEach((stretch, k) => {
+      this.line(stretch.states, k % 2 ? "#cc79a7" : "#56b4e9", k % 2 ? [dash, dash] : []);
     });
-    for (const piece of pieces.slice(1)) this.drawStitch(piece.states[0]);
+    for (const stretch of stretches.slice(1)) this.drawStitch(stretch.states[0]);
   }
 
   line(states, colour, dash) {

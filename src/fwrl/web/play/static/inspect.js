@@ -1,6 +1,6 @@
 // Shows what both agents know about the cell under the pointer.
 
-const MOST_PIECES = 6;
+const MOST_STRETCHES = 6;
 
 export class Inspector {
   constructor({ send, boards, redraw, announce }) {
@@ -88,7 +88,7 @@ export class Inspector {
     });
   }
 
-  routeOf({ arrives, route, pieces }, name) {
+  routeOf({ arrives, route, stretches }, name) {
     const box = document.createElement("div");
     const head = document.createElement("h3");
     box.append(head);
@@ -96,20 +96,20 @@ export class Inspector {
       head.textContent = `${name}: no route known`;
       return box;
     }
-    const trips = new Set(pieces.map((piece) => piece.trip)).size;
-    const stitches = pieces.length - 1;
+    const trips = new Set(stretches.map((stretch) => stretch.trip)).size;
+    const stitches = stretches.length - 1;
     const parts = `${plural(trips, "trip")}, ${stitches ? plural(stitches, "stitch", "es") : "no stitch"}`;
-    head.textContent = pieces.length ? `${name}: ${plural(route.length - 1, "move")} from ${parts}` : `${name}: here`;
+    head.textContent = stretches.length ? `${name}: ${plural(route.length - 1, "move")} from ${parts}` : `${name}: here`;
     const list = document.createElement("ol");
-    for (const piece of pieces.slice(0, MOST_PIECES)) {
+    for (const stretch of stretches.slice(0, MOST_STRETCHES)) {
       const item = document.createElement("li");
-      const moves = plural(piece.states.length - 1, "move");
-      item.textContent = piece.trip ? `${moves}: trip ${piece.trip}, ${piece.from} → ${piece.to}` : `${moves}: no trip`;
+      const moves = plural(stretch.states.length - 1, "move");
+      item.textContent = stretch.trip ? `${moves}: trip ${stretch.trip}, ${stretch.from} → ${stretch.to}` : `${moves}: no trip`;
       list.append(item);
     }
-    if (pieces.length > MOST_PIECES) {
+    if (stretches.length > MOST_STRETCHES) {
       const item = document.createElement("li");
-      item.textContent = `and ${plural(pieces.length - MOST_PIECES, "more piece")}`;
+      item.textContent = `and ${plural(stretches.length - MOST_STRETCHES, "more stretch", "es")}`;
       list.append(item);
     }
     box.append(list);
