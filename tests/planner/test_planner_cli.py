@@ -125,7 +125,7 @@ def test_explain_draws_where_positions_are_known(call, fitted, name):
 def test_the_nearest_pair_is_named_where_there_is_no_way(call, fitted):
     code, out, err = call("plan", "t.fwrl", "c", "x", "--positions", "places.csv")
     assert (code, out) == (2, "")
-    assert "no way from 'c' to 'x': 'c' reaches 0 of 5 states, 0 reach 'x'; nearest are 'c'" in err
+    assert "no route from 'c' to 'x': 'c' reaches 0 of 5 states, 0 reach 'x'; nearest are 'c'" in err
     assert err.rstrip().endswith("and 'x', 2.24 apart")
 
 
@@ -151,7 +151,7 @@ BAD = [
     ("plan t.fwrl a y --positions trips.csv", "unknown column 'x'"),
     ("explain t.fwrl a y --picture way.png", "--picture needs --positions"),
     ("explain t.fwrl a y --positions places.csv --picture way.gif", "ends in .png or .svg"),
-    ("explain t.fwrl y a", "no way from 'y' to 'a'"),
+    ("explain t.fwrl y a", "no route from 'y' to 'a'"),
 ]
 
 

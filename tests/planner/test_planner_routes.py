@@ -154,7 +154,7 @@ def test_a_state_to_avoid_is_not_passed():
     assert planner.plan("a", "c").states == ("a", "b", "c")
     assert planner.plan("a", "c", avoid=["b"]).states == ("a", "d", "e", "c")
     with pytest.raises(
-        NoRouteError, match=r"no way from 'a' to 'c' without 'b', 'e': 'a' reaches 1 of 5 states, 0 reach 'c'"
+        NoRouteError, match=r"no route from 'a' to 'c' without 'b', 'e': 'a' reaches 1 of 5 states, 0 reach 'c'"
     ):
         planner.plan("a", "c", avoid=["b", "e"])
     with pytest.raises(OptionError, match="'c' is both"):
@@ -225,14 +225,14 @@ def test_alternatives_are_looked_for_once_from_every_state_of_a_way(monkeypatch)
 
 
 def test_a_positive_cycle_is_named():
-    with pytest.raises(PositiveCycleError, match=r"the cycle (a -> b -> a|b -> a -> b) gains reward by mean rewards"):
+    with pytest.raises(PositiveCycleError, match=r"positive cycle, (a -> b -> a|b -> a -> b): its mean rewards sum"):
         fwrl.fit([("a", "x", 2.0, "b"), ("b", "x", -1.0, "a"), ("b", "x", -1.0, "a")])
 
 
 def test_a_lucky_reward_stands_in_the_way_of_best_only():
     planner = fwrl.fit([("a", "x", 2.0, "b"), ("a", "x", -3.0, "b"), ("b", "x", -1.0, "a")])
     assert planner.value("a", "b") == -0.5
-    with pytest.raises(PositiveCycleError, match=r"the cycle (a -> b -> a|b -> a -> b) gains reward by best rewards"):
+    with pytest.raises(PositiveCycleError, match=r"positive cycle, (a -> b -> a|b -> a -> b): its best rewards sum"):
         planner.plan("a", "b", backup="best")
 
 

@@ -245,8 +245,8 @@ class Planner:
         """All edges and their evidence as an Arrow table; needs pyarrow.
 
         Returns:
-            A `pyarrow.Table`, one row for each edge: state, action, next_state, count, reward (mean), best,
-            probability, and where they were logged last and trips.
+            A `pyarrow.Table`, one row for each edge: state, action, next_state, count, reward (mean), best and
+            probability; last where times were logged, and trips where trips were.
 
         """
         from fwrl.planner.interop import arrow_table

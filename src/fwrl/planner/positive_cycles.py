@@ -1,4 +1,4 @@
-"""Positive cycles: no plan is best where going round a cycle gains reward."""
+"""Positive cycles of an experience: where there is one, values have no bound and no route is best."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ NAMED = 10  # states of a cycle in a message
 
 
 def refuse_positive_cycle(experience: Experience) -> None:
-    """Raise PositiveCycleError if a cycle of certain steps gains reward by mean rewards.
+    """Raise PositiveCycleError for a positive cycle of certain steps, by mean rewards.
 
-    Where outcomes vary, a cycle may gain by its luckiest outcomes and still lose on average. Such cycles are checked
-    when a goal is planned for.
+    Where outcomes vary, the best outcomes of a cycle may sum to more than 0, and their means to less. Such cycles are
+    checked when a goal is planned for.
     """
     mean = experience.mean
     if not (mean > 0).any():
@@ -32,11 +32,11 @@ def refuse_positive_cycle(experience: Experience) -> None:
 
 
 def positive_cycle_error(experience: Experience, cycle: tuple[int, ...], rewards: str) -> PositiveCycleError:
-    """The error that names a cycle of states which gains by `rewards`, `mean` or `best`."""
+    """The error that names the states of a positive cycle, by `rewards`: `mean` or `best`."""
     names = [str(experience.states[s]) for s in cycle[:NAMED]]
     path = " -> ".join([*names, "..."] if len(cycle) > NAMED else [*names, names[0]])
     return PositiveCycleError(
-        f"the cycle {path} gains reward by {rewards} rewards, so that going round it beats arriving; check the sign "
-        "of the rewards, and leave goal rewards out",
+        f"the log has a positive cycle, {path}: its {rewards} rewards sum to more than 0, so that no route is best; "
+        "check the sign of the rewards, and leave goal rewards out",
         states=cycle,
     )

@@ -46,13 +46,15 @@ def no_route(
     a, b = states[start], states[goal]
     without = f" without {_listed(experience, avoid)}" if avoid else ""
     message = (
-        f"the log shows no way from {a!r} to {b!r}{without}: {a!r} reaches {len(ahead) - 1:,} of {S:,} states, "
+        f"the log shows no route from {a!r} to {b!r}{without}: {a!r} reaches {len(ahead) - 1:,} of {S:,} states, "
         f"{len(behind) - 1:,} reach {b!r}"
     )
     near = _nearest(positions, ahead, behind) if positions is not None else None
     if near is not None:
         x, y, apart = near
         message += f"; nearest are {states[x]!r}, which can be reached, and {states[y]!r}, {apart:.3g} apart"
+    fewer = "avoid fewer states, " if avoid else ""
+    message += f"; {fewer}choose another start or goal, or add a log that joins them"
     return NoRouteError(message, len(ahead) - 1, len(behind) - 1)
 
 

@@ -46,8 +46,10 @@ def file_sources(con: DuckDBPyConnection, patterns: list[str], skip_bad: bool, s
             sources += _csv(paths, skip_bad, serial)
         elif format_ == "json":
             sources.append(_json(con, paths, skip_bad))
-        else:
+        elif format_ == "parquet":
             sources.append(_parquet(con, paths))
+        else:
+            raise NotImplementedError(f"FORMATS lists {format_!r}, which nothing here reads")
     return sources
 
 
