@@ -244,7 +244,7 @@ def test_a_positive_cycle_of_uncertain_steps_is_named_when_it_matters():
         ("c", "x", -1.0, "a"),
         ("a", "y", 0.0, "d"),
     ]
-    with pytest.raises(PositiveCycleError, match="by mean rewards"):
+    with pytest.raises(PositiveCycleError, match="its mean rewards"):
         fwrl.fit(slips).plan("a", "d")
 
 

@@ -38,8 +38,8 @@ STUCK = 10  # random walkers get stuck in a room if they need more than this man
 
 WITHOUT_INTERVALS = (
     "Claims without a comparison are decided without intervals. Random walkers get stuck if they need more than "
-    f"{STUCK} times the steps of the shortest path to enter another room (exact). That FWRL takes the shortest path in the "
-    "H-maze holds if all runs do, and in part if more than half do; that QLCAT does not holds if fewer than half do."
+    f"{STUCK} times the steps of the shortest path to enter another room (exact). That FWRL takes the shortest path in "
+    "the H-maze holds if all runs do, and in part if more than half do; that QLCAT does not, if fewer than half do."
 )
 
 TURNING = (
