@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Exact = NDArray[np.longdouble]
 
-ACCURACY = 1e-11  # relative
+ACCURACY = 1e-10  # relative
 SWEEPS = 24  # between two certificates
 PATIENCE = 8  # certificates before factorising
 REFINEMENTS = 40

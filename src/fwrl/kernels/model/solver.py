@@ -54,7 +54,7 @@ Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
 Marks = NDArray[np.int8]
 
-STANDSTILL = 1e-13  # relative change below which a value counts as settled
+STANDSTILL = 1e-15  # relative change that rounding alone may cause
 ROUNDING = 64 * 2.0**-52  # relative: a switch that gains less is none
 WINDOWED = 30_000  # states from which on windows pay
 SHELLS = 48  # width of a window in square roots of the number of states
@@ -213,31 +213,34 @@ def _chosen(equations: Equations, pairs: Ints) -> Ints:
 def sweep(equations: Equations, policy: Ints, x: Floats) -> float:
     """Modified policy iteration for negative rewards, from the guess x; the bound on the error, inf if it would take long."""
     N = len(x)
+    if N == 1:
+        return 0.0
+    # A policy that starts at s makes at most |v(s)| / least_cost steps on average, the optimal one included.
+    least_cost = float(-equations.r.max())
+    steps = float(np.abs(x).max()) / least_cost
+    tolerance = max(ACCURACY / (8.0 * steps), STANDSTILL)
     if N > WINDOWED:
         guess = x.copy()
         x *= PESSIMISM
         window = int(SHELLS * np.sqrt(N))
-        if not sweep_windows(equations, policy, x, guess, window, EVALUATIONS, STANDSTILL, ROUNDS):
+        if not sweep_windows(equations, policy, x, guess, window, EVALUATIONS, tolerance, ROUNDS):
             return np.inf
     changes: list[float] = []
-    while not changes or changes[-1] > STANDSTILL:
-        changes.append(improve(equations, x, policy, 1, N, STANDSTILL)[1])
-        if _rounds_left(changes) > ROUNDS:
+    while not changes or changes[-1] > tolerance:
+        changes.append(improve(equations, x, policy, 1, N, tolerance)[1])
+        if _rounds_left(changes, tolerance) > ROUNDS:
             return np.inf
         for _ in range(EVALUATIONS):
             follow(equations, x, policy, 1, N)
-    residual, least_cost = bellman_residual(equations, x)
-    # A policy that starts at s makes at most |v(s)| / least_cost steps on average, the optimal one included.
-    steps = float(np.abs(x).max()) / least_cost if N > 1 else 0.0
-    return 2.0 * residual * steps
+    return 2.0 * bellman_residual(equations, x) * float(np.abs(x).max()) / least_cost
 
 
-def _rounds_left(changes: list[float]) -> float:
+def _rounds_left(changes: list[float], tolerance: float) -> float:
     """How many more rounds it takes to a standstill, going by the last ones."""
     if len(changes) < 2 * LOOK_BACK or changes[-1] == 0.0:
         return 0.0
     rate = math.log(changes[-LOOK_BACK] / changes[-1]) / LOOK_BACK
-    return math.log(changes[-1] / STANDSTILL) / rate if rate > 0.0 else math.inf
+    return math.log(changes[-1] / tolerance) / rate if rate > 0.0 else math.inf
 
 
 def iterate(equations: Equations, policy: Ints, x: Floats) -> float:
@@ -339,16 +342,15 @@ def sweep_windows(
 
 
 @compiled
-def bellman_residual(equations: Equations, x: Floats) -> tuple[float, float]:
-    """The largest |T x - x| relative to |x|, and the smallest cost of a pair."""
-    residual, least_cost = 0.0, np.inf
+def bellman_residual(equations: Equations, x: Floats) -> float:
+    """The largest |T x - x| relative to |x|."""
+    residual = 0.0
     for i in range(1, len(x)):
         best = -np.inf
         for k in range(equations.first_pair[i], equations.first_pair[i + 1]):
             best = max(best, backed_up(equations, x, k))
-            least_cost = min(least_cost, -equations.r[k])
         residual = max(residual, abs(best - x[i]) / abs(best))
-    return residual, least_cost
+    return residual
 
 
 @compiled
