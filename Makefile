@@ -1,28 +1,44 @@
-# Set-up is part of every target: `make reproduce` and `make test` need only python3 (3.11 or newer) and make.
+# Every target does its own set-up; only python3 (3.11 or newer) and make are needed.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+TESTS := pytest -m "not stress" -n 2 --dist loadgroup
+INTERPRETED := tests/kernels tests/agents tests/task
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help reproduce test lint bench stress clean
+.PHONY: help reproduce test coverage lint bench stress measure docs-numbers docs-pictures clean
 
 help:
-	@echo "make reproduce   the whole paper: runs, figures, report"
-	@echo "make test        all tests"
-	@echo "make lint        style, types, layers"
-	@echo "make bench       speed, as ratios measured in one run"
-	@echo "make stress      the long counts: fuzzing, kills, load"
-	@echo "make clean       remove the virtual environment and caches"
+	@echo "make reproduce      the whole paper: runs, figures, report"
+	@echo "make test           all tests"
+	@echo "make coverage       the same with branch coverage of src, kernels interpreted too"
+	@echo "make lint           style, types, layers"
+	@echo "make bench          speed and memory, as ratios measured in one run"
+	@echo "make stress         long tests: fuzzing, kills, load"
+	@echo "make measure        all measurements that README and docs show, into results (about an hour)"
+	@echo "make docs-numbers   write the measured numbers and pictures of README and docs from results"
+	@echo "make docs-pictures  draw the picture of the data flow"
+	@echo "make clean          remove the virtual environment and caches"
 
 reproduce: $(VENV)/.use
 	$(BIN)/fwrl reproduce
 
 test: $(VENV)/.develop
-	$(BIN)/python -m pytest -m "not stress" -n 2 --durations=20
+	$(BIN)/python tests/warm_up.py
+	$(BIN)/python -m $(TESTS) --durations=20
+
+# Compiled code is invisible to coverage.py, so the tests of kernels and agents run once more with interpreted kernels.
+coverage: $(VENV)/.develop
+	$(BIN)/coverage erase
+	$(BIN)/python tests/warm_up.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -m "not stress" -n 2 $(INTERPRETED)
+	$(BIN)/coverage run -m $(TESTS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 lint: $(VENV)/.develop
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests docs
+	$(BIN)/ruff format --check src tests docs
 	$(BIN)/mypy
 	$(BIN)/mypy --config-file tests/mypy.ini
 	$(BIN)/lint-imports
@@ -33,8 +49,17 @@ bench: $(VENV)/.bench
 stress: $(VENV)/.develop
 	$(BIN)/python -m pytest -m stress
 
+measure: $(VENV)/.bench
+	$(BIN)/python docs/measure.py
+
+docs-numbers: $(VENV)/.bench
+	$(BIN)/python docs/write_numbers.py
+
+docs-pictures: $(VENV)/.use
+	$(BIN)/python docs/draw_data_flow.py
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
 
 $(VENV)/.use: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "installing fwrl"
@@ -42,7 +67,7 @@ $(VENV)/.use: $(VENV)/.made pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml constraints.txt
-	@echo "installing fwrl with what it is held against"
+	@echo "installing fwrl with the libraries that benchmarks compare it with"
 	$(INSTALL) --editable ".[bench]"
 	@touch $@ $(VENV)/.use
 
@@ -53,7 +78,7 @@ $(VENV)/.develop: $(VENV)/.made pyproject.toml constraints.txt
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	    { echo "fwrl needs Python 3.11 or newer; say which one: make PYTHON=python3.12 ..."; exit 2; }
+	    { echo "fwrl needs Python 3.11 or newer; choose one: make PYTHON=python3.12 ..."; exit 2; }
 	@$(PYTHON) -c 'import venv, ensurepip' || \
 	    { echo "python3 has no venv module; install it (Debian, Ubuntu: apt-get install python3-venv)"; exit 2; }
 	$(PYTHON) -m venv $(VENV)

@@ -1,19 +1,62 @@
-"""What several test files look for."""
+"""Fixtures that several test files share."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import hypothesis
 import pytest
+
+UNCOMPILED = bool(int(os.environ.get("NUMBA_DISABLE_JIT") or 0))
+UNCOMPILED_EXAMPLES = 20  # of each property test: interpreted kernels are a hundred times slower
+UNCOMPILED_SECONDS = 10  # of processor time for each test; what it has run by then is measured
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if isinstance(item, pytest.Function):
+            keep_with_its_module(item)
+            if UNCOMPILED:
+                shorten(item.obj)
+
+
+def keep_with_its_module(item: pytest.Function) -> None:
+    """Run the tests that share a fixture of their module in one process, so that it is made once."""
+    definitions = item._fixtureinfo.name2fixturedefs.values()
+    if any(found.scope == "module" for found, *_ in definitions):
+        item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+def shorten(test: Any) -> None:
+    """Let a property test draw fewer examples where kernels are interpreted, which is for coverage only."""
+    found = getattr(test, "_hypothesis_internal_use_settings", None)
+    if found is not None and found.max_examples > UNCOMPILED_EXAMPLES:
+        fewer = hypothesis.settings(found, max_examples=UNCOMPILED_EXAMPLES, derandomize=True, database=None)
+        test._hypothesis_internal_use_settings = fewer
+
+
+@pytest.fixture(autouse=UNCOMPILED)
+def _time_limit():
+    """Skip the rest of a test that takes long where kernels are interpreted."""
+
+    def stop(*_: object) -> None:
+        pytest.skip(f"took more than {UNCOMPILED_SECONDS} s interpreted")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, UNCOMPILED_SECONDS)
+    yield
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    signal.signal(signal.SIGVTALRM, before)
 
 
 @pytest.fixture(scope="session")
 def movingai_maps() -> Path:
-    """The folder of published maps and scenarios that lies beside the project."""
+    """The folder of published maps and scenarios beside the project."""
     folder = Path(__file__).resolve().parents[1].parent / "shared" / "maps"
     if not folder.is_dir():
         pytest.skip("no shared/maps folder beside the project")
@@ -31,7 +74,7 @@ class Answer(NamedTuple):
 
 @pytest.fixture
 def call(monkeypatch, capsys, tmp_path):
-    """`call("worlds", "--json")` in an empty folder and a terminal of 80 columns; no process is started."""
+    """Run a command in this process, in an empty folder and a terminal of 80 columns: `call("worlds", "--json")`."""
     from fwrl.cli import main
 
     monkeypatch.chdir(tmp_path)
@@ -41,14 +84,16 @@ def call(monkeypatch, capsys, tmp_path):
         monkeypatch.setattr(sys, "argv", ["fwrl", *map(str, arguments)])
         with pytest.raises(SystemExit) as exit_:
             main()
-        return Answer(exit_.value.code or 0, *capsys.readouterr())
+        code = exit_.value.code or 0
+        assert isinstance(code, int)
+        return Answer(code, *capsys.readouterr())
 
     return answer
 
 
 @pytest.fixture
 def script(tmp_path):
-    """The same with the installed script, in a process of its own."""
+    """Run the installed script in a new process."""
     if not SCRIPT.is_file():
         pytest.skip(f"no fwrl script beside {sys.executable}")
 

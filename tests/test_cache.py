@@ -1,4 +1,4 @@
-"""Where compiled code is kept, and that fwrl works where it cannot be kept anywhere."""
+"""The cache folder of compiled code, and that fwrl works without one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TRAIN = [sys.executable, "-m", "fwrl", "train", "h-maze", "--agent", "ql", "--ep
 
 
 @pytest.fixture(autouse=True)
-def _asked_anew():
+def _no_remembered_folder():
     cache_folder.cache_clear()
     yield
     cache_folder.cache_clear()
@@ -32,34 +32,38 @@ def test_fwrl_works_where_nothing_can_be_written(tmp_path):
     assert list(tmp_path.iterdir()) == [blocked]
 
 
-def test_a_folder_that_cannot_be_written_is_none(monkeypatch, tmp_path):
+def test_without_a_writable_folder_there_is_no_cache(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "cache"))
     assert cache_folder() is None
 
 
 @pytest.mark.parametrize("variable", ["NUMBA_CACHE_DIR", "XDG_CACHE_HOME"])
-def test_the_folder_that_was_asked_for_is_used(monkeypatch, tmp_path, variable):
+def test_the_folder_of_the_environment_variable_is_used(monkeypatch, tmp_path, variable):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv(variable, str(tmp_path / "here"))
-    assert cache_folder() == tmp_path / "here" / "fwrl" / digest()
-    assert cache_folder().is_dir()
+    folder = cache_folder()
+    assert folder == tmp_path / "here" / "fwrl" / digest()
+    assert folder is not None
+    assert folder.is_dir()
 
 
-def test_numbas_own_folder_comes_before_everybodys(monkeypatch, tmp_path):
+def test_numbas_variable_precedes_the_general_one(monkeypatch, tmp_path):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert (tmp_path / "numba") in cache_folder().parents
+    folder = cache_folder()
+    assert folder is not None
+    assert (tmp_path / "numba") in folder.parents
 
 
-def test_otherwise_it_is_in_the_home_folder(monkeypatch, tmp_path):
+def test_without_variables_it_is_in_the_home_folder(monkeypatch, tmp_path):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     assert cache_folder() == tmp_path / ".cache" / "fwrl" / digest()
 
 
-def test_a_person_without_a_home_compiles_anew(monkeypatch):
+def test_without_a_home_folder_there_is_no_cache(monkeypatch):
     def homeless():
         raise RuntimeError("Could not determine home directory.")
 
@@ -69,7 +73,7 @@ def test_a_person_without_a_home_compiles_anew(monkeypatch):
     assert cache_folder() is None
 
 
-def test_an_edit_of_a_source_is_another_folder(tmp_path):
+def test_an_edited_source_has_another_folder(tmp_path):
     source = tmp_path / "verbs.py"
     source.write_text("one = 1\n")
     before = digest((source,))
@@ -78,7 +82,7 @@ def test_an_edit_of_a_source_is_another_folder(tmp_path):
     assert digest((source,)) != before
 
 
-def test_code_of_other_versions_goes_once_it_is_stale_and_nothing_else_does(tmp_path):
+def test_stale_code_of_other_versions_is_removed_and_nothing_else(tmp_path):
     names = ("0123456789abcdef", "fedcba9876543210", "aaaabbbbccccdddd", "my-own-folder---")
     ours, old, recent, foreign = (tmp_path / name for name in names)
     for folder in (ours, old, recent, foreign):

@@ -1,8 +1,9 @@
-"""The package as others meet it: its names, its types, its entry points."""
+"""The public face of the package: names, types, entry points."""
 
 from __future__ import annotations
 
 import importlib.metadata
+import inspect
 import re
 import subprocess
 import sys
@@ -11,17 +12,59 @@ from pathlib import Path
 import pytest
 
 import fwrl
+from fwrl import errors
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
+HEAVY = ("duckdb", "gymnasium", "matplotlib", "numba", "numpy", "scipy", "starlette", "uvicorn")
+
+
+def loaded_after(*command: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has loaded after a command."""
+    script = f"import sys\ntry:\n    exec({command[0]!r})\nexcept SystemExit:\n    pass\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script, *command[1:]], capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in done.stdout.split()}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("import fwrl",),
+        ("import fwrl; fwrl.FwrlError, fwrl.FwrlWarning, fwrl.PositiveCycleError",),
+        ("from fwrl.cli import main; main()", "--help"),
+    ],
+    ids=["import", "errors", "help"],
+)
+def test_nothing_heavy_is_imported_before_it_is_used(command):
+    loaded = loaded_after(*command)
+    assert "fwrl" in loaded
+    assert not loaded & set(HEAVY)
+
+
+def test_the_public_names_are_sorted_and_each_has_one_home():
+    classes = sorted(name for name in fwrl.__all__ if name[0].isupper())
+    assert fwrl.__all__ == classes + sorted(set(fwrl.__all__) - set(classes))
+    assert set(fwrl.__all__) == set(fwrl._HOME)
+
+
+def test_every_error_can_be_caught_by_its_public_name():
+    defined = {
+        name
+        for name, value in vars(errors).items()
+        if inspect.isclass(value) and issubclass(value, (errors.FwrlError, errors.FwrlWarning))
+    }
+    assert defined <= set(fwrl.__all__)
+    assert issubclass(fwrl.NoRouteError, fwrl.FwrlError)
+
+
 @pytest.mark.parametrize("name", fwrl.__all__)
-def test_every_public_name_is_there_and_documented(name):
+def test_every_public_name_exists_and_is_documented(name):
     assert getattr(fwrl, name).__doc__
     assert name in dir(fwrl)
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error():
+def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'lern'"):
         _ = fwrl.lern
 

@@ -1,4 +1,4 @@
-"""What the README says to type works."""
+"""The commands and the Python of the README run."""
 
 import re
 import shlex
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fwrl.planner import warehouse
+from fwrl.samples import warehouse
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 TEXT = README.read_text(encoding="utf-8")
@@ -27,7 +27,7 @@ def test_the_python_runs(code, tmp_path, monkeypatch, capsys):
 
 
 def test_the_commands_run_one_after_the_other(call, tmp_path):
-    warehouse.write(tmp_path / "trips.csv", tmp_path / "places.csv")  # the log that they learn from
+    warehouse.write(tmp_path / "trips.csv", tmp_path / "places.csv")  # the log that the commands read
     commands = [words[1:] for words in CONSOLE if words[0] == "fwrl"]
     assert commands
     for words in commands:

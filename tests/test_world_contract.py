@@ -68,6 +68,7 @@ def test_the_task_runs_in_both_loops(name):
     agents = [fwrl.make_agent("fwrl", task.world.n_states, task.world.n_actions) for _ in range(2)]
     result = fwrl.run(task, agents[0], episodes=3, steps=200, seed=1, trajectory=True)
     walked = [step.next_state for step in rollout(task, agents[1], episodes=3, steps=200, seed=1)]
+    assert result.trajectory is not None
     assert walked == result.trajectory.next_state.tolist()
     assert result.visits.sum() > 3
 

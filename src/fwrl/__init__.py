@@ -1,7 +1,7 @@
 """fwrl: learn from every trip, reach any goal.
 
-Floyd-Warshall Reinforcement Learning: keep the best known reward on the way from any state to any other, let the
-triangle inequality stitch trips together, and a goal that moves costs nothing to have learned.
+Floyd-Warshall Reinforcement Learning keeps the best known path reward from every state to every other state. The
+triangle inequality combines trips that share a state, so a new goal needs no new learning.
 
 >>> import fwrl
 >>> world = fwrl.load_world("four-rooms")
@@ -22,29 +22,59 @@ from fwrl.envs.registration import register_on_import
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from fwrl.agents.agent import Agent
     from fwrl.agents.registry import make_agent, register_agent
+    from fwrl.errors import (
+        FileError,
+        FwrlError,
+        FwrlWarning,
+        MapError,
+        OptionError,
+        PositiveCycleError,
+        TaskError,
+        UnknownNameError,
+    )
     from fwrl.loading import load
-    from fwrl.planner import fit
-    from fwrl.task import Task, learn, rollout, run
+    from fwrl.planner import NoRouteError, Planner, Route, fit
+    from fwrl.task import Result, Task, learn, rollout, run
     from fwrl.worlds import World, load_world, register_world
 
-# Everything is imported on first use, so that `import fwrl` and `fwrl --help` are instant.
-_HOME = {
-    "Task": "fwrl.task",
-    "World": "fwrl.worlds",
-    "fit": "fwrl.planner",
-    "learn": "fwrl.task",
-    "load": "fwrl.loading",
-    "load_world": "fwrl.worlds",
-    "make_agent": "fwrl.agents.registry",
-    "register_agent": "fwrl.agents.registry",
-    "register_world": "fwrl.worlds",
-    "run": "fwrl.task",
-    "rollout": "fwrl.task",
+# Modules are imported when one of their names is first used: `import fwrl` and `fwrl --help` load nothing heavy.
+_NAMES = {
+    "fwrl.agents.agent": ("Agent",),
+    "fwrl.agents.registry": ("make_agent", "register_agent"),
+    "fwrl.errors": (
+        "FileError",
+        "FwrlError",
+        "FwrlWarning",
+        "MapError",
+        "OptionError",
+        "PositiveCycleError",
+        "TaskError",
+        "UnknownNameError",
+    ),
+    "fwrl.loading": ("load",),
+    "fwrl.planner": ("NoRouteError", "Planner", "Route", "fit"),
+    "fwrl.task": ("Result", "Task", "learn", "rollout", "run"),
+    "fwrl.worlds": ("World", "load_world", "register_world"),
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
+    "Agent",
+    "FileError",
+    "FwrlError",
+    "FwrlWarning",
+    "MapError",
+    "NoRouteError",
+    "OptionError",
+    "Planner",
+    "PositiveCycleError",
+    "Result",
+    "Route",
     "Task",
+    "TaskError",
+    "UnknownNameError",
     "World",
     "fit",
     "learn",

@@ -1,8 +1,9 @@
-"""What fwrl says when an input cannot be used.
+"""The errors and warnings that fwrl raises.
 
-Every message says what was expected, what came and what to do next. `FwrlError` is a `ValueError`, so
-callers who do not know fwrl catch it all the same; the command line turns it into exit code 2 without a
-traceback.
+Every message states the problem and a remedy. `FwrlError` is a `ValueError`, so callers may catch either. The
+command line prints the message and exits with code 2, without a traceback.
+
+One more child of `FwrlError` carries planner types and is defined there: `fwrl.planner.unreachable.NoRouteError`.
 """
 
 from __future__ import annotations
@@ -12,35 +13,36 @@ from collections.abc import Iterable
 
 
 class FwrlError(ValueError):
-    """An input that cannot be used; the message is written for the person who gave it."""
+    """An input that cannot be used. Parent of all errors that fwrl raises on purpose."""
 
 
 class UnknownNameError(FwrlError, KeyError):
-    """A name that is not known; the message carries close matches."""
+    """An unknown name of a world, agent, option or experiment; the message lists close matches."""
 
     __str__ = ValueError.__str__
 
 
 class MapError(FwrlError):
-    """A map that cannot be read; the message names file, line and column."""
+    """A map or scenario with a fault; the message names file, line and column."""
 
 
 class FileError(FwrlError):
-    """A saved file that is missing, damaged, foreign or newer than this fwrl."""
+    """A file that is missing, damaged, of another program or of a newer version, or that cannot be written."""
 
 
 class OptionError(FwrlError):
-    """An option out of range, or options that do not go together."""
+    """An option out of range, or options that cannot be combined."""
 
 
 class TaskError(FwrlError):
-    """A world on which the paper's protocol makes no sense."""
+    """A world, start or goal for which the paper's protocol is not defined."""
 
 
 class PositiveCycleError(FwrlError):
-    """A reward that would close a cycle worth more than nothing; the agent is unchanged.
+    """Rewards with a positive cycle, for which no best path exists. An agent that raises it is unchanged.
 
-    `states` go round the cycle, where it was looked for.
+    Attributes:
+        states: The states of the cycle in order; empty where the cycle was not traced.
     """
 
     def __init__(self, message: str, states: tuple[int, ...] = ()) -> None:
@@ -49,11 +51,11 @@ class PositiveCycleError(FwrlError):
 
 
 class FwrlWarning(UserWarning):
-    """Something works, but not as well as it could."""
+    """Parent of all warnings that fwrl issues: a request was carried out in part, or more slowly than possible."""
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
-    """The error for a `name` that is none of the `known` ones.
+    """The error for a `name` that is not among the `known` ones; `kind` is what it names.
 
     >>> print(unknown_name("agent", "qlcta", ["fwrl", "ql", "qlcat"]))
     unknown agent 'qlcta'; did you mean 'qlcat'? Known: fwrl, ql, qlcat

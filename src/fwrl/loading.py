@@ -1,16 +1,27 @@
-"""Whatever was saved: one door for agents and planners."""
+"""Loading any saved file, whether it holds an agent or a planner."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from fwrl.files import open_archive
-from fwrl.planner.experience import KIND
+from fwrl.planner.file_format import KIND
+
+if TYPE_CHECKING:
+    from fwrl.agents.agent import Agent
+    from fwrl.planner.planner import Planner
 
 
-def load(path: str | Path) -> Any:
-    """The agent or the planner saved at `path`; nothing in the file is executed."""
+def load(path: str | Path) -> Agent | Planner:
+    """Load a saved agent or planner; nothing in the file is executed.
+
+    Args:
+        path: a file written by the `save` of an agent or a planner, of this or an earlier version.
+
+    Returns:
+        Whichever was saved. An agent continues bit for bit.
+    """
     if open_archive(path).kind == KIND:
         from fwrl.planner.planner import Planner
 

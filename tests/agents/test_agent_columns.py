@@ -1,4 +1,4 @@
-"""Storing columns of goals in use believes and does what the dense table does."""
+"""Columns of the goals in use give the values and actions of the dense table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 import fwrl
-from fwrl.agents.columns import OUTDATED
+from fwrl.agents import load
+from fwrl.agents.fwrl.column_updates import OUTDATED
+from fwrl.agents.fwrl.columns import ColumnsFwrl
+from fwrl.agents.fwrl.dense import DenseFwrl
+from fwrl.agents.fwrl.paper import PaperFwrl
 from fwrl.errors import OptionError, PositiveCycleError
 from fwrl.kernels.graph import compact_edges
 from fwrl.worlds import four_rooms
@@ -19,8 +23,8 @@ COSTS = st.one_of(st.sampled_from([0.0, 0.1, 0.2, 0.3, 2.5e-4, 1.0]), st.floats(
 
 
 @st.composite
-def lives(draw, potential):
-    """(S, A, [(s, a, r, s') or a goal to take up]): loops, zero and repeated edges, several outcomes."""
+def histories(draw, potential):
+    """(S, A, [(s, a, r, s') or a goal]): loops, zero and repeated edges, several outcomes."""
     S, A = draw(st.integers(1, 7)), draw(st.integers(1, 3))
     state = st.integers(0, S - 1)
     step = st.tuples(state, st.integers(0, A - 1), COSTS, state)
@@ -34,8 +38,8 @@ def ties(values):
     return values >= best - 1e-9 * max(1e-3, abs(best)) if best > -np.inf else np.ones(len(values), bool)
 
 
-def lived(agent, event):
-    """Whether the agent took the event."""
+def applied(agent, event):
+    """Whether the agent accepted the event."""
     if isinstance(event, int):
         agent.begin_episode(event)
         return True
@@ -50,20 +54,20 @@ def lived(agent, event):
 @given(data=st.data(), few=st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_columns_hold_the_values_and_tie_sets_of_the_dense_table(potential, data, few):
-    S, A, events = data.draw(lives(potential))
+    S, A, events = data.draw(histories(potential))
     dense = fwrl.make_agent("fwrl", S, A, storage="dense")
     columns = fwrl.make_agent("fwrl", S, A, storage="columns", memory=0 if few else 256)
     for event in events:
-        assert lived(dense, event) == lived(columns, event)
+        assert applied(dense, event) == applied(columns, event)
         for g in data.draw(st.permutations(range(S))):
             np.testing.assert_allclose(columns.values(g), dense.values(g), rtol=1e-9, atol=1e-9)
             for s in range(S):
-                F, believed = dense.action_values(s, g), columns.action_values(s, g)
-                np.testing.assert_allclose(believed, F, rtol=1e-9, atol=1e-9)
-                np.testing.assert_array_equal(ties(believed), ties(F))
+                F, kept = dense.action_values(s, g), columns.action_values(s, g)
+                np.testing.assert_allclose(kept, F, rtol=1e-9, atol=1e-9)
+                np.testing.assert_array_equal(ties(kept), ties(F))
 
 
-@given(lives(potential=False), st.sampled_from([1, 2, 5, 1 << 16]))
+@given(histories(potential=False), st.sampled_from([1, 2, 5, 1 << 16]))
 @settings(max_examples=100, deadline=None)
 def test_a_column_kept_current_is_the_fresh_one_to_the_last_bit(case, ring):
     S, A, events = case
@@ -73,7 +77,7 @@ def test_a_column_kept_current_is_the_fresh_one_to_the_last_bit(case, ring):
     finally:
         compact_edges.RING = before
     for event in events:
-        lived(agent, event)
+        applied(agent, event)
         if isinstance(event, int):
             agent.values(event)
     for g in range(S):
@@ -86,21 +90,23 @@ def test_a_column_kept_current_is_the_fresh_one_to_the_last_bit(case, ring):
 
 @pytest.mark.parametrize("world", ["windy-four-rooms", "muddy-rooms", "four-rooms"])
 @pytest.mark.parametrize("objective", ["reward", "steps"])
-def test_columns_and_the_dense_table_live_the_same_life(world, objective):
+def test_columns_and_the_dense_table_make_the_same_trajectory(world, objective):
     world = fwrl.load_world(world)
     dense, columns = (
         fwrl.make_agent("fwrl", world.n_states, world.n_actions, storage=storage, objective=objective)
         for storage in ("dense", "columns")
     )
-    lives = [fwrl.run(world, agent, episodes=10, steps=400, trajectory=True).trajectory for agent in (dense, columns)]
-    for ours, theirs in zip(*lives, strict=True):
+    trajectories = [
+        fwrl.run(world, agent, episodes=10, steps=400, trajectory=True).trajectory for agent in (dense, columns)
+    ]
+    for ours, theirs in zip(*trajectories, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize("rewards", ["fixed", "noisy", "zero too", "either sign"])
 @given(seed=st.integers(0, 2**32), few=st.booleans())
 @settings(max_examples=25, deadline=None)
-def test_whatever_is_asked_is_exact_while_improvements_wait(tmp_path_factory, rewards, seed, few):
+def test_every_answer_is_exact_while_updates_are_pending(tmp_path_factory, rewards, seed, few):
     rng = np.random.default_rng(seed)
     S, A = int(rng.integers(2, 40)), int(rng.integers(1, 4))
     near = (np.arange(S)[:, None] + rng.integers(-2, 3, (S, A))) % S  # long ways round, a few short cuts
@@ -114,24 +120,26 @@ def test_whatever_is_asked_is_exact_while_improvements_wait(tmp_path_factory, re
         s, a, g = int(rng.integers(S)), int(rng.integers(A)), int(rng.integers(S))
         n = int(near[s, a]) if rng.random() < 0.97 else g
         r = h[s] - h[n] - cost[s, a] - (rng.random() if rewards == "noisy" else 0.0)
-        assert lived(dense, (s, a, r, n)) == lived(columns, (s, a, r, n))
+        assert applied(dense, (s, a, r, n)) == applied(columns, (s, a, r, n))
         s, event = int(rng.integers(S)), rng.random()
         if event < 0.3:
             assert columns.act(s) == dense.act(s)  # by the same draw
         elif event < 0.6:
             asked = dense.goal if event < 0.55 else g
-            F, believed = dense.action_values(s, asked), columns.action_values(s, asked)
-            np.testing.assert_allclose(believed, F, rtol=1e-9, atol=1e-9)
-            np.testing.assert_array_equal(ties(believed), ties(F))
+            assert asked is not None
+            F, kept = dense.action_values(s, asked), columns.action_values(s, asked)
+            np.testing.assert_allclose(kept, F, rtol=1e-9, atol=1e-9)
+            np.testing.assert_array_equal(ties(kept), ties(F))
         elif event < 0.65:
-            assert lived(dense, g) == lived(columns, g)
+            assert applied(dense, g) == applied(columns, g)
         elif event < 0.67:
             for agent in (dense, columns):
+                assert agent.goal is not None
                 agent.observe(agent.goal, a, 10.0, s, arrived=True)
         elif event < 0.69:
             path = tmp_path_factory.mktemp("half-way") / "a.fwrl"
             columns.save(path)
-            columns = fwrl.load(path)
+            columns = load(path)
 
 
 @pytest.fixture(params=["equal", "noisy", "some zero"])
@@ -172,7 +180,7 @@ def test_a_jump_after_much_changed_gets_the_values_of_scipy(surroundings):
     np.testing.assert_allclose(agent.values(goal), best, rtol=1e-12)
 
 
-def test_a_goal_left_with_much_to_do_is_right_when_it_comes_back(surroundings):
+def test_an_outdated_column_is_rebuilt_when_its_goal_comes_back(surroundings):
     moves, goal, enters = surroundings
     agent = columns_that_know(moves, ~enters)
     agent.begin_episode(goal)
@@ -194,14 +202,14 @@ def test_only_as_many_columns_are_kept_as_memory_allows():
         assert agent.value(0, g) == -g
     agent.observe(0, 0, -0.5, 500)
     assert agent.tables.columns.V.shape == (2, 1000)
-    assert 500 in agent.tables.columns.goal  # the goal in use is never given up
+    assert 500 in agent.tables.columns.goal  # the column of the goal in use is never replaced
     assert agent.value(0, 500) == -0.5
 
 
 def test_large_worlds_get_columns_and_small_ones_the_dense_table():
-    assert fwrl.make_agent("fwrl", 2000, 2).storage == "dense"
-    assert fwrl.make_agent("fwrl", 2001, 2).storage == "columns"
-    assert fwrl.make_agent("fwrl", 2001, 1, relaxation="paper").storage == "dense"
+    assert isinstance(fwrl.make_agent("fwrl", 2000, 2), DenseFwrl)
+    assert isinstance(fwrl.make_agent("fwrl", 2001, 2), ColumnsFwrl)
+    assert isinstance(fwrl.make_agent("fwrl", 2001, 1, relaxation="paper"), PaperFwrl)
 
 
 def test_options_that_do_not_go_together_are_refused():
@@ -220,7 +228,7 @@ def test_options_that_do_not_go_together_are_refused():
 
 
 @pytest.mark.parametrize("steps", [[(1, 1, 0.5, 1)], [(0, 0, 1.0, 1), (1, 1, -0.5, 0)]])
-def test_columns_refuse_a_profitable_cycle_and_stay_as_they_were(steps, tmp_path):
+def test_columns_refuse_a_positive_cycle_and_stay_unchanged(steps, tmp_path):
     agent = fwrl.make_agent("fwrl", 3, 2, storage="columns")
     agent.begin_episode(2)
     agent.observe(1, 0, -1.0, 2)
@@ -228,7 +236,7 @@ def test_columns_refuse_a_profitable_cycle_and_stay_as_they_were(steps, tmp_path
         agent.observe(*step)
     agent.save(tmp_path / "before.fwrl")
     h = agent.tables.h.copy()
-    with pytest.raises(PositiveCycleError, match="no cycle that gains reward"):
+    with pytest.raises(PositiveCycleError, match="would close a positive cycle"):
         agent.observe(*steps[-1])
     agent.save(tmp_path / "after.fwrl")
     np.testing.assert_array_equal(agent.tables.h, h)
@@ -252,13 +260,13 @@ def test_edges_grow_beyond_one_for_each_pair():
 @pytest.mark.parametrize(
     ("key", "where", "what"),
     [
-        ("edges.link", (0, 0), 28),
-        ("edges.link", (0, 1), -1),
-        ("edges.link", (3, 2), 3),  # a list that loops
-        ("edges.leaving", 0, 10**6),
-        ("edges.used", 0, 2),
-        ("edges.best", 0, np.nan),
-        ("edges.best", slice(None), 1.0),  # a positive cycle
+        ("edges/links", (0, 0), 28),
+        ("edges/links", (0, 1), -1),
+        ("edges/links", (3, 2), 3),  # a list that loops
+        ("edges/first-leaving", 0, 10**6),
+        ("edges/used", 0, 2),
+        ("edges/best-reward", 0, np.nan),
+        ("edges/best-reward", slice(None), 1.0),  # a positive cycle
     ],
 )
 def test_forged_links_are_refused(tmp_path, key, where, what):

@@ -1,14 +1,16 @@
-"""What every registered agent promises."""
+"""The contract of every registered agent."""
+
+from typing import Any
 
 import numpy as np
 import pytest
 
 import fwrl
-from fwrl.agents import agent_class, agent_names
+from fwrl.agents import Agent, agent_class, agent_names, load
 from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, UnknownNameError
 from fwrl.task import Task, rollout
 
-VARIANTS = [
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *((name, {}) for name in agent_names()),
     ("fwrl", {"relaxation": "paper"}),
     ("fwrl", {"storage": "columns"}),
@@ -45,7 +47,7 @@ def test_the_two_loops_make_the_same_trajectory_and_the_same_agent(name, options
     walked = [tuple(step[2:]) for step in rollout(task, readable, episodes=3, steps=300, seed=5)]
     assert walked == steps_of(result.trajectory)
     for ours, theirs in zip(arrays(compiled.tables), arrays(readable.tables), strict=True):
-        n = min(len(ours), len(theirs))  # room may differ, content may not
+        n = min(len(ours), len(theirs))  # capacity may differ, content may not
         np.testing.assert_array_equal(ours[:n], theirs[:n])
 
 
@@ -60,16 +62,18 @@ def test_same_seed_same_result(name, options):
 
 
 @every_agent
-def test_a_saved_agent_goes_on_as_if_never_stopped(name, options, tmp_path):
+def test_a_loaded_agent_continues_bit_for_bit(name, options, tmp_path):
     world = fwrl.load_world("windy-four-rooms")
     agent = made(name, options, world)
     task = Task(world)
     steps = list(rollout(task, agent, episodes=1, steps=150, seed=1))
     agent.save(tmp_path / "half.fwrl")
     loaded = fwrl.load(tmp_path / "half.fwrl")
+    assert isinstance(loaded, Agent)
     assert repr(loaded) == repr(agent)
     # On with the same episode: same actions, same learning.
     state = steps[-1].next_state
+    actions = []
     for each in (agent, loaded):
         rng = np.random.default_rng(0)
         s, taken = state, []
@@ -80,8 +84,8 @@ def test_a_saved_agent_goes_on_as_if_never_stopped(name, options, tmp_path):
             each.observe(s, a, r, n)
             taken.append(a)
             s = n
-        each.taken = taken
-    assert agent.taken == loaded.taken
+        actions.append(taken)
+    assert actions[0] == actions[1]
     agent.save(tmp_path / "a.fwrl")
     loaded.save(tmp_path / "b.fwrl")
     assert (tmp_path / "a.fwrl").read_bytes() == (tmp_path / "b.fwrl").read_bytes()
@@ -173,20 +177,20 @@ def test_every_cut_of_a_saved_file_is_refused(name, options, tmp_path):
 
 @pytest.mark.parametrize("name", ["fwrl", "mbrl"])
 @pytest.mark.parametrize("steps", [[(1, 1, 0.5, 1)], [(0, 0, 1.0, 1), (1, 1, -0.5, 0)]])
-def test_a_profitable_cycle_is_refused_and_leaves_the_agent_as_it_was(name, steps, tmp_path):
+def test_a_positive_cycle_is_refused_and_leaves_the_agent_unchanged(name, steps, tmp_path):
     agent = fwrl.make_agent(name, 3, 2)
     agent.begin_episode(2)
     agent.observe(1, 0, -1.0, 2)
     for step in steps[:-1]:
         agent.observe(*step)
     agent.save(tmp_path / "before.fwrl")
-    with pytest.raises(PositiveCycleError, match="no cycle that gains reward"):
+    with pytest.raises(PositiveCycleError, match="would close a positive cycle"):
         agent.observe(*steps[-1])
     values = agent.values(2)
-    np.testing.assert_array_equal(fwrl.load(tmp_path / "before.fwrl").values(2), values)
+    np.testing.assert_array_equal(load(tmp_path / "before.fwrl").values(2), values)
 
 
-def test_a_sum_that_is_zero_but_for_rounding_is_no_profit():
+def test_a_cycle_that_gains_by_rounding_only_is_no_positive_cycle():
     agent = fwrl.make_agent("fwrl", 3, 1)
     agent.observe(0, 0, 0.1, 1)
     agent.observe(1, 0, 0.2, 2)
@@ -194,14 +198,14 @@ def test_a_sum_that_is_zero_but_for_rounding_is_no_profit():
     assert agent.value(0, 2) == pytest.approx(0.3)
 
 
-def test_positive_rewards_are_legal_where_no_cycle_profits():
+def test_positive_rewards_are_legal_without_a_positive_cycle():
     for name in ("fwrl", "mbrl"):
         agent = fwrl.make_agent(name, 3, 1)
         agent.observe_many([0, 1], [0, 0], [5.0, -1.0], [1, 2])
         assert agent.value(0, 2) == 4.0
 
 
-def test_the_paper_ignores_the_arriving_step_and_q_learning_lives_on_it():
+def test_fwrl_and_mbrl_ignore_the_arriving_step_and_q_learning_learns_from_it():
     for name in ("fwrl", "mbrl", "mbrl-straight"):
         agent = fwrl.make_agent(name, 3, 1)
         agent.begin_episode(1)
@@ -216,7 +220,7 @@ def test_the_paper_ignores_the_arriving_step_and_q_learning_lives_on_it():
         assert agent.action_values(0, 1).tolist() == [1.0, 9.5]
 
 
-def test_ql_forgets_when_the_goal_moves_and_qlcat_keeps_each_goal_apart():
+def test_ql_is_reset_when_the_goal_changes_and_qlcat_keeps_each_goal_apart():
     ql, qlcat = fwrl.make_agent("ql", 4, 1), fwrl.make_agent("qlcat", 4, 1)
     for agent in (ql, qlcat):
         agent.begin_episode(1)
@@ -253,17 +257,17 @@ def test_unknown_agents_and_options_get_close_matches():
 
 
 @every_agent
-def test_an_agent_says_what_it_is(name, options):
+def test_an_agent_has_a_name_and_a_description(name, options):
     cls = agent_class(name)
     assert cls.name == name
     assert cls.description
     assert name in repr(fwrl.make_agent(name, 2, 1, **options))
 
 
-def test_a_profitable_cycle_seen_before_any_goal_is_refused_when_a_goal_is_taken_up(tmp_path):
+def test_a_positive_cycle_seen_before_any_goal_is_refused_when_an_episode_begins(tmp_path):
     agent = fwrl.make_agent("mbrl", 4, 2)
     agent.observe_many([0, 1, 1], [0, 0, 1], [1.0, 1.0, -1.0], [1, 0, 2])
-    with pytest.raises(PositiveCycleError, match="on the way to 2 what was observed has one"):
+    with pytest.raises(PositiveCycleError, match="on the way to 2 the observed steps have a positive cycle"):
         agent.begin_episode(2)
     with pytest.raises(PositiveCycleError, match="on the way to 2"):
         agent.value(0, 2)
@@ -271,7 +275,7 @@ def test_a_profitable_cycle_seen_before_any_goal_is_refused_when_a_goal_is_taken
     agent.begin_episode(3)
     agent.observe(2, 0, -1.0, 2)
     agent.save(tmp_path / "a.fwrl")
-    assert fwrl.load(tmp_path / "a.fwrl").value(3, 3) == 0.0
+    assert load(tmp_path / "a.fwrl").value(3, 3) == 0.0
 
 
 @every_agent
@@ -279,10 +283,13 @@ def test_a_profitable_cycle_seen_before_any_goal_is_refused_when_a_goal_is_taken
 def test_any_kind_of_integer_is_a_state(name, options, kind):
     agent = fwrl.make_agent(name, 5, 2, **options)
     agent.begin_episode(kind(3))
-    agent.observe(kind(0), kind(1), np.float32(-1.0), kind(3), np.bool_(False))
+    reward: Any = np.float32(-1.0)
+    arrived: Any = np.bool_(False)
+    agent.observe(kind(0), kind(1), reward, kind(3), arrived)
     assert agent.act(kind(0)) in (0, 1)
     assert agent.value(kind(0), kind(3)) == agent.value(0, 3)
-    for verb in (agent.verbs.act, agent.verbs.observe):
+    verbs: list[Any] = [agent.verbs.act, agent.verbs.observe]
+    for verb in verbs:
         assert len({signature[1:] for signature in verb.signatures}) <= 1  # compiled once, whatever came in
 
 
@@ -297,3 +304,51 @@ def test_what_is_no_integer_is_no_state(name, options, state):
         agent.observe(0, state, -1.0, 1)
     with pytest.raises(FwrlError, match="expected a goal from 0 to 4, got"):
         agent.begin_episode(state)
+
+
+@every_agent
+def test_best_actions_are_those_whose_values_tie_with_the_largest(name, options):
+    world = fwrl.load_world("windy-four-rooms")
+    agent = made(name, options, world)
+    fwrl.run(world, agent, episodes=3, steps=300)
+    for goal in (agent.goal, 12):
+        assert goal is not None
+        best = agent.best_actions(goal)
+        assert best.shape == (world.n_states, world.n_actions)
+        for s, tied in enumerate(best):
+            values = agent.action_values(s, goal)
+            expected = [v >= values.max() - 1e-9 * max(1e-3, abs(values.max())) for v in values]
+            assert tied.tolist() == (expected if np.isfinite(values.max()) else [True] * len(values))
+            assert agent.greedy(s, goal) == int(np.argmax(tied))
+
+
+@every_agent
+def test_arrival_is_a_probability_or_unknown(name, options):
+    world = fwrl.load_world("windy-four-rooms")
+    agent = made(name, options, world)
+    fwrl.run(world, agent, episodes=3, steps=300)
+    arrivals = agent.arrivals(12)
+    np.testing.assert_array_equal([agent.arrival(s, 12) for s in range(world.n_states)], arrivals)
+    assert np.isnan(arrivals).all() or ((arrivals >= 0) & (arrivals <= 1 + 1e-9)).all()
+
+
+def test_values_are_of_the_kind_that_the_agent_declares():
+    kinds = {(name, str(options)): fwrl.make_agent(name, 3, 2, **options).value_kind for name, options in VARIANTS}
+    assert {name for (name, _), kind in kinds.items() if kind == "return"} == {"ql", "qlcat", "her"}
+    assert {name for (name, _), kind in kinds.items() if kind == "steps"} == {"dg"}
+    assert {name for (name, _), kind in kinds.items() if kind is None} == {"random"}
+    every: list[dict[str, Any]] = [{}, {"relaxation": "paper"}, {"storage": "columns"}, {"backup": "expected"}]
+    for options in every:
+        agent = fwrl.make_agent("fwrl", 3, 2, objective="steps", **options)
+        agent.observe_many([0, 1], [0, 0], [-5.0, -7.0], [1, 2])
+        assert (agent.value_kind, agent.value(0, 2)) == ("steps", -2.0)
+        assert agent.estimated_path_rewards(2, step_reward=-0.5).tolist() == [-1.0, -0.5, 0.0]
+
+
+@pytest.mark.parametrize("name", ["ql", "qlcat", "agql", "her"])
+def test_a_whole_number_is_a_value_like_any_other(name):
+    whole, decimal = (fwrl.make_agent(name, 3, 2, initial_value=value, learning_rate=1) for value in (1, 1.0))
+    for agent in (whole, decimal):
+        agent.begin_episode(1)
+        agent.observe(0, 0, -0.25, 1)
+    np.testing.assert_array_equal(whole.action_table(1), decimal.action_table(1))

@@ -1,4 +1,4 @@
-"""FWRL with `backup="expected"`: the values of the observed model, and what they are worth in the wind."""
+"""FWRL with `backup="expected"`: the values of the observed model, and their accuracy in the wind."""
 
 from itertools import pairwise
 
@@ -25,14 +25,14 @@ def histories(draw, certain=False):
     step = st.tuples(st.integers(0, S - 1), st.integers(0, A - 1), reward, st.integers(0, S - 1))
     steps = draw(st.lists(step, min_size=1, max_size=25))
     if certain:
-        seen = {}
+        seen: dict[tuple[int, int], tuple[float, int]] = {}
         steps = [(s, a, *seen.setdefault((s, a), (r, n))) for s, a, r, n in steps]
     return S, A, steps
 
 
 def counted(S, A, steps):
     """The empirical model as a world, an outcome for each step seen; untried actions stay put."""
-    outcomes = [[[] for _ in range(A)] for _ in range(S)]
+    outcomes: list[list[list[tuple[int, float]]]] = [[[] for _ in range(A)] for _ in range(S)]
     for s, a, r, n in steps:
         outcomes[s][a].append((n, r))
     return from_outcomes(
@@ -72,7 +72,7 @@ def test_values_fall_as_well_as_rise():
     assert {a < b for a, b in pairwise(values)} == {True, False}
 
 
-def test_a_trap_lowers_the_chance_of_arriving_and_not_the_reward_given_arrival():
+def test_a_trap_lowers_the_arrival_probability_and_not_the_reward_given_arrival():
     agent = fwrl.make_agent("fwrl", 3, 1, backup="expected")
     agent.observe_many([0, 0, 0, 0, 1], [0] * 5, [-1.0, -1.0, -1.0, -9.0, 0.0], [2, 2, 2, 1, 1])
     assert (agent.arrival(0, 2), agent.value(0, 2)) == (0.75, -1.0)
@@ -96,12 +96,13 @@ def experience(world, seed):
     """20,000 steps of the agent that acts at random, without its jumps to fresh starts."""
     agent = fwrl.make_agent("random", world.n_states, world.n_actions, seed=seed)
     steps = fwrl.run(world, agent, episodes=20, steps=1000, seed=seed, trajectory=True).trajectory
+    assert steps is not None
     learned = ~steps.arrived
     return tuple(column[learned] for column in (steps.state, steps.action, steps.reward, steps.next_state))
 
 
 def audited(world, backup, seed):
-    """(believed, true, least): costs in steps' worth for every pair, goal by goal, (S, S) each; all pairs arrive."""
+    """(estimated, true, least): costs in steps for every pair, goal by goal, (S, S) each; all pairs arrive."""
     agent = fwrl.make_agent("fwrl", world.n_states, world.n_actions, backup=backup)
     agent.observe_many(*experience(world, seed))
     goals = range(world.n_states)
@@ -113,19 +114,19 @@ def audited(world, backup, seed):
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("world", ["windy-four-rooms", "risky-bridge"])
-def test_from_random_experience_the_expected_policy_is_optimal_within_a_percent_and_knows_its_worth(world, seed):
-    believed, true, least = audited(fwrl.load_world(world), "expected", seed)
+def test_from_random_experience_the_expected_policy_is_optimal_within_a_percent_and_so_are_its_values(world, seed):
+    estimated, true, least = audited(fwrl.load_world(world), "expected", seed)
     assert 1 <= true.mean() / least.mean() < 1.01
-    assert believed.mean() == pytest.approx(true.mean(), rel=0.02)
+    assert estimated.mean() == pytest.approx(true.mean(), rel=0.02)
 
 
-def test_from_random_experience_luck_is_booked_as_certain_by_the_best_backup_only():
+def test_from_random_experience_only_the_best_backup_takes_lucky_outcomes_as_certain():
     world = fwrl.load_world("risky-bridge")
     pair = world.state_at(12, 0), world.state_at(0, 0)
-    believed, true, least = (table[pair] for table in audited(world, "best", 0))
-    assert (believed, true / least > 4) == (pytest.approx(10), True)
-    believed, true, least = (table[pair] for table in audited(world, "expected", 0))
-    assert [believed, true] == pytest.approx([least, least])
+    estimated, true, least = (table[pair] for table in audited(world, "best", 0))
+    assert (estimated, true / least > 4) == (pytest.approx(10), True)
+    estimated, true, least = (table[pair] for table in audited(world, "expected", 0))
+    assert [estimated, true] == pytest.approx([least, least])
 
 
 @pytest.mark.parametrize("options", [{"backup": "expected"}, {"explorer": "optimistic"}])

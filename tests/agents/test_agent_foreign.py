@@ -1,4 +1,4 @@
-"""Agents written by others: one module, one call, and they are at home everywhere."""
+"""Agents of other packages: one module and one call, and they work like fwrl's own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import fwrl
-from fwrl.agents import agent_names, ql, registry
+from fwrl.agents import agent_names, load, registry
+from fwrl.agents.ql import QLearning
 from fwrl.errors import FwrlError
 from fwrl.task import Task, rollout
 
@@ -24,9 +25,7 @@ import numba
 import numpy as np
 
 import fwrl
-from fwrl.agents.agent import Agent, Config, no_episode
-from fwrl.agents.verbs import LEARNED, register_verbs
-from fwrl.kernels.runtime.compiled import compiled
+from fwrl.agents import LEARNED, Agent, Config, compiled, no_episode, register_verbs
 
 FAVOURITE = 1
 
@@ -70,9 +69,8 @@ class Habit(Agent):
     name = "habit"
     description = "does what it always did"
     Config = HabitConfig
-
-    def verbs_of_config(self):
-        return register_verbs(Tables, act, observe, action_values)
+    verbs = register_verbs(Tables, act, observe, action_values)
+    sections = {"counts": "counts"}
 
     def empty_tables(self):
         counts = np.zeros((self.n_states, self.n_actions), np.int64)
@@ -82,10 +80,12 @@ class Habit(Agent):
 
 @pytest.fixture(scope="module")
 def habit(tmp_path_factory):
-    """The module, imported as another package's would be, and forgotten afterwards."""
+    """The module, imported as one of another package, and unregistered afterwards."""
     path = tmp_path_factory.mktemp("package") / "habit_agent.py"
     path.write_text(SOURCE)
     spec = importlib.util.spec_from_file_location("habit_agent", path)
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["habit_agent"] = module
     before = dict(registry._registered)
@@ -109,6 +109,7 @@ def test_both_loops_call_its_verbs(habit):
     task = Task(fwrl.load_world("windy-four-rooms"))
     agent, again = made(task.world), made(task.world)
     t = fwrl.run(task, agent, episodes=2, steps=300, seed=3, trajectory=True).trajectory
+    assert t is not None
     walked = list(rollout(task, again, episodes=2, steps=300, seed=3))
     assert [step.action for step in walked] == t.action.tolist()
     assert [step.next_state for step in walked] == t.next_state.tolist()
@@ -135,7 +136,7 @@ def test_it_saves_and_loads(habit, tmp_path):
     agent = made(world, whim=0.5)
     fwrl.run(world, agent, episodes=1, steps=100)
     agent.save(tmp_path / "a.fwrl")
-    loaded = fwrl.load(tmp_path / "a.fwrl")
+    loaded = load(tmp_path / "a.fwrl")
     assert repr(loaded) == repr(agent) == "<habit agent, 68 states, 4 actions, whim=0.5>"
     np.testing.assert_array_equal(loaded.tables.counts, agent.tables.counts)
     assert [loaded.act(3) for _ in range(50)] == [agent.act(3) for _ in range(50)]
@@ -150,7 +151,7 @@ def test_a_name_that_is_taken_is_refused(habit):
 
 
 def test_one_foreign_verb_makes_the_loops_watch_its_file(habit):
-    ours = ql.VERBS
+    ours = QLearning.verbs
     assert ours.foreign == ()
     mixed = ours._replace(observe=habit.observe)
     assert [path.name for path in mixed.foreign] == ["habit_agent.py"]
@@ -182,7 +183,7 @@ def test_an_edit_of_its_source_is_noticed_by_the_next_process(tmp_path):
             check=True,
         )
         assert json.loads(done.stdout) == [[favourite] * 20, favourite]
-    # The folder asked for is the one that is used, and something is remembered there.
+    # The folder asked for is the one that is used, and compiled code is cached there.
     assert list(cache.glob("fwrl/*/**/*.nbi"))
 
 

@@ -1,7 +1,6 @@
-"""Forged files: right checksums and wild content. Compiled code checks no index, so loading has to.
+"""Forged files: right checksums and random content. Compiled code checks no index, so loading has to.
 
-A file that gets past loading must not crash the process when the agent is used: that a segmentation fault would
-end the test run is part of the test.
+An agent from a file that loads must not crash the process: a segmentation fault would end the test run.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 import fwrl
-from fwrl.agents import agent_names
+from fwrl.agents import agent_names, load
 from fwrl.errors import FileError, PositiveCycleError
 from fwrl.files import open_archive, write_archive
 
@@ -27,7 +26,7 @@ WILD = [-(2**63), -(2**31), -100, -2, -1, 0, 1, 2, 5, 27, 28, 29, 10**6, 2**31, 
 
 @pytest.fixture
 def saved(tmp_path):
-    """How to save an agent that knows something of the H-maze, and what its file holds."""
+    """Saves an agent that has learned in the H-maze; gives path, details and arrays."""
 
     def save(name, options):
         world = fwrl.load_world("h-maze", step_reward=-1.0)
@@ -42,9 +41,9 @@ def saved(tmp_path):
 
 
 def use(path):
-    """Load and live on; True if that went well, False if the file was refused."""
+    """Load and use the agent; False if the file was refused."""
     try:
-        agent = fwrl.load(path)
+        agent = load(path)
     except FileError:
         return False
     rng = np.random.default_rng(0)
@@ -109,27 +108,27 @@ def test_wild_tables_are_refused_or_harmless_ten_thousand_times(saved, name, opt
 
 
 EDGES = [
-    ("edges.target", 0, 7),
-    ("edges.target", 0, -1),
-    ("edges.pair", 0, 28),
-    ("edges.leaving", 0, 10**6),
-    ("edges.entering", 0, -2),
-    ("edges.next_leaving", 0, 0),  # a list that loops
-    ("edges.next_entering", 1, 1),
-    ("edges.next_entering", 0, 3),
-    ("edges.used", 0, -1),
-    ("edges.used", 0, 10**9),
-    ("edges.times", 0, 0),
-    ("edges.times", 0, -5),
-    ("edges.total", 0, np.nan),
-    ("edges.best", 0, np.inf),
-    ("edges.leaving", slice(None), 0),  # in range, and another pair's
+    ("edges/target", 0, 7),
+    ("edges/target", 0, -1),
+    ("edges/pair", 0, 28),
+    ("edges/first-leaving", 0, 10**6),
+    ("edges/first-entering", 0, -2),
+    ("edges/next-leaving", 0, 0),  # a list that loops
+    ("edges/next-entering", 1, 1),
+    ("edges/next-entering", 0, 3),
+    ("edges/used", 0, -1),
+    ("edges/used", 0, 10**9),
+    ("edges/count", 0, 0),
+    ("edges/count", 0, -5),
+    ("edges/total-reward", 0, np.nan),
+    ("edges/best-reward", 0, np.inf),
+    ("edges/first-leaving", slice(None), 0),  # in range, and another pair's
 ]
 
 
 @pytest.mark.parametrize("name", ["fwrl", "mbrl", "mbrl-straight"])
 @pytest.mark.parametrize(("key", "where", "what"), EDGES)
-def test_edges_that_lead_astray_are_refused(saved, name, key, where, what):
+def test_inconsistent_edges_are_refused(saved, name, key, where, what):
     path, details, arrays = saved(name, {})
     arrays[key][where] = what
     write_archive(path, "agent", details, arrays)
@@ -140,19 +139,19 @@ def test_edges_that_lead_astray_are_refused(saved, name, key, where, what):
 @pytest.mark.parametrize(
     ("key", "where", "what"),
     [
-        ("plan.pi", slice(None), 4),
-        ("plan.pi", slice(None), -2),
-        ("plan.pi", slice(None), -1),
-        ("plan.size", 0, 7),
-        ("plan.size", 1, 1),
-        ("plan.queued", 2, 1),
-        ("plan.is_touched", 2, 1),
-        ("plan.p", slice(None), np.nan),
-        ("plan.p", slice(None), 0.0),
-        ("plan.v", slice(None), np.inf),
+        ("plan/policy", slice(None), 4),
+        ("plan/policy", slice(None), -2),
+        ("plan/policy", slice(None), -1),
+        ("plan/size", 0, 7),
+        ("plan/size", 1, 1),
+        ("plan/queued", 2, 1),
+        ("plan/is-touched", 2, 1),
+        ("plan/arrival", slice(None), np.nan),
+        ("plan/arrival", slice(None), 0.0),
+        ("plan/value", slice(None), np.inf),
     ],
 )
-def test_a_plan_that_leads_astray_is_refused(saved, key, where, what):
+def test_an_inconsistent_plan_is_refused(saved, key, where, what):
     path, details, arrays = saved("mbrl", {})
     arrays[key][where] = what
     write_archive(path, "agent", details, arrays)
@@ -164,17 +163,17 @@ def test_a_plan_that_leads_astray_is_refused(saved, key, where, what):
 @pytest.mark.parametrize(
     "episode", [[7, 0, 400, 1], [-2, 0, 400, 1], [0, -1, 400, 1], [0, 0, 0, 1], [0, 0, 9, 2], [0, 0, 9]]
 )
-def test_a_clock_that_cannot_be_is_refused(saved, name, options, episode):
+def test_an_impossible_episode_is_refused(saved, name, options, episode):
     path, details, arrays = saved(name, options)
     write_archive(path, "agent", details, arrays | {"episode": np.array(episode)})
     with pytest.raises(FileError, match=f"does not hold a sound '{name}' agent"):
         fwrl.load(path)
 
 
-def test_a_goal_that_was_never_met_is_refused(saved):
+def test_a_goal_without_a_table_is_refused(saved):
     path, details, arrays = saved("qlcat", {})
-    never = int(np.flatnonzero(arrays["slot"] < 0)[0])
-    arrays["episode"][0] = never
+    other = int(np.flatnonzero(arrays["goal-slots"] < 0)[0])
+    arrays["episode"][0] = other
     write_archive(path, "agent", details, arrays)
     with pytest.raises(FileError, match="sound 'qlcat' agent"):
         fwrl.load(path)
@@ -235,7 +234,7 @@ def test_tables_of_another_type_are_refused(saved, name, options):
                 fwrl.load(path)
 
 
-def test_an_agent_nobody_installed_is_named(saved):
+def test_an_agent_that_is_not_installed_is_named(saved):
     path, details, arrays = saved("ql", {})
     for name in ("sarsa", None, 7, "os:system", ["fwrl"]):
         write_archive(path, "agent", details | {"name": name}, arrays)

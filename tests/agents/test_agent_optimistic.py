@@ -1,4 +1,4 @@
-"""The optimistic explorers: where outcomes are certain, nothing better is left undiscovered; no epsilon."""
+"""The optimistic explorers: no epsilon, and where outcomes are certain they find the best path."""
 
 import numpy as np
 import pytest
@@ -11,13 +11,13 @@ from fwrl.kernels.model.sweeping import backed_up
 from fwrl.oracle import optimum
 from fwrl.worlds import four_rooms, from_outcomes, random_maze
 
-HOPING = [
+OPTIMISTIC = [
     ("fwrl", {"explorer": "optimistic"}),
     ("fwrl", {"explorer": "optimistic", "backup": "expected"}),
     ("mbrl", {"explorer": "optimistic"}),
     ("sweeping", {"explorer": "optimistic"}),
 ]
-every_hoping = pytest.mark.parametrize(("name", "options"), HOPING)
+every_optimistic_agent = pytest.mark.parametrize(("name", "options"), OPTIMISTIC)
 
 
 def made(name, options, world, seed=0):
@@ -63,14 +63,14 @@ def test_once_nothing_changes_the_path_from_every_start_visited_is_the_best_ther
         start, known = data.draw(state), -1
         while known != agent.tables.edges.used[0]:
             known = int(agent.tables.edges.used[0])
-            # Ties between a promise and a known path may be broken either way: several trips without news.
+            # An untried action may tie with a known path: several trips without a new edge.
             _, paid = pursue(agent, world, goal, start, trips=6)
         best = optimum(world, goal).value[start]
         assert paid == pytest.approx(best)
         assert agent.value(start, goal) == pytest.approx(best)
 
 
-@every_hoping
+@every_optimistic_agent
 @pytest.mark.parametrize("name_of_world", ["four-rooms", "muddy-rooms"])
 def test_every_optimistic_explorer_ends_up_on_the_best_path(name, options, name_of_world):
     world = fwrl.load_world(name_of_world)
@@ -80,7 +80,7 @@ def test_every_optimistic_explorer_ends_up_on_the_best_path(name, options, name_
         assert paid == pytest.approx(optimum(world, goal).value[start])
 
 
-@every_hoping
+@every_optimistic_agent
 def test_there_is_no_epsilon(name, options):
     """In a corridor known from end to end, the agent never once turns back, however young the episode."""
     corridor = from_outcomes(
@@ -98,7 +98,7 @@ def test_there_is_no_epsilon(name, options):
     assert agent.tables.episode[STEP] == 0
 
 
-@every_hoping
+@every_optimistic_agent
 def test_an_untried_action_is_taken_before_a_known_path_of_more_than_one_step(name, options):
     # 0 -> 1 -> 2 is known; the other action at 0 never was tried and could lead to 2 at once.
     agent = fwrl.make_agent(name, 3, 2, **options)
@@ -113,8 +113,8 @@ def test_an_untried_action_is_taken_before_a_known_path_of_more_than_one_step(na
     assert {agent.act(0) for _ in range(50)} == {0}
 
 
-@every_hoping
-def test_hope_leads_across_the_map_to_the_one_place_left(name, options):
+@every_optimistic_agent
+def test_optimism_leads_across_the_map_to_the_one_untried_action(name, options):
     """All of a corridor is known but one action at its far end; the goal lies beyond it."""
     S = 8
     agent = fwrl.make_agent(name, S, 2, **options)
@@ -128,25 +128,26 @@ def test_hope_leads_across_the_map_to_the_one_place_left(name, options):
     assert [agent.act(s) for s in range(S - 1) for _ in range(20)] == [1] * 20 * (S - 1)
 
 
-@every_hoping
-def test_without_exploring_it_acts_on_what_it_knows_and_questions_are_answered_so(name, options):
+@every_optimistic_agent
+def test_without_exploration_actions_and_values_are_those_without_optimism(name, options):
     world = fwrl.load_world("windy-four-rooms")
     plain = {key: value for key, value in options.items() if key != "explorer"}
-    hoping, knowing = made(name, options, world), made(name, plain, world)
+    optimistic, plain_agent = made(name, options, world), made(name, plain, world)
     steps = fwrl.run(world, made("random", {}, world), episodes=3, steps=700, seed=2, trajectory=True).trajectory
-    for agent in (hoping, knowing):
+    assert steps is not None
+    for agent in (optimistic, plain_agent):
         agent.observe_many(
             *(column[~steps.arrived] for column in (steps.state, steps.action, steps.reward, steps.next_state))
         )
-    asked = {goal: knowing.action_table(goal) for goal in (5, 40)}
+    asked = {goal: plain_agent.action_table(goal) for goal in (5, 40)}
     for goal, table in asked.items():
-        np.testing.assert_allclose(hoping.action_table(goal), table, rtol=1e-6)
-        hoping.begin_episode(goal)
-        np.testing.assert_allclose(hoping.action_table(goal), table, rtol=1e-6)
-        np.testing.assert_allclose(hoping.values(goal), knowing.values(goal), rtol=1e-6)
-        hoping.begin_episode(goal, explore=False)
+        np.testing.assert_allclose(optimistic.action_table(goal), table, rtol=1e-6)
+        optimistic.begin_episode(goal)
+        np.testing.assert_allclose(optimistic.action_table(goal), table, rtol=1e-6)
+        np.testing.assert_allclose(optimistic.values(goal), plain_agent.values(goal), rtol=1e-6)
+        optimistic.begin_episode(goal, explore=False)
         for s in range(world.n_states):
-            assert table[s, hoping.act(s)] == pytest.approx(table[s].max(), rel=1e-6)
+            assert table[s, optimistic.act(s)] == pytest.approx(table[s].max(), rel=1e-6)
 
 
 @given(
@@ -156,21 +157,21 @@ def test_without_exploring_it_acts_on_what_it_knows_and_questions_are_answered_s
     st.integers(0, 4),
 )
 @settings(max_examples=100, deadline=None)
-def test_sweeping_with_hope_comes_to_the_values_of_the_hopeful_model(steps, goal):
+def test_optimistic_sweeping_converges_to_the_values_of_the_optimistic_model(steps, goal):
     S, A = 5, 2
     agent = fwrl.make_agent("sweeping", S, A, explorer="optimistic", backups=2000, threshold=0.0)
     agent.begin_episode(goal)
     agent.observe_many(*zip(*steps, strict=True))
     optimism, V = agent.tables.optimism, agent.tables.V[agent.tables.slot[goal]]
-    seen = {}
+    seen: dict[tuple[int, int], list[tuple[int, float]]] = {}
     for s, a, r, n in steps:
         seen.setdefault((s, a), []).append((n, r))
     best = max(r for _, _, r, _ in steps)
-    outcomes = [[[] for _ in range(A)] for _ in range(S)]
+    outcomes: list[list[list[tuple[float, int, float]]]] = [[[] for _ in range(A)] for _ in range(S)]
     for s in range(S):
         for a in range(A):
             known = seen.get((s, a), [])
             q = optimism.share[int(np.log2(len(known)))] if known else 1.0
             outcomes[s][a] = [*(((1 - q) / len(known), n, r) for n, r in known), (q, goal, best)]
-    np.testing.assert_allclose(V, optimum(from_outcomes("hopeful", outcomes), goal).value, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(V, optimum(from_outcomes("optimistic", outcomes), goal).value, rtol=1e-6, atol=1e-9)
     assert backed_up(agent.tables.edges, V, optimism, (goal + 1) % S, -1000.0) == pytest.approx(V[(goal + 1) % S])

@@ -17,6 +17,7 @@ def test_the_literal_algorithm_does_what_the_compiled_one_does():
     world = fwrl.load_world("four-rooms", step_reward=-1.0)
     agent = fwrl.make_agent("fwrl", 68, 4, relaxation="paper")
     t = fwrl.run(world, agent, episodes=2, steps=300, trajectory=True).trajectory
+    assert t is not None
     plain = literal.LiteralFwrl(68, 4)
     for s, a, r, n in zip(*(c[~t.arrived].tolist() for c in t[1:5]), strict=True):
         plain.observe(s, a, r, n)
@@ -29,9 +30,9 @@ def test_a_ratio_says_how_many_times_as_long_the_other_takes():
 
 def test_both_sides_are_timed_in_turn_and_the_first_turn_is_left_out(monkeypatch):
     took = [3, 5, 2, 7, 9, 4]
-    episode = iter([0, 100, *(reading for duration in took for reading in (200, 200 + duration))])
-    monkeypatch.setattr(measure.time, "perf_counter", lambda: next(episode))
-    called = []
+    readings = iter([0, 100, *(reading for duration in took for reading in (200, 200 + duration))])
+    monkeypatch.setattr("fwrl.bench.measure.time.perf_counter", lambda: next(readings))
+    called: list[str] = []
     times = measure.alternate(lambda: called.append("ours"), lambda: called.append("other"), rounds=3)
     assert called == ["ours", "other"] * 4
     assert times == (3, 5)  # the medians of 3, 2, 9 and of 5, 7, 4
@@ -44,7 +45,9 @@ def small(monkeypatch):
     monkeypatch.setattr(suite, "FIRST_STEPS", 100)
     monkeypatch.setattr(suite, "LITERAL_STEPS", {8: 3, 10: 2})
     monkeypatch.setattr(suite, "GROWTH", (8, 10))
-    for name, value in {"LARGE": 12, "SMALL": 8, "PAIRS": 8, "STROLL": 300, "SEEK": 200, "SINGLE_STEPS": 200}.items():
+    sizes = {"LARGE": 12, "SMALL": 8, "PAIRS": 8}
+    steps = {"WALK_STEPS": 300, "NOISY_SEEKER_STEPS": 200, "SINGLE_STEPS": 200}
+    for name, value in (sizes | steps).items():
         monkeypatch.setattr(columns, name, value)
     for name, value in {"ROWS": 2000, "SIDE": 5, "LARGE": 12, "SMALL": 8}.items():
         monkeypatch.setattr(logs, name, value)
@@ -72,7 +75,7 @@ def test_a_wrong_name_is_refused_before_anything_is_measured(small):
 
 def test_a_missing_rival_is_said_before_anything_is_measured(monkeypatch):
     monkeypatch.setattr(suite, "find_spec", lambda name: None)
-    begun = []
+    begun: list[str] = []
     with pytest.raises(FwrlError, match=r"needs networkx; install it with: pip install 'fwrl\[bench\]'"):
         next(run_suite(["step", "plan"], begun.append))
     assert begun == []
@@ -81,7 +84,12 @@ def test_a_missing_rival_is_said_before_anything_is_measured(monkeypatch):
 def test_new_goals_are_as_far_for_us_as_for_the_others(small, monkeypatch):
     asked = []
     plan = Planner.plan
-    monkeypatch.setattr(Planner, "plan", lambda planner, *ends: asked.append((planner, *ends)) or plan(planner, *ends))
+
+    def noted(planner, start, goal):
+        asked.append((planner, start, goal))
+        return plan(planner, start, goal)
+
+    monkeypatch.setattr(Planner, "plan", noted)
     list(logs.routes())
     assert len({goal for _, _, goal in asked}) > 2
     assert all(goal >= len(planner.states) - 3 for planner, _, goal in asked)
@@ -99,8 +107,8 @@ def test_the_memory_of_fitting_is_that_of_a_process_of_its_own(small, monkeypatc
 def test_help_tells_of_every_part():
     from fwrl.cli.bench import bench
 
-    told = [line.split()[0] for line in bench.__doc__.split("\b")[1].split("The last")[0].splitlines() if line.strip()]
-    assert told == list(SUITE)
+    parts = (bench.__doc__ or "").split("\b")[1].split("The last")[0]
+    assert [line.split()[0] for line in parts.splitlines() if line.strip()] == list(SUITE)
 
 
 def test_what_was_measured_before_an_interruption_is_shown(monkeypatch, capsys):

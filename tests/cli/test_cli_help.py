@@ -10,7 +10,7 @@ import pytest
 import fwrl
 from fwrl.cli import app
 
-COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
+COMMANDS = [command.name or getattr(command.callback, "__name__", "") for command in app.registered_commands]
 
 
 def test_the_commands_of_the_core_are_there():

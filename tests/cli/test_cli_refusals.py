@@ -6,7 +6,7 @@ import pytest
 
 from fwrl.cli import app
 
-COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
+COMMANDS = [command.name or getattr(command.callback, "__name__", "") for command in app.registered_commands]
 
 BAD = [
     ("frobnicate", "no such command 'frobnicate'; see fwrl --help"),
@@ -28,7 +28,10 @@ BAD = [
     ("train four-rooms --option fast=1", "unknown option 'fast'"),
     ("train four-rooms --option relaxation=fast", "expected relaxation to be one of"),
     ("train four-rooms --agent ql --option learning_rate=2", "expected 0 < learning_rate <= 1, got 2"),
-    ("train four-rooms --agent ql --option learning_rate=much", "expected a finite learning_rate, got 'much'"),
+    (
+        "train four-rooms --agent ql --option learning_rate=much",
+        "expected learning_rate to be a finite number, got 'much'",
+    ),
     ("train four-rooms --out nowhere/a.fwrl", "expected an existing folder for 'nowhere/a.fwrl'; make it first"),
     ("train four-rooms --out .", "'.' is a folder"),
     ("train bad.txt", "bad.txt"),
@@ -73,6 +76,6 @@ def test_an_interrupted_run_says_so(call, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fwrl.task.live", interrupted)
+    monkeypatch.setattr("fwrl.task.run_episodes", interrupted)
     code, _, err = call("train", "h-maze", "--out", "a.fwrl")
     assert (code, err.splitlines()[-1]) == (130, "fwrl: stopped")

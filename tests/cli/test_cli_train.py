@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fwrl
-from fwrl.agents import agent_names
+from fwrl.agents import Agent, agent_names
 from fwrl.files import write_archive
 
 SHORT = ("--episodes", 3, "--steps", 100)
@@ -23,6 +23,7 @@ def test_every_agent_trains_and_is_saved(call, tmp_path, name):
     for part in (f"{name} in h-maze", "steps taken", "goal visits", "distance-inefficiency", "saved to a.fwrl"):
         assert part in out
     loaded = fwrl.load(tmp_path / "a.fwrl")
+    assert isinstance(loaded, Agent)
     assert (loaded.name, loaded.n_states, loaded.n_actions) == (name, 7, 4)
     code, out, err = call("check", "a.fwrl")
     assert (code, err) == (0, "")
@@ -88,7 +89,7 @@ def test_the_script_trains_and_checks(script, tmp_path):
     told = json.loads(out)
     assert told["kind"] == "agent"
     assert "ql agent, 7 states" in told["holds"]
-    assert {section["name"]: section["shape"] for section in told["sections"]}["Q"] == [7, 4]
+    assert {section["name"]: section["shape"] for section in told["sections"]}["action-values"] == [7, 4]
 
 
 @pytest.fixture

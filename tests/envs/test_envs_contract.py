@@ -1,6 +1,7 @@
-"""What Gymnasium promises about every environment, held for every registered id."""
+"""Gymnasium's contract of environments, for every registered id."""
 
 import warnings
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -13,7 +14,7 @@ from fwrl.envs.registration import IDS
 
 register()
 
-WITH_MAP = {name: {"map": "h-maze"} if name == "fwrl/Grid-v0" else {} for name in IDS}
+WITH_MAP: dict[str, dict[str, Any]] = {name: {"map": "h-maze"} if name == "fwrl/Grid-v0" else {} for name in IDS}
 
 
 def make(name, **kwargs):

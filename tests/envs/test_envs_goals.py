@@ -1,5 +1,7 @@
 """The goal contract: rewards, arrival, starts and goals, and what is refused."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -55,18 +57,18 @@ def test_compute_reward_equals_the_reward_of_every_step(name, threshold, seed):
     infos = [step[4] for step in steps]
     rewards = np.array([step[1] for step in steps])
     for shape in [(-1,), (-1, 1)]:
-        for info in [infos, np.array(infos)]:
+        for some in (infos, np.array(infos)):
             goals = achieved.reshape(shape), desired.reshape(shape)
-            np.testing.assert_array_equal(env.compute_reward(*goals, info), rewards)
-            assert env.compute_terminated(*goals, info).tolist() == [step[2] for step in steps]
-            assert not env.compute_truncated(*goals, info).any()
+            np.testing.assert_array_equal(env.compute_reward(*goals, some), rewards)
+            assert np.asarray(env.compute_terminated(*goals, some)).tolist() == [step[2] for step in steps]
+            assert np.asarray(env.compute_truncated(*goals, some)).tolist() == [False] * len(steps)
 
 
 @pytest.mark.parametrize("info", [None, {}, [{}, {}, {}], np.array([{}, {}, {}])])
 def test_one_step_reward_needs_no_info(info):
     env = WorldEnv(line(4))
     achieved, desired = np.array([[1], [2], [3]]), np.array([[3], [2], [0]])
-    assert env.compute_reward(achieved, desired, info).tolist() == [-1.0, 9.0, -1.0]
+    assert np.asarray(env.compute_reward(achieved, desired, info)).tolist() == [-1.0, 9.0, -1.0]
     assert env.compute_reward(2, 2, info) == 9.0
 
 
@@ -81,14 +83,14 @@ def test_path_rewards_come_from_one_info_or_from_one_each():
     env = WorldEnv(line(4, rewards=(-1.0, -2.0)))
     achieved, desired = np.array([1, 2]), np.array([1, 0])
     one, each = {"path_reward": -2.0}, [{"path_reward": -2.0}, {"path_reward": -1.0}]
-    assert env.compute_reward(achieved, desired, one).tolist() == [8.0, -2.0]
-    assert env.compute_reward(achieved, desired, each).tolist() == [8.0, -1.0]
+    assert np.asarray(env.compute_reward(achieved, desired, one)).tolist() == [8.0, -2.0]
+    assert np.asarray(env.compute_reward(achieved, desired, each)).tolist() == [8.0, -1.0]
     assert env.compute_reward(1, 1, one) == 8.0
 
 
 def test_one_goal_goes_with_many_achieved_states():
     env = WorldEnv(line(4))
-    assert env.compute_reward([0, 1, 2], 1).tolist() == [-1.0, 9.0, -1.0]
+    assert np.asarray(env.compute_reward([0, 1, 2], 1)).tolist() == [-1.0, 9.0, -1.0]
 
 
 @pytest.mark.parametrize("goals", [[[0, 1]], [0.5], [4], -1, "a"])
@@ -116,7 +118,8 @@ def test_coming_within_the_threshold_is_arriving():
     env.reset(options={"start": 0, "goal": 4})
     assert env.step(1)[2] is False
     assert env.step(1)[2] is True
-    assert env.compute_terminated([0, 1, 2, 3, 4, 5], 4).tolist() == [False, False] + [True] * 4
+    arrived = env.compute_terminated([0, 1, 2, 3, 4, 5], 4)
+    assert np.asarray(arrived).tolist() == [False, False] + [True] * 4
 
 
 def test_a_terminal_that_is_not_the_goal_is_a_dead_end():
@@ -235,7 +238,7 @@ def test_states_are_numbers_or_positions(start):
         ({"start": "here"}, "expected a start from 0 to 4"),
         ({"start": True}, "expected a start from 0 to 4"),
         ({"start": 1.5}, "expected a start from 0 to 4"),
-        ({"start": 1, "goal": 1}, "not arrived"),
+        ({"start": 1, "goal": 1}, "has arrived at the goal"),
     ],
 )
 def test_bad_starts_and_goals_are_refused(options, message):
@@ -254,7 +257,7 @@ def test_unknown_options_are_refused_with_close_matches():
     [
         ({"goal": 2}, "give a start as well"),
         ({"start": 2}, "give a goal as well"),
-        ({"start": 2, "goal": 0}, "within reach"),
+        ({"start": 2, "goal": 0}, "cannot be reached"),
     ],
 )
 def test_pairs_out_of_reach_are_refused(options, message):
@@ -301,7 +304,8 @@ def test_steps_out_of_order_and_unknown_actions_are_refused():
     with pytest.raises(FwrlError, match="reset"):
         env.step(0)
     env.reset(seed=0)
-    for action in (2, -1, 0.5):
+    actions: list[Any] = [2, -1, 0.5]
+    for action in actions:
         with pytest.raises(FwrlError, match="expected an action from 0 to 1"):
             env.step(action)
 

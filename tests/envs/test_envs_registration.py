@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import Any
 
 import gymnasium
 import pytest
@@ -37,7 +38,7 @@ def test_importing_fwrl_does_not_import_gymnasium():
     assert python("import sys, fwrl, fwrl.envs; print('gymnasium' in sys.modules)") == ["False"]
 
 
-def test_looking_for_gymnasium_without_importing_it_keeps_the_promise():
+def test_looking_for_gymnasium_without_importing_it_keeps_the_finder():
     look = "import importlib.util; importlib.util.find_spec('gymnasium')"
     assert python(f"import fwrl; {look}; import gymnasium; {ASK}") == list(IDS)
 
@@ -59,8 +60,10 @@ def test_every_id_is_limited_to_400_steps():
 def test_a_made_environment_has_the_goal_methods_and_can_be_made_again_from_its_spec():
     register()
     env = gymnasium.make("fwrl/HMaze-v0")
+    assert env.spec is not None
     again = gymnasium.make(env.spec)
-    for one in (env, again):
+    both: list[Any] = [env, again]
+    for one in both:
         assert one.compute_reward([[1], [2]], [[1], [1]], {}).tolist() == [9.99975, -0.00025]
         assert one.compute_terminated(1, 1, {}) is True
         assert one.compute_truncated(1, 1, {}) is False
@@ -68,7 +71,7 @@ def test_a_made_environment_has_the_goal_methods_and_can_be_made_again_from_its_
     assert len(str(again).split("<")) == len(str(env).split("<"))
 
 
-def test_the_grid_asks_for_its_map():
+def test_the_grid_requires_a_map():
     register()
     with pytest.raises(ValueError, match="map='four-rooms'"):
         gymnasium.make("fwrl/Grid-v0")

@@ -1,6 +1,8 @@
 """Stable-Baselines3, where it is installed, takes our environments as they are."""
 
+import importlib
 import warnings
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -9,18 +11,19 @@ import pytest
 from fwrl.envs import register
 from fwrl.envs.registration import IDS
 
-pytest.importorskip("stable_baselines3")
+stable_baselines3 = pytest.importorskip("stable_baselines3")
 
 register()
 
 
 def make(name):
-    return gymnasium.make(name, **({"map": "h-maze"} if name == "fwrl/Grid-v0" else {}))
+    with_map: dict[str, Any] = {"map": "h-maze"} if name == "fwrl/Grid-v0" else {}
+    return gymnasium.make(name, **with_map)
 
 
 @pytest.mark.parametrize("name", IDS)
 def test_its_checker_has_nothing_to_say(name):
-    from stable_baselines3.common.env_checker import check_env
+    check_env = importlib.import_module("stable_baselines3.common.env_checker").check_env
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -29,12 +32,10 @@ def test_its_checker_has_nothing_to_say(name):
 
 @pytest.mark.parametrize(("name", "copy_info"), [("fwrl/FourRooms-v0", False), ("fwrl/MuddyRooms-v0", True)])
 def test_dqn_with_hindsight_replay_trains(name, copy_info):
-    from stable_baselines3 import DQN, HerReplayBuffer
-
-    model = DQN(
+    model = stable_baselines3.DQN(
         "MultiInputPolicy",
         make(name),
-        replay_buffer_class=HerReplayBuffer,
+        replay_buffer_class=stable_baselines3.HerReplayBuffer,
         replay_buffer_kwargs={"n_sampled_goal": 4, "copy_info_dict": copy_info},
         learning_starts=450,
         batch_size=32,

@@ -143,7 +143,7 @@ def test_an_interrupt_stops_cleanly_and_says_how_to_go_on(tmp_path):
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert "the same command goes on" in err
+    assert "the same command continues" in err
     assert "Traceback" not in out + err
     with Store(store) as opened:
         assert opened.finished()

@@ -60,20 +60,40 @@ def test_a_world_without_a_trip_is_refused_before_anything_runs(tmp_path):
 
 
 def standing(believed, true, believed_arrival=np.nan, arrival=1.0, *, label="x", share=(0.0, 0.0, 0.0), cost=1.0):
-    share, cost, *told = (
-        Estimate(*share),
-        *(Estimate(x, x, x) for x in (cost, believed, true, believed_arrival, arrival)),
+    zero = Estimate(0.0, 0.0, 0.0)
+    return Standing(
+        label,
+        share=Estimate(*share),
+        reward=zero,
+        first=zero,
+        efficiency=zero,
+        censored=0,
+        inefficiency=zero,
+        cost=exactly(cost),
+        believed=exactly(believed),
+        kept=exactly(true),
+        believed_arrival=exactly(believed_arrival),
+        arrival=exactly(arrival),
+        seconds=0.0,
     )
-    nothing = Estimate(0.0, 0.0, 0.0)
-    return Standing(label, share, nothing, nothing, nothing, 0, nothing, cost, *told, 0.0)
+
+
+def exactly(value):
+    return Estimate(value, value, value)
+
+
+def verdict(standings):
+    finding = first_or_tied(standings)
+    assert finding is not None
+    return finding
 
 
 def test_beliefs_that_are_off_are_said_in_words():
-    assert flagged(standing(6.0, 93.6)) == "promises 6.0 steps, takes 93.6"
+    assert flagged(standing(6.0, 93.6)) == "believes 6.0 steps, takes 93.6"
     assert flagged(standing(8.2, 8.19)) == ""
     assert flagged(standing(np.nan, 5.0)) == ""
-    assert flagged(standing(6.0, np.inf)) == "promises 6.0 steps, may never arrive"
-    assert flagged(standing(6.0, 6.0, 1.0, 0.31)) == "promises to arrive with 100%, does with 31%"
+    assert flagged(standing(6.0, np.inf)) == "believes 6.0 steps, may never arrive"
+    assert flagged(standing(6.0, 6.0, 1.0, 0.31)) == "believes an arrival probability of 100%, has 31%"
     assert flagged(standing(6.0, 6.0, 0.7, 0.71)) == ""
     assert flagged(standing(9.0, 0.0, cost=np.nan)) == ""  # where no step costs anything
 
@@ -82,12 +102,12 @@ def test_whoever_beats_fwrl_is_named_with_the_reason():
     ours = standing(1.0, 1.0, label="fwrl", share=(0.98, 0.97, 0.99))
     tied = standing(1.0, 1.0, label="mbrl", share=(0.985, 0.98, 0.99))
     wasteful = standing(1.0, 1.0, label="dg", share=(1.05, 1.04, 1.06), cost=3.26)
-    assert first_or_tied([ours, tied]).verdict == "holds"
-    lost = first_or_tied([wasteful, tied, ours])
+    assert verdict([ours, tied]).verdict == "holds"
+    lost = verdict([wasteful, tied, ours])
     assert lost.verdict == "does not hold"
     assert lost.reason.startswith("dg pays 3.26 times the optimal path cost and arrives more often")
     cheap = Estimate(0.9, 0.9, 0.9)
-    assert "cheaper paths" in first_or_tied([wasteful._replace(cost=cheap), ours]).reason
+    assert "cheaper paths" in verdict([wasteful._replace(cost=cheap), ours]).reason
     assert first_or_tied([tied]) is first_or_tied([ours]) is None
 
 
@@ -95,8 +115,8 @@ def test_a_rival_that_is_surely_better_is_not_hidden_by_one_that_may_be():
     ours = standing(1.0, 1.0, label="fwrl", share=(0.90, 0.89, 0.91))
     noisy = standing(1.0, 1.0, label="her", share=(0.99, 0.80, 1.00))
     steady = standing(1.0, 1.0, label="dg", share=(0.98, 0.975, 0.985))
-    assert first_or_tied([noisy, ours]).verdict == "holds"
-    assert first_or_tied([noisy, steady, ours]).verdict == "does not hold"
+    assert verdict([noisy, ours]).verdict == "holds"
+    assert verdict([noisy, steady, ours]).verdict == "does not hold"
 
 
 def test_compare_prints_what_the_rows_say(call, tmp_path):
@@ -143,10 +163,10 @@ def test_promises_are_path_rewards_or_nothing():
     steps = make_agent("fwrl", 3, 1, objective="steps")
     for agent in (fwrl, steps):
         agent.observe_many([0, 1], [0, 0], [-0.5, -0.5], [1, 2])
-    assert fwrl.promised(2, -0.5).tolist() == [-1.0, -0.5, 0.0]
-    assert steps.promised(2, -0.5).tolist() == [-1.0, -0.5, 0.0]
-    assert np.isnan(steps.promised(2, None)).all()
-    assert np.isnan(make_agent("ql", 3, 1).promised(2, -0.5)).all()
+    assert fwrl.estimated_path_rewards(2, -0.5).tolist() == [-1.0, -0.5, 0.0]
+    assert steps.estimated_path_rewards(2, -0.5).tolist() == [-1.0, -0.5, 0.0]
+    assert np.isnan(steps.estimated_path_rewards(2, None)).all()
+    assert np.isnan(make_agent("ql", 3, 1).estimated_path_rewards(2, -0.5)).all()
 
 
 def test_runs_of_another_map_or_other_settings_are_refused(call, tmp_path):

@@ -11,6 +11,7 @@ from fwrl.experiment.catalogue import FOUR_ROOMS, FWRL_EXACT, H_MAZE, WINDY
 from fwrl.experiment.export import export_results, score_matrices
 from fwrl.experiment.spec import AgentSpec, Experiment
 from fwrl.experiment.store import SCHEMA
+from fwrl.worlds import load_world
 
 TINY = Experiment(
     "tiny",
@@ -136,6 +137,7 @@ def test_stored_numbers_are_those_of_the_run(tmp_path):
             np.testing.assert_array_equal(distance, result.visit_distance)
             np.testing.assert_array_equal(shortest, result.visit_shortest)
         trip = run_trial(H_MAZE, FWRL_EXACT.label, 1).result.trajectory
+        assert trip is not None
         rows = [tuple(row) for n in range(3) for row in store.steps("h-maze", FWRL_EXACT.label, 1, n)]
         assert rows == list(zip(*(column.tolist() for column in trip[1:]), strict=True))
 
@@ -160,6 +162,7 @@ def test_exported_tables_hold_the_same_rows(tmp_path):
     assert {"episodes.csv", "episodes.parquet", "runs.csv", "scores.npz"} <= files
     for name in ("episodes.csv", "episodes.parquet"):
         relation = duckdb.sql(f"SELECT * FROM '{tmp_path / 'out' / name}' ORDER BY ALL")
+        assert relation is not None
         assert relation.columns == columns
         assert relation.fetchall() == sorted(rows)
     loaded = np.load(tmp_path / "out" / "scores.npz")
@@ -178,3 +181,34 @@ def test_unknown_experiments_get_close_matches():
 def test_no_seeds_or_workers_are_refused(tmp_path):
     with Store(tmp_path / "x.sqlite") as store, pytest.raises(OptionError, match="at least one seed"):
         run_experiments(store, [TINY], seeds=0)
+
+
+def test_a_replayed_run_ends_with_the_values_of_the_run_itself(tmp_path):
+    from fwrl.experiment.replay import replay
+    from fwrl.experiment.trial import seeded_agent
+    from fwrl.task import Task, run
+
+    filled(tmp_path / "x.sqlite", [H_MAZE], seeds=1)
+    world, label = load_world(H_MAZE.world), FWRL_EXACT.label
+    with Store(tmp_path / "x.sqlite") as store:
+        episodes = [store.steps(H_MAZE.id, label, 0, n) for n in range(len(H_MAZE.stages))]
+    replayed = replay(H_MAZE, label, 0, episodes)
+    agent = seeded_agent(H_MAZE, H_MAZE.agent(label), 0)
+    for stage, steps, moments in zip(H_MAZE.stages, episodes, replayed, strict=True):
+        start, goal = world.state_at(*stage.start), world.state_at(*stage.goal)
+        options = {"learn": stage.learn, "explore": stage.explore}
+        run(Task(world, respawn=False), agent, episodes=1, steps=stage.steps, goal=goal, start=start, **options)
+        assert [moment.state for moment in moments][: len(steps)] == [step[0] for step in steps]
+        np.testing.assert_array_equal(moments[-1].values, agent.values(goal))
+
+
+def test_the_sources_are_hashed_once_per_process(tmp_path, monkeypatch):
+    from fwrl.experiment.store import versions as read_versions
+
+    read_versions()
+
+    def never():
+        raise AssertionError("hashed again")
+
+    monkeypatch.setattr("fwrl.experiment.store.digest", never)
+    filled(tmp_path / "x.sqlite", [H_MAZE], seeds=1)

@@ -16,6 +16,10 @@ from fwrl.worlds import load_world
 H = load_world("h-maze")
 
 
+def frames_of(film: Image.Image) -> int:
+    return int(getattr(film, "n_frames"))  # noqa: B009 (Pillow leaves it out of its types)
+
+
 def story(*chapters: tuple[str, int]) -> list[Frame]:
     """Two agents, of which the first stands still and the second walks and learns."""
     frames = []
@@ -30,9 +34,9 @@ def story(*chapters: tuple[str, int]) -> list[Frame]:
 def test_every_frame_of_a_short_story_is_in_the_gif_and_chapters_end_with_a_pause(tmp_path: Path) -> None:
     path = h_maze_animation(H, story(("training 1", 3), ("test", 4)), tmp_path / "film.gif")
     with Image.open(path) as film:
-        assert (film.format, film.n_frames, film.info["loop"]) == ("GIF", 7, 0)
+        assert (film.format, frames_of(film), film.info["loop"]) == ("GIF", 7, 0)
         times = []
-        for k in range(film.n_frames):
+        for k in range(frames_of(film)):
             film.seek(k)
             times.append(film.info["duration"])
     assert times == [PACE, PACE, PAUSE, PACE, PACE, PACE, END]
@@ -41,13 +45,13 @@ def test_every_frame_of_a_short_story_is_in_the_gif_and_chapters_end_with_a_paus
 def test_frames_that_do_not_differ_are_all_kept(tmp_path: Path) -> None:
     frame = story(("test", 1))[0]
     with Image.open(h_maze_animation(H, [frame] * 5, tmp_path / "film.gif")) as film:
-        assert film.n_frames == 5
+        assert frames_of(film) == 5
 
 
 def test_a_long_story_is_thinned_and_stays_small(tmp_path: Path) -> None:
     path = h_maze_animation(H, story(("training 1", 300), ("test", 40)), tmp_path / "film.gif")
     with Image.open(path) as film:
-        assert film.n_frames == MOST
+        assert frames_of(film) == MOST
     assert path.stat().st_size < 2_000_000
 
 

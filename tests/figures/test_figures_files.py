@@ -14,14 +14,16 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from fwrl.errors import FileError
-from fwrl.figures import results, save
+from fwrl.figures import Strip, results, save
+from fwrl.metrics import box_plot
 
 
 def tiny() -> Figure:
     rng = np.random.default_rng(1)
     reward = {"QL": rng.normal(20, 5, (2, 30)), "FWRL (exact)": rng.normal(400, 30, (2, 30))}
     detours = {label: 1 + rng.random((2, 30)) for label in reward}
-    return results("Four rooms", reward, detours, seeds=2)
+    left, right = ({label: Strip(x, box_plot(x)) for label, x in metric.items()} for metric in (reward, detours))
+    return results("Four rooms", left, right, seeds=2)
 
 
 def test_the_png_is_an_opaque_white_sheet_of_200_dots_an_inch(tmp_path: Path) -> None:

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.quiver import Quiver
 from matplotlib.text import Text
 
 from fwrl.errors import FwrlError
-from fwrl.figures import Belief, Curve, Panel, belief, h_maze, intuition, results, reward_curves, world_map
+from fwrl.figures import (
+    BeliefRow,
+    Panel,
+    RewardCurve,
+    Strip,
+    belief,
+    h_maze,
+    intuition,
+    results,
+    reward_curves,
+    world_map,
+)
 from fwrl.figures.board import WALL
 from fwrl.figures.palette import BLUE, GREEN, LOOKS
 from fwrl.figures.reward_curves import spread_apart
-from fwrl.figures.worth import UNKNOWN
+from fwrl.figures.value_map import UNKNOWN
+from fwrl.metrics import BoxPlot, box_plot
 from fwrl.worlds import from_outcomes, load_world
 
 NAN = float("nan")
@@ -26,37 +41,64 @@ H = load_world("h-maze")  # states: 0 . 1 / 2 3 4 / 5 . 6
 
 
 def words(figure: Figure) -> list[str]:
-    return [t.get_text() for t in figure.findobj(Text) if t.get_text()]
+    return [t.get_text() for t in figure.findobj(Text) if isinstance(t, Text) and t.get_text()]
+
+
+def strips(**scores: np.ndarray) -> dict[str, Strip]:
+    return {label: Strip(values, box_plot(values)) for label, values in scores.items()}
+
+
+def row(believed: list[float], true: list[float]) -> BeliefRow:
+    """A row whose medians are those of NumPy over the values that count."""
+    finite = [value for value in believed if np.isfinite(value)]
+    known = [value for value in true if not np.isnan(value)]
+    middle = [float(np.median(values)) if values else NAN for values in (finite, known)]
+    return BeliefRow(np.array(believed), np.array(true), middle[0], middle[1], int(np.sum(~np.isfinite(true))))
+
+
+def points(axes: Axes) -> int:
+    return sum(len(np.asarray(collection.get_offsets())) for collection in axes.collections)
 
 
 def test_results_print_medians_and_how_many_episodes_had_no_visit() -> None:
-    reward = {"QL": np.array([[10.0, 20.0, 60.0]]), "random": np.zeros((1, 3))}
-    detours = {"QL": np.array([[2.0, NAN, 4.0]]), "random": np.full((1, 3), NAN)}
+    reward = strips(QL=np.array([[10.0, 20.0, 60.0]]), random=np.zeros((1, 3)))
+    detours = strips(QL=np.array([[2.0, NAN, 4.0]]), random=np.full((1, 3), NAN))
     said = words(results("Four rooms", reward, detours, seeds=1))
     assert {"Four rooms", "QL", "random", "20", "3", "none", "1 (33 %)", "3 (100 %)"} <= set(said)
     assert any(text.startswith("1 seed, 3 episodes each") for text in said)
 
 
 def test_results_show_every_finite_episode_as_a_dot() -> None:
-    reward = {"QL": np.arange(40.0).reshape(4, 10)}
-    detours = {"QL": np.where(reward["QL"] < 7, NAN, 1.5)}
-    left, right = results("", reward, detours, seeds=4).axes
-    assert sum(len(c.get_offsets()) for c in left.collections) == 40
-    assert sum(len(c.get_offsets()) for c in right.collections) == 33
+    reward = np.arange(40.0).reshape(4, 10)
+    detours = np.where(reward < 7, NAN, 1.5)
+    left, right = results("", strips(QL=reward), strips(QL=detours), seeds=4).axes
+    assert points(left) == 40
+    assert points(right) == 33
     assert right.get_xscale() == "log"
+
+
+def test_results_draw_the_box_they_are_given() -> None:
+    box = BoxPlot(1.0, 2.0, 3.0, 5.0, 8.0, 0)
+    scores = {"QL": Strip(np.array([[4.0]]), box)}
+    left = results("", scores, scores, seeds=1).axes[0]
+    (bar,) = (patch for patch in left.patches if isinstance(patch, Rectangle))
+    assert (bar.get_x(), bar.get_width()) == (2.0, 3.0)
+    whisker, median = (np.asarray(line.get_xdata()).tolist() for line in left.lines)
+    assert (whisker, median) == ([1.0, 8.0], [3.0, 3.0])
+    assert "3" in words(left.figure)  # type: ignore[arg-type]
 
 
 def test_results_refuse_metrics_of_different_agents() -> None:
     with pytest.raises(FwrlError, match="same agents"):
-        results("", {"QL": np.ones((1, 1))}, {"QLCAT": np.ones((1, 1))}, seeds=1)
+        results("", strips(QL=np.ones((1, 1))), strips(QLCAT=np.ones((1, 1))), seeds=1)
 
 
 def test_reward_curves_carry_center_interval_oracle_and_names() -> None:
     center = np.array([1.0, 5.0, 7.0])
-    curves = {label: Curve(center, center - 1, center + 1) for label in ("QL", "FWRL (exact)")}
+    curves = {label: RewardCurve(center, center - 1, center + 1) for label in ("QL", "FWRL (exact)")}
     figure = reward_curves("Windy", curves, "mean over 5 seeds", oracle=9.0)
     (axes,) = figure.axes
-    drawn = {line.get_color(): line.get_ydata().tolist() for line in axes.lines}
+    drawn = {line.get_color(): np.asarray(line.get_ydata()).tolist() for line in axes.lines}
     assert drawn[LOOKS["QL"].colour] == center.tolist()
     assert drawn[LOOKS["oracle"].colour] == [9.0] * 3
     assert len(axes.collections) == 2
@@ -64,8 +106,9 @@ def test_reward_curves_carry_center_interval_oracle_and_names() -> None:
 
 
 def test_names_of_curves_that_end_together_do_not_overlap() -> None:
-    flat = Curve(*(np.full(4, value) for value in (5.0, 4.0, 6.0)))
+    flat = RewardCurve(*(np.full(4, value) for value in (5.0, 4.0, 6.0)))
     figure = reward_curves("", dict.fromkeys(LOOKS, flat), "")
+    assert isinstance(figure.canvas, FigureCanvasAgg)
     renderer = figure.canvas.get_renderer()
     boxes = [Text.get_window_extent(text, renderer) for text in figure.axes[0].texts]
     boxes.sort(key=lambda box: box.y0)
@@ -83,16 +126,16 @@ def test_positions_are_spread_in_order_and_left_alone_where_there_is_room(places
         assert spread == pytest.approx(ascending, abs=1e-9)
 
 
-def test_belief_says_promise_truth_and_optimum() -> None:
-    rows = {"FWRL (exact)": Belief(np.array([6.3, 6.4, 6.5]), np.array([9.8, 9.9, 30.0]))}
+def test_belief_says_believed_and_true_costs_and_the_optimum() -> None:
+    rows = {"FWRL (exact)": row([6.3, 6.4, 6.5], [9.8, 9.9, 30.0])}
     said = words(belief("Windy", rows, optimum=8.19))
-    assert {"promises 6.4 steps, takes 9.9", "optimum 8.2", "FWRL (exact)", "Windy"} <= set(said)
+    assert {"believes 6.4 steps, takes 9.9", "optimum 8.2", "FWRL (exact)", "Windy"} <= set(said)
     assert any("3 seeds" in text for text in said)
 
 
 def test_a_policy_that_never_arrives_is_said_not_dropped() -> None:
-    lost = Belief(np.array([6.0, NAN]), np.array([np.inf, np.inf]))
-    assert "promises 6.0 steps, takes forever\n2 of 2 runs may never arrive" in words(belief("", {"QL": lost}, 8.0))
+    lost = row([6.0, NAN], [np.inf, np.inf])
+    assert "believes 6.0 steps, takes forever\n2 of 2 runs may never arrive" in words(belief("", {"QL": lost}, 8.0))
 
 
 def test_intuition_marks_ends_and_shared_state_and_dots_the_third() -> None:
@@ -101,9 +144,9 @@ def test_intuition_marks_ends_and_shared_state_and_dots_the_third() -> None:
     at = {text.get_text(): text.get_position() for text in axes.texts}
     assert [at[name] for name in ("s1", "g1", "s2", "g2")] == [(0, 0), (2, 2), (0, 2), (2, 0)]
     ring = axes.lines[3]
-    assert (list(ring.get_xdata()), list(ring.get_ydata())) == ([1], [1])
+    assert [np.asarray(data).tolist() for data in (ring.get_xdata(), ring.get_ydata())] == [[1], [1]]
     assert [line.is_dashed() for line in axes.lines[:3]] == [False, False, True]
-    assert axes.lines[2].get_xdata().tolist() == [0, 0, 1, 2, 2]
+    assert np.asarray(axes.lines[2].get_xdata()).tolist() == [0, 0, 1, 2, 2]
     assert "one run, seed 0" in words(figure)
 
 
@@ -151,9 +194,9 @@ def test_the_goals_own_value_does_not_stretch_the_scale() -> None:
 @pytest.mark.parametrize("nothing", [NAN, -np.inf, np.inf])
 def test_input_without_a_single_value_still_draws(nothing: float) -> None:
     none = np.full((2, 3), nothing)
-    results("", {"QL": none}, {"QL": none}, seeds=2)
-    reward_curves("", {"QL": Curve(none[0], none[0], none[0])}, "", oracle=none[0])
-    belief("", {"QL": Belief(none[0], none[0])}, 8.0)
+    results("", strips(QL=none), strips(QL=none), seeds=2)
+    reward_curves("", {"QL": RewardCurve(none[0], none[0], none[0])}, "", oracle=none[0])
+    belief("", {"QL": row(none[0].tolist(), none[0].tolist())}, 8.0)
     h_maze(H, [[Panel("QLCAT", np.full(7, nothing), np.array([0]), 0, 6)]])
 
 
@@ -173,7 +216,7 @@ def test_nothing_to_draw_is_an_error_that_says_so(draw: object) -> None:
         draw()  # type: ignore[operator]
 
 
-def _is(colour: object, name: str) -> bool:
+def _is(colour: Any, name: str) -> bool:
     from matplotlib.colors import same_color
 
     return bool(same_color(colour, name))

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from fwrl.errors import FileError, FwrlError
 from fwrl.files import check_archive, open_archive, write_archive
-from fwrl.files.archive import DTYPES, MAGIC, PREFIX
+from fwrl.files.archive import DTYPES, MAGIC, PREFIX, VERSION
 
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=4)
 
@@ -77,7 +77,7 @@ def test_a_damaged_section_is_noticed_when_it_is_used_and_not_before(saved):
 def test_foreign_newer_and_missing_files_are_refused_in_words(saved, tmp_path):
     whole = saved.read_bytes()
     saved.write_bytes(whole[:8] + struct.pack("<I", 9) + whole[12:])
-    with pytest.raises(FileError, match="version 9, this fwrl reads up to 1; upgrade"):
+    with pytest.raises(FileError, match="version 9, this fwrl reads up to 2; upgrade"):
         open_archive(saved)
     saved.write_bytes(b"PK\x03\x04" + whole)
     with pytest.raises(FileError, match="not a file saved by fwrl"):
@@ -89,11 +89,12 @@ def test_foreign_newer_and_missing_files_are_refused_in_words(saved, tmp_path):
         open_archive(tmp_path / "nowhere.fwrl")
 
 
-def forged(path, header):
+def forged(path, header, version):
     text = json.dumps(header).encode()
-    path.write_bytes(PREFIX.pack(MAGIC, 1, len(text), hashlib.sha256(text).digest()) + text)
+    path.write_bytes(PREFIX.pack(MAGIC, version, len(text), hashlib.sha256(text).digest()) + text)
 
 
+@pytest.mark.parametrize("version", range(1, VERSION + 1))
 @pytest.mark.parametrize(
     "section",
     [
@@ -108,8 +109,8 @@ def forged(path, header):
         [],
     ],
 )
-def test_a_lying_header_with_a_right_checksum_is_refused(tmp_path, section):
-    forged(tmp_path / "x.fwrl", {"kind": "agent", "details": {}, "sections": [section]})
+def test_an_invalid_header_with_a_right_checksum_is_refused(tmp_path, section, version):
+    forged(tmp_path / "x.fwrl", {"kind": "agent", "details": {}, "sections": [section]}, version)
     with pytest.raises(FileError, match=r"damaged|truncated"):
         open_archive(tmp_path / "x.fwrl")
 
@@ -127,7 +128,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(saved, monkeypatch)
     assert [path.name for path in saved.parent.iterdir()] == ["x.fwrl"]
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path):
+def test_a_missing_folder_is_reported(tmp_path):
     with pytest.raises(FwrlError, match="No such file or directory"):
         write_archive(tmp_path / "no" / "x.fwrl", "thing", {}, {})
     with pytest.raises(FwrlError, match="is a folder"):

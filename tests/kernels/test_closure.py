@@ -1,13 +1,18 @@
 """The exact closure is the fixed point of the triangle inequality after every observed transition."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from kernel_examples import compiled_only, examples
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import johnson
 
 from fwrl.agents import make_agent
 from fwrl.errors import PositiveCycleError
+from fwrl.kernels.closure import close_over, closure_scratch, nothing_known, path_rewards
+from fwrl.kernels.graph import compact_edges
+from fwrl.kernels.graph.edges import count_edge, no_edges, outgoing, with_capacity
+from fwrl.kernels.runtime.compiled import compiled
 
 COSTS = st.one_of(st.sampled_from([0.0, 0.1, 0.2, 0.3, 2.5e-4, 1.0]), st.floats(0, 5))
 
@@ -18,9 +23,9 @@ def transitions(draw, one_reward=False, potential=False):
     S, A = draw(st.integers(1, 7)), draw(st.integers(1, 3))
     step = st.tuples(st.integers(0, S - 1), st.integers(0, A - 1), COSTS, st.integers(0, S - 1))
     steps = draw(st.lists(step, min_size=1, max_size=40))
-    # A potential h turns costs into rewards of either sign without making any cycle profitable.
+    # A potential h turns costs into rewards of either sign without making a positive cycle.
     h = draw(st.lists(st.integers(-3, 3), min_size=S, max_size=S)) if potential else [0] * S
-    first = {}
+    first: dict[tuple[int, int, int], float] = {}
     return (
         S,
         A,
@@ -30,7 +35,7 @@ def transitions(draw, one_reward=False, potential=False):
 
 def fixed_point(S, edges):
     """V(s, g) by scipy's Johnson on the best observed reward of each pair of states, sparse input."""
-    best = {}
+    best: dict[tuple[int, int], float] = {}
     for (s, _, n), r in edges.items():
         if s != n:
             best[s, n] = max(best.get((s, n), -np.inf), r)
@@ -45,10 +50,11 @@ def believed(agent):
 
 
 @given(transitions(potential=True))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_exact_is_the_fixed_point_after_every_transition(case):
     S, A, steps = case
-    agent, edges = make_agent("fwrl", S, A), {}
+    agent = make_agent("fwrl", S, A)
+    edges: dict[tuple[int, int, int], float] = {}
     for s, a, r, n in steps:
         try:
             agent.observe(s, a, r, n)
@@ -64,14 +70,14 @@ def test_exact_is_the_fixed_point_after_every_transition(case):
 
 
 def pairs(edges):
-    out = {}
+    out: dict[tuple[int, int], list[tuple[int, float]]] = {}
     for (s, a, n), r in edges.items():
         out.setdefault((s, a), []).append((n, r))
     return out
 
 
 @given(transitions(potential=True))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_exact_obeys_the_triangle_inequality(case):
     S, A, steps = case
     agent = make_agent("fwrl", S, A)
@@ -85,7 +91,7 @@ def test_exact_obeys_the_triangle_inequality(case):
 
 
 @given(transitions(one_reward=True))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_with_one_reward_per_edge_the_paper_is_never_above_exact(case):
     S, A, steps = case
     exact, paper = make_agent("fwrl", S, A), make_agent("fwrl", S, A, relaxation="paper")
@@ -97,7 +103,7 @@ def test_with_one_reward_per_edge_the_paper_is_never_above_exact(case):
 
 
 @given(transitions())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_paper_is_algorithm_1_to_the_letter(case):
     S, A, steps = case
     agent = make_agent("fwrl", S, A, relaxation="paper")
@@ -118,6 +124,7 @@ def test_the_paper_assigns_so_a_worse_outcome_overwrites_a_better_one():
     assert paper.value(0, 1) == -3.0
 
 
+@compiled_only
 def test_two_trips_that_share_a_state_answer_a_third():
     agent = make_agent("fwrl", 5, 1)
     agent.observe_many([0, 1], [0, 0], [-1.0, -1.0], [1, 2])  # 0 -> 1 -> 2
@@ -125,6 +132,7 @@ def test_two_trips_that_share_a_state_answer_a_third():
     assert agent.value(3, 2) == agent.value(0, 4) == -2.0
 
 
+@compiled_only
 def test_batches_are_learned_as_single_steps_are():
     rng = np.random.default_rng(0)
     s, a, n = rng.integers(0, 20, 500), rng.integers(0, 3, 500), rng.integers(0, 20, 500)
@@ -134,3 +142,42 @@ def test_batches_are_learned_as_single_steps_are():
     for step in zip(s.tolist(), a.tolist(), r.tolist(), n.tolist(), strict=True):
         one.observe(*step)
     np.testing.assert_array_equal(one.tables.V, many.tables.V)
+
+
+@given(transitions())
+@examples(100)
+def test_closing_over_each_better_edge_gives_the_fixed_point(case):
+    S, A, steps = case
+    V, scratch, edges = nothing_known(S), closure_scratch(S), with_capacity(no_edges(S, A), len(steps))
+    compact = compact_edges.with_capacity(compact_edges.no_compact_edges(S, A), len(steps))
+    best: dict[tuple[int, int, int], float] = {}
+    for s, a, r, n in steps:
+        count_edge(edges, s * A + a, n, r)
+        if r > best.get((s, a, n), -np.inf):
+            e = compact_edges.find_edge(compact, s * A + a, n)
+            compact_edges.set_best(compact, compact_edges.add_edge(compact, s * A + a, n) if e < 0 else e, r)
+            best[s, a, n] = r
+            close_over(V, edges, scratch, s, r, n)
+    truth = fixed_point(S, best)
+    np.testing.assert_allclose(V.T, truth, rtol=1e-8, atol=1e-8)
+    dense, columns = np.empty(A), np.empty(A)
+    for s in range(S):
+        for g in range(S):
+            values_by_edges(V[g], edges, s, dense)
+            values_by_compact_edges(V[g], compact, s, columns)
+            np.testing.assert_array_equal(dense, columns)
+            F = [
+                max((r + V[g, n] for (x, b, n), r in best.items() if (x, b) == (s, a)), default=-np.inf)
+                for a in range(A)
+            ]
+            np.testing.assert_array_equal(dense, F)
+
+
+@compiled
+def values_by_edges(V, edges, s, values):
+    path_rewards(V, outgoing(edges), s, values)
+
+
+@compiled
+def values_by_compact_edges(V, edges, s, values):
+    path_rewards(V, compact_edges.outgoing(edges), s, values)

@@ -1,15 +1,17 @@
-"""A look ahead makes one state's best actions exact while improvements wait elsewhere."""
+"""A look-ahead makes the best actions of one state exact while updates are pending elsewhere."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from kernel_examples import examples
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 import fwrl
+from fwrl.kernels.graph.heap import OPEN
 from fwrl.kernels.graph.lookahead import look_ahead
 
 GOAL = 0
@@ -17,11 +19,11 @@ GOAL = 0
 
 def true_actions(S, A, best):
     """(S, A) F(., ., GOAL) by SciPy, for one best reward of each (s, a, s'), none of them zero."""
-    cheapest = {}
+    cheapest: dict[tuple[int, int], float] = {}
     for (s, _, n), r in best.items():
         cheapest[n, s] = min(-r, cheapest.get((n, s), np.inf))
     ends = np.array(list(cheapest), int).reshape(-1, 2).T
-    V = -dijkstra(csr_array((list(cheapest.values()), tuple(ends)), shape=(S, S)), indices=GOAL)
+    V = -dijkstra(csr_array((np.array(list(cheapest.values())), tuple(ends)), shape=(S, S)), indices=[GOAL])[0]
     F = np.full((S, A), -np.inf)
     for (s, a, n), r in best.items():
         F[s, a] = max(F[s, a], r + V[n])
@@ -30,13 +32,13 @@ def true_actions(S, A, best):
 
 @pytest.mark.parametrize("noise", [0.0, 0.5], ids=["fixed", "noisy"])
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_a_look_ahead_finds_the_best_actions_and_leaves_the_column_to_come_out_right(noise, seed):
     rng = np.random.default_rng(seed)
     S, A = int(rng.integers(2, 40)), int(rng.integers(1, 4))
     agent, at_once = (fwrl.make_agent("fwrl", S, A, storage="columns") for _ in range(2))
     agent.begin_episode(GOAL)
-    best = {}
+    best: dict[tuple[int, int, int], float] = {}
     for _ in range(200):
         s, a = int(rng.integers(S)), int(rng.integers(A))
         n, r = (s + int(rng.integers(-2, 3))) % S, -1.0 - noise * rng.random()
@@ -44,7 +46,7 @@ def test_a_look_ahead_finds_the_best_actions_and_leaves_the_column_to_come_out_r
         for one in (agent, at_once):
             one.observe(s, a, r, n)
         asked, T = int(rng.integers(S)), agent.tables
-        if rng.random() < 0.2 and T.heap.size[0] > 0:
+        if rng.random() < 0.2 and T.heap.size[OPEN] > 0:
             V = T.columns.V[T.columns.slot[GOAL]]
             before = V.copy()
             if look_ahead(V, T.edges, T.heap, T.ahead, asked, GOAL, int(rng.choice([1, 5, S]))):

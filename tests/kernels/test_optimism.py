@@ -1,17 +1,18 @@
-"""The hopeful plan equals a dense solution of the model with the hoped-for outcome written into it."""
+"""The optimistic plan equals a dense solution of the model with the unseen outcome written into it."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from kernel_examples import compiled_only, examples
 from oracle_reference import brute_force
 
 import fwrl
 from fwrl.agents import make_agent
 from fwrl.kernels.graph.edges import count_edge, no_edges, with_capacity
 from fwrl.kernels.model.optimism import (
-    FAINT,
     LEVELS,
+    NEGLIGIBLE,
     count_try,
     level_of,
     no_optimism,
@@ -20,7 +21,7 @@ from fwrl.kernels.model.optimism import (
     unseen_probability,
 )
 from fwrl.kernels.model.plan import no_plan
-from fwrl.kernels.model.policy_iteration import plan_for, reconsider
+from fwrl.kernels.model.policy_iteration import plan_for, update_plan
 from fwrl.oracle import optimum
 from fwrl.worlds import from_outcomes
 
@@ -30,16 +31,16 @@ SHARES = st.lists(st.just(0.0) | st.floats(0.001, 0.9), min_size=LEVELS, max_siz
 
 def counted(S, A, steps):
     """{(s, a): {s': [rewards]}}."""
-    seen = {}
+    seen: dict[tuple[int, int], dict[int, list[float]]] = {}
     for s, a, r, n in steps:
         seen.setdefault((s, a), {}).setdefault(n, []).append(r)
     return seen
 
 
-def hopeful(S, A, steps, goal, shares, reward):
+def optimistic(S, A, steps, goal, shares, reward):
     """The world in which every action leads straight to the goal with probability q(n), all else scaled by 1 - q."""
     seen = counted(S, A, steps)
-    outcomes = []
+    outcomes: list[list[list[tuple[float, int, float]]]] = []
     for s in range(S):
         outcomes.append([])
         for a in range(A):
@@ -48,11 +49,11 @@ def hopeful(S, A, steps, goal, shares, reward):
             q = 1.0 if n == 0 else shares[int(np.log2(n))] if n < 2**LEVELS else 0.0
             listed = [((1 - q) * len(rs) / n, t, float(np.mean(rs))) for t, rs in known.items()]
             outcomes[s].append([*listed, (q, goal, reward)])
-    return from_outcomes("hopeful", outcomes)
+    return from_outcomes("optimistic", outcomes)
 
 
 def assert_solves(plan, S, A, steps, goal, solve=optimum):
-    truth = solve(hopeful(S, A, steps, goal, plan.optimism.share, plan.optimism.reward[0]), goal)
+    truth = solve(optimistic(S, A, steps, goal, plan.optimism.share, plan.optimism.reward[0]), goal)
     p, v = (truth.arrival, truth.value) if solve is optimum else truth
     np.testing.assert_allclose(plan.p, p, atol=1e-7)
     np.testing.assert_allclose(plan.v, v, rtol=1e-6, atol=1e-9)
@@ -65,7 +66,7 @@ def edges_of(S, A, steps):
     return edges
 
 
-def hoping_plan(S, share, reward):
+def optimistic_plan(S, share, reward):
     plan = no_plan(S)
     plan.optimism.on[0], plan.optimism.reward[0] = 1, reward
     plan.optimism.share[:] = share
@@ -81,12 +82,12 @@ def drawn_steps(S, A, rewards=REWARDS, most=40):
 
 
 @given(st.data())
-@settings(max_examples=400, deadline=None)
-def test_the_hopeful_plan_solves_the_hopeful_model(data):
+@examples(400)
+def test_the_optimistic_plan_solves_the_optimistic_model(data):
     S, A = data.draw(st.integers(2, 7)), data.draw(st.integers(1, 3))
     steps = data.draw(drawn_steps(S, A))
     share = data.draw(SHARES)
-    plan, goal = hoping_plan(S, share, max(r for _, _, r, _ in steps)), data.draw(st.integers(0, S - 1))
+    plan, goal = optimistic_plan(S, share, max(r for _, _, r, _ in steps)), data.draw(st.integers(0, S - 1))
     assert plan_for(edges_of(S, A, steps), plan, goal)
     assert_solves(plan, S, A, steps, goal)
     if A**S <= 300:
@@ -94,30 +95,30 @@ def test_the_hopeful_plan_solves_the_hopeful_model(data):
 
 
 @given(st.data())
-@settings(max_examples=120, deadline=None)
-def test_kept_current_the_hopeful_plan_solves_it_too_after_every_step(data):
+@examples(120)
+def test_updated_the_optimistic_plan_solves_it_too_after_every_step(data):
     S, A = data.draw(st.integers(2, 6)), data.draw(st.integers(1, 3))
     steps = data.draw(drawn_steps(S, A, most=25))
     share = data.draw(SHARES)
     goal = data.draw(st.integers(0, S - 1))
-    plan = hoping_plan(S, share, max(REWARDS))
+    plan = optimistic_plan(S, share, max(REWARDS))
     edges = with_capacity(no_edges(S, A), len(steps))
     assert plan_for(edges, plan, goal)
     for k, (s, a, r, n) in enumerate(steps):
         count_edge(edges, s * A + a, n, r)
-        assert reconsider(edges, plan, s, a, goal)
+        assert update_plan(edges, plan, s, a, goal)
         assert_solves(plan, S, A, steps[: k + 1], goal)
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
-def test_an_agent_that_hopes_has_the_plan_of_its_evidence_after_every_step(data):
-    """Shares follow the evidence and the best reward rises; the plan is the one made anew, and the dense one."""
+@examples(150)
+def test_an_optimistic_agent_has_the_plan_of_its_evidence_after_every_step(data):
+    """Probabilities follow the evidence, the best reward rises; the plan is that from scratch, and the dense one."""
     S, A = data.draw(st.integers(2, 5)), data.draw(st.integers(1, 3))
     steps = data.draw(drawn_steps(S, A, rewards=[*REWARDS, 0.0], most=30))
     agent = make_agent("fwrl", S, A, backup="expected", explorer="optimistic")
     goal = data.draw(st.integers(0, S - 1))
-    # Elsewhere, some levels have long shown nothing new.
+    # As if many tries elsewhere had shown nothing new.
     agent.tables.plan.optimism.tries[:] = data.draw(
         st.lists(st.sampled_from([0.0, 500.0]), min_size=LEVELS, max_size=LEVELS)
     )
@@ -137,8 +138,8 @@ def test_an_agent_that_hopes_has_the_plan_of_its_evidence_after_every_step(data)
 
 @pytest.mark.parametrize("world", ["four-rooms", "windy-four-rooms"])
 @pytest.mark.parametrize("count", [60, 400, 3000])
-def test_on_the_papers_maps_the_hopeful_plan_is_the_dense_one_for_every_goal(world, count):
-    """What once failed here: an action whose value had risen was measured at its old one, and left for a worse."""
+def test_on_the_papers_maps_the_optimistic_plan_is_the_dense_one_for_every_goal(world, count):
+    """A regression: an action whose value had risen was compared at its old value, and a worse one was chosen."""
     world = fwrl.load_world(world)
     S, A = world.n_states, world.n_actions
     rng = np.random.default_rng(count)
@@ -150,15 +151,15 @@ def test_on_the_papers_maps_the_hopeful_plan_is_the_dense_one_for_every_goal(wor
         steps.append((s, a, r, n))
         s = n
     edges = edges_of(S, A, steps)
-    plan = hoping_plan(S, [0.1 / 2**j for j in range(LEVELS)], world.step_reward)
+    plan = optimistic_plan(S, [0.1 / 2**j for j in range(LEVELS)], world.step_reward)
     for goal in range(S):
         assert plan_for(edges, plan, goal)
         assert_solves(plan, S, A, steps, goal)
 
 
-def test_the_share_of_hope_is_the_chance_of_something_new():
+def test_the_probability_of_an_unseen_outcome_is_the_share_of_tries_that_showed_one():
     optimism = no_optimism(prior=0.1)
-    assert unseen_probability(optimism, 0) == 0.0  # not hoping
+    assert unseen_probability(optimism, 0) == 0.0  # optimism is off
     optimism.on[0] = 1
     refresh(optimism)
     assert unseen_probability(optimism, 0) == 1.0
@@ -167,13 +168,13 @@ def test_the_share_of_hope_is_the_chance_of_something_new():
     )
     for k in range(9):  # of nine second tries, three show something new
         count_try(optimism, 1, k < 3)
-    assert unseen_probability(optimism, 1) == 0.1  # as long as it does not follow
+    assert unseen_probability(optimism, 1) == 0.1  # until refreshed
     refresh(optimism)
     assert unseen_probability(optimism, 1) == pytest.approx(3.1 / 10)
     assert unseen_probability(optimism, 2) == 0.05
 
 
-def test_shares_follow_at_powers_of_two():
+def test_probabilities_are_refreshed_at_powers_of_two():
     optimism = no_optimism(prior=0.1)
     assert [count_try(optimism, 5, False) for _ in range(9)] == [
         True,
@@ -190,32 +191,33 @@ def test_shares_follow_at_powers_of_two():
     assert not count_try(optimism, 64, True)
 
 
-def test_hope_ends_after_many_tries_and_where_it_is_faint():
+def test_optimism_ends_after_many_tries_and_where_it_is_negligible():
     optimism = no_optimism(prior=0.1)
     optimism.on[0] = 1
     refresh(optimism)
     assert [n for n in range(70) if optimism_ends(optimism, n)] == [63]
-    for _ in range(200):  # nothing new in two hundred second tries: a chance below one in a thousand
+    for _ in range(200):  # nothing new in two hundred second tries: a probability below one in a thousand
         count_try(optimism, 1, False)
     refresh(optimism)
     assert unseen_probability(optimism, 1) == 0.0
     assert [n for n in range(70) if optimism_ends(optimism, n)] == [0, 63]
 
 
+@compiled_only
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_on_slippery_ice_a_safe_wall_is_not_hoped_on_for_ever(seed):
-    """Bumping into the top wall never falls into a hole: with faint hopes that looked like the surest way."""
+def test_on_slippery_ice_no_negligible_probability_is_in_use(seed):
+    """Bumping into the top wall never falls into a hole: with small probabilities it looked like the surest way."""
     world = fwrl.load_world("gymnasium:FrozenLake-v1")
     agent = make_agent("mbrl", world.n_states, world.n_actions, seed, explorer="optimistic")
     fwrl.run(world, agent, episodes=20, steps=400, seed=seed)
     share = agent.tables.plan.optimism.share
-    assert np.all((share == 0) | (share >= FAINT))
+    assert np.all((share == 0) | (share >= NEGLIGIBLE))
 
 
 @pytest.mark.parametrize("reward", [-1.0, 0.0])
 @pytest.mark.parametrize("name", ["mbrl", "sweeping"])
-def test_out_of_a_trap_nobody_hopes_for_ever(name, reward):
-    """States 0 and 1 lead to each other only; from 2 one may get there, or to the goal 3 by a longer way."""
+def test_optimism_about_a_trap_ends(name, reward):
+    """States 0 and 1 lead only to each other; 2 leads to the goal 3."""
     agent = make_agent(name, 4, 1, explorer="optimistic")
     agent.begin_episode(3)
     agent.observe(2, 0, -1.0, 3)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from kernel_examples import examples
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from fwrl.errors import OptionError, PositiveCycleError
 from fwrl.kernels.graph.incoming_csr import incoming_csr
-from fwrl.kernels.graph.shortest_paths import Search
+from fwrl.kernels.graph.shortest_paths import ShortestPaths
 
 COSTS = {
     "breadth": st.just(2.5e-4),
@@ -32,7 +33,7 @@ def graphs(draw, order):
 
 
 def searched(S, sources, targets, rewards):
-    return Search(incoming_csr(S, sources, targets, rewards)[0])
+    return ShortestPaths(incoming_csr(S, sources, targets, rewards)[0])
 
 
 def reference(S, sources, targets, rewards):
@@ -51,7 +52,7 @@ def reference(S, sources, targets, rewards):
 
 @pytest.mark.parametrize("order", COSTS)
 @given(data=st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_a_column_is_the_best_path_reward(order, data):
     case = data.draw(graphs(order))
     search, V = searched(*case), reference(*case)
@@ -96,14 +97,14 @@ def test_columns_of_a_large_graph_agree_with_scipy(costs):
 
 @st.composite
 def gaining(draw):
-    """Rewards of either sign made from costs by a potential, so that no cycle is profitable but by rounding."""
+    """Rewards of either sign made from costs by a potential, so that no cycle is positive but by rounding."""
     S, sources, targets, rewards = draw(graphs("heap"))
     h = draw(st.lists(st.one_of(st.integers(-5, 5), st.floats(-5, 5)), min_size=S, max_size=S))
     return S, sources, targets, [r + h[s] - h[n] for s, n, r in zip(sources, targets, rewards, strict=True)], h
 
 
 @given(gaining())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_positive_rewards_give_the_best_path_too(case):
     S, sources, targets, rewards, h = case
     search = searched(S, sources, targets, rewards)
@@ -115,8 +116,8 @@ def test_positive_rewards_give_the_best_path_too(case):
 
 
 @given(gaining(), st.data())
-@settings(max_examples=100, deadline=None)
-def test_a_profitable_cycle_is_named(case, data):
+@examples(100)
+def test_a_positive_cycle_is_named(case, data):
     S, sources, targets, rewards, _ = case
     length = data.draw(st.integers(1, S))
     cycle = data.draw(st.permutations(range(S)))[:length]
@@ -124,17 +125,17 @@ def test_a_profitable_cycle_is_named(case, data):
     gains.append(data.draw(st.sampled_from([2e-9, 1e-6, 1.0, 50.0])) - sum(gains))
     sources, targets = [*sources, *cycle], [*targets, *cycle[1:], cycle[0]]
     rewards = [*rewards, *gains]
-    with pytest.raises(PositiveCycleError, match="no cycle that gains reward") as caught:
+    with pytest.raises(PositiveCycleError, match=r"the states .* form a positive cycle") as caught:
         searched(S, sources, targets, rewards)
     named = caught.value.states
-    best = {}
+    best: dict[tuple[int, int], float] = {}
     for s, n, r in zip(sources, targets, rewards, strict=True):
         best[s, n] = max(best.get((s, n), -np.inf), r)
     assert len(set(named)) == len(named)
     assert sum(best[pair] for pair in zip(named, (*named[1:], named[0]), strict=True)) > 1e-9
 
 
-def test_a_gain_that_is_only_rounding_is_no_profit():
+def test_a_cycle_that_is_positive_by_rounding_alone_is_not_one():
     search = searched(3, [0, 1, 2], [1, 2, 0], [0.1, 0.2, -0.3])  # 0.1 + 0.2 - 0.3 > 0 in floating point
     np.testing.assert_allclose(search.column(2), [0.3, 0.2, 0.0])
     search = searched(3, [0, 1, 2], [1, 2, 0], [1e5 + 0.1, 2e5 + 0.2, -(3e5 + 0.3)])
@@ -142,11 +143,11 @@ def test_a_gain_that_is_only_rounding_is_no_profit():
 
 
 @given(st.one_of(graphs("heap"), graphs("breadth"), gaining().map(lambda case: case[:4])))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_routes_end_at_the_goal_with_the_value_promised(case):
     S, sources, targets, rewards = case
     edges, given_ = incoming_csr(S, sources, targets, rewards)
-    search = Search(edges)
+    search = ShortestPaths(edges)
     for g in range(S):
         routes = search.routes(g)
         np.testing.assert_array_equal(routes.steps >= 0, routes.value > -np.inf)
@@ -162,7 +163,7 @@ def test_routes_end_at_the_goal_with_the_value_promised(case):
 
 
 @given(graphs("breadth"))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_routes_take_the_fewest_steps_among_ties(case):
     # Where nothing costs anything every path ties, so the fewest steps are the hops of the graph.
     S, sources, targets, _ = case

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kernel_examples import examples
 
-from fwrl.kernels.ties import first_best, improves, pick_best
+from fwrl.kernels.runtime.ties import first_best, improves, pick_best
 
 INF = np.inf
+LEVELS = st.lists(st.sampled_from([-INF, -3.0, -1.0, 0.0, 2.0]), min_size=1, max_size=8)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +43,16 @@ def test_all_unknown_is_one_big_tie():
     assert {pick_best(np.full(4, -INF), rng.random()) for _ in range(200)} == {0, 1, 2, 3}
 
 
-@given(st.lists(st.sampled_from([-INF, -3.0, -1.0, 0.0, 2.0]), min_size=1, max_size=8))
+@given(LEVELS)
+@examples(100)
 def test_the_first_best_is_numpys_argmax_on_distinct_levels(values):
     assert first_best(np.array(values)) == int(np.argmax(values))
+
+
+@given(
+    st.lists(st.sampled_from([-INF, -3.0, -1.0, 0.0, 2.0]), min_size=1, max_size=8), st.floats(0, 1, exclude_max=True)
+)
+@examples(100)
+def test_the_uniform_number_picks_among_those_that_tie(values, u):
+    tied = [a for a, value in enumerate(values) if value == max(values)]
+    assert pick_best(np.array(values), u) == tied[int(u * len(tied))]

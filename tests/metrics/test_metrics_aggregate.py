@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from fwrl.errors import FwrlError
-from fwrl.metrics import iqm, median, naniqm, nanmedian, quartiles
+from fwrl.metrics import box_plot, iqm, median, naniqm, nanmedian, quartiles
 
 finite = st.floats(-1e6, 1e6)
 tables = arrays(np.float64, array_shapes(min_dims=2, max_dims=2, max_side=13), elements=finite)
@@ -34,7 +34,7 @@ def test_the_nan_twins_are_their_statistic_of_the_values_that_are_there(scores, 
     for twin, reference in ((nanmedian, np.median), (naniqm, lambda v: scipy.stats.trim_mean(v, 0.25))):
         rows = scores if axis == 1 else scores.T
         values = [row[~np.isnan(row)] for row in rows]
-        expected = [reference(v) if len(v) else np.nan for v in values]
+        expected = np.array([reference(v) if len(v) else np.nan for v in values], dtype=np.float64)
         np.testing.assert_allclose(twin(scores, axis), expected, rtol=1e-12, atol=1e-9)
 
 
@@ -69,3 +69,12 @@ def test_censored_scores_are_infinitely_bad_and_not_missing():
 def test_no_scores_have_no_aggregate(statistic):
     with pytest.raises(FwrlError, match="at least one score"):
         statistic([])
+
+
+@given(arrays(np.float64, st.integers(1, 30), elements=st.one_of(finite, st.sampled_from([np.nan, np.inf, -np.inf]))))
+def test_a_box_plot_has_numpys_quantiles_of_the_finite_scores_and_counts_the_others(scores):
+    *numbers, missing = box_plot(scores)
+    values = scores[np.isfinite(scores)]
+    assert missing == len(scores) - len(values)
+    expected = np.percentile(values, [5, 25, 50, 75, 95]) if len(values) else np.full(5, np.nan)
+    np.testing.assert_allclose(numbers, expected, rtol=1e-12, atol=1e-9)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,11 +26,12 @@ OURS, SCIPYS = 20_000, 5_000
 STATISTICS = [(np.mean, np.mean), (median, np.median), (iqm, lambda x, axis: scipy.stats.trim_mean(x, 0.25, axis))]
 
 
-def scipy_estimates(samples: tuple, statistic: Callable) -> np.ndarray:
+def scipy_estimates(samples: tuple[np.ndarray, ...], statistic: Callable[..., Any]) -> np.ndarray:
     """The statistic of every resample, by scipy."""
-    return scipy.stats.bootstrap(
+    estimates: np.ndarray = scipy.stats.bootstrap(
         samples, statistic, method="percentile", n_resamples=SCIPYS, vectorized=False, rng=np.random.default_rng(7)
     ).bootstrap_distribution
+    return estimates
 
 
 def assert_quantiles(interval: Interval, estimates: np.ndarray, level: float = 0.95) -> None:

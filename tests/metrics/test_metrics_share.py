@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fwrl.errors import FwrlError, OptionError
-from fwrl.metrics import share_interval, share_of_oracle
+from fwrl.metrics import share_by_run, share_interval, share_of_oracle
 
 rewards = arrays(np.float64, st.tuples(st.integers(2, 6), st.integers(1, 5)), elements=st.floats(0.5, 100))
 
@@ -48,6 +48,13 @@ def test_the_interval_agrees_with_scipys_paired_bootstrap():
         assert np.mean(estimates <= bound) == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) * (1 / 5000 + 1 / 20_000)))
 
 
+@given(rewards)
+def test_the_share_of_a_run_is_that_of_the_run_alone(oracle):
+    reward = oracle * np.linspace(0.2, 0.9, oracle.size).reshape(oracle.shape)
+    alone = [share_of_oracle(r[None], o[None]) for r, o in zip(reward, oracle, strict=True)]
+    assert share_by_run(reward, oracle).tolist() == alone
+
+
 def test_one_run_has_an_open_interval():
     assert share_interval([[1.0, 2.0]], [[2.0, 2.0]]) == (-np.inf, np.inf)
 
@@ -55,7 +62,7 @@ def test_one_run_has_an_open_interval():
 def test_rewards_without_a_share_are_refused():
     with pytest.raises(FwrlError, match="one shape"):
         share_of_oracle([[1.0, 2.0]], [[1.0]])
-    with pytest.raises(FwrlError, match="more than nothing"):
+    with pytest.raises(FwrlError, match="positive total reward of the oracle"):
         share_of_oracle([[1.0], [1.0]], [[1.0], [0.0]])
     with pytest.raises(FwrlError, match="finite"):
         share_of_oracle([[np.nan]], [[1.0]])

@@ -14,7 +14,8 @@ from fwrl.worlds import World, from_outcomes
 def drawn_policy(data: st.DataObject, world: World) -> np.ndarray:
     weights = st.lists(st.integers(0, 3), min_size=world.n_actions, max_size=world.n_actions)
     rows = [data.draw(weights.filter(any)) for _ in range(world.n_states)]
-    return np.array(rows) / np.sum(rows, axis=1, keepdims=True)
+    policy: np.ndarray = np.array(rows) / np.sum(rows, axis=1, keepdims=True)
+    return policy
 
 
 @settings(max_examples=150, deadline=None)

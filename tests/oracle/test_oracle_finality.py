@@ -11,7 +11,7 @@ from fwrl.oracle import by_final_state, q_from_f
 from fwrl.worlds import from_outcomes
 
 
-def expected_total(world, policy, steps) -> np.ndarray:
+def expected_total(world, policy, steps):
     """Q(s, a) by looking `steps` steps ahead, from the last one backwards."""
     P, paid = dense(world)
     V = np.zeros(world.n_states)

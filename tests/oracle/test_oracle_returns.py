@@ -44,17 +44,17 @@ def test_where_no_policy_ends_surely_the_return_is_minus_infinity():
 
 
 def test_free_loops_do_not_put_off_the_end_but_profitable_ones_are_refused():
-    def waiting(reward: float) -> np.ndarray:
-        rows = [[[(1, 0, reward)], [(1, 1, -3)]], [[(1, 1, 0)]] * 2]
-        return optimal_return(from_outcomes("waiting", rows, terminals={1: 1.0}))
+    def with_loop(reward: float) -> np.ndarray:
+        rows: list[list[list[tuple[float, int, float]]]] = [[[(1, 0, reward)], [(1, 1, -3)]], [[(1, 1, 0)]] * 2]
+        return optimal_return(from_outcomes("loop", rows, terminals={1: 1.0}))
 
-    assert waiting(0.0).tolist() == [-2, 0]
+    assert with_loop(0.0).tolist() == [-2, 0]
     with pytest.raises(PositiveCycleError):
-        waiting(0.1)
+        with_loop(0.1)
 
 
 def test_a_world_without_an_end_is_refused():
-    with pytest.raises(FwrlError, match="terminals"):
+    with pytest.raises(FwrlError, match="no terminal states"):
         optimal_return(from_outcomes("endless", [[[(1, 0, -1)]]]))
 
 
@@ -65,6 +65,7 @@ def test_cliff_walking_returns_its_published_optimum():
 
 def test_taxi_returns_its_published_mean_over_the_starts():
     taxi = World.from_gymnasium("Taxi-v4")
+    assert taxi.starts is not None
     starts = taxi.starts > 0
     assert taxi.starts[starts] @ optimal_return(taxi)[starts] == pytest.approx(7.93, abs=1e-9)
 

@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-import fwrl
 from fwrl.files import open_archive, write_archive
+from fwrl.planner import Planner
 
 TRIPS = "trip,time,state,reward\n1,1,a,-1\n1,2,b,-1\n1,3,c,\n2,5,x,-2\n2,6,b,-3\n2,7,y,\n"
 PLACES = "state,x,y\na,0,0\nb,1,0\nc,2,0\nx,0,1\ny,2,1\n"
@@ -39,7 +39,7 @@ def test_fit_adds_to_what_there_was(call, fitted, tmp_path):
     (tmp_path / "more.csv").write_text("trip,time,state,reward\n3,8,y,-1\n3,9,a,-1\n")
     code, out, _ = call("fit", "more.csv", "-o", "t.fwrl", "--add", "--json")
     assert (code, json.loads(out)["trips"], json.loads(out)["edges"]) == (0, 3, 5)
-    assert fwrl.load(fitted).plan("x", "a").reward == -6.0
+    assert Planner.load(fitted).plan("x", "a").reward == -6.0
 
 
 def test_a_log_that_cannot_be_added_leaves_the_old_file(call, fitted, tmp_path):
@@ -87,7 +87,7 @@ def test_plan_shows_as_many_alternatives_as_there_are(call, tmp_path):
     assert [route["reward"] for route in json.loads(out)] == [-2.0, -3.0]
     code, out, err = call("plan", "n.fwrl", "a", "d", "--alternatives", 5)
     assert (code, out) == (2, "")
-    assert "expected backup 'best' for alternatives" in err
+    assert "alternatives need backup 'best'" in err
 
 
 def test_a_long_route_is_cut_short_unless_all_is_asked_for(call, tmp_path):
@@ -134,19 +134,22 @@ BAD = [
     ("fit trips.csv -o nowhere/t.fwrl", "expected an existing folder"),
     ("fit trips.csv -o trips.csv", "was not saved by fwrl; choose another name"),
     ("fit trips.csv -o places.csv", "'places.csv' is there already"),
-    ("fit nothing.csv -o n.fwrl", "expected a log at 'nothing.csv', there is no such file"),
+    ("fit nothing.csv -o n.fwrl", "cannot read 'nothing.csv': there is no such file"),
     ("fit trips.csv -o n.fwrl --columns state", "expected columns as OURS=THEIRS"),
-    ("fit trips.csv -o n.fwrl --columns state=place", "expected a column 'place' for state"),
+    ("fit trips.csv -o n.fwrl --columns state=place", "'trips.csv' has no column 'place' for state"),
+    ("fit places.csv -o n.fwrl", "has state, x, y; say which is which with --columns state=...,next_state=..."),
+    ("fit trips.csv -o n.fwrl --columns reward=trip,trip=reward", "or leave such rows out with --skip-bad"),
+    ("fit trips.csv -o n.fwrl --memory 1KB", "allow more with --memory"),
     ("fit trips.csv -o n.fwrl --add", "cannot read 'n.fwrl'"),
     ("fit trips.csv -o n.fwrl --memory lots", "cannot read the log"),
     ("plan t.fwrl a q", "unknown state 'q' among 5"),
     ("plan t.fwrl \udcff y", "unknown state '\\udcff' among 5"),
     ("plan t.fwrl a y --backup worst", "expected backup to be one of expected, best"),
-    ("plan t.fwrl a y --avoid y", "'y' is both"),
-    ("plan t.fwrl a y --via b --backup best --alternatives 2", "either --via or --alternatives"),
+    ("plan t.fwrl a y --avoid y", "'y' is both a stop and in avoid"),
+    ("plan t.fwrl a y --via b --backup best --alternatives 2", "--via and --alternatives cannot be combined"),
     ("plan trips.csv a y", "is not a file saved by fwrl"),
     ("plan t.fwrl a y --positions trips.csv", "unknown column 'x'"),
-    ("explain t.fwrl a y --picture way.png", "expected --positions with --picture"),
+    ("explain t.fwrl a y --picture way.png", "--picture needs --positions"),
     ("explain t.fwrl a y --positions places.csv --picture way.gif", "ends in .png or .svg"),
     ("explain t.fwrl y a", "no way from 'y' to 'a'"),
 ]

@@ -1,4 +1,4 @@
-"""Saved planners: what goes in comes out, and nothing damaged or forged gets past loading or leads astray."""
+"""Saved planners load as they were saved; damaged or forged files are refused, or cannot do harm."""
 
 from __future__ import annotations
 
@@ -41,14 +41,16 @@ def test_a_loaded_planner_answers_like_the_one_saved(saved):
 
 
 def test_a_planner_is_no_agent_and_an_agent_no_planner(saved, tmp_path):
-    from fwrl.agents import load
+    from fwrl.agents import Agent, load
 
     with pytest.raises(FileError, match="expected a saved agent"):
         load(saved)
     fwrl.make_agent("fwrl", 3, 2).save(tmp_path / "agent.fwrl")
-    with pytest.raises(FileError, match=r"expected a saved planner, .* make one with fwrl fit"):
+    with pytest.raises(FileError, match=r"holds a saved 'agent', not a planner; fit a log to make one"):
         Planner.load(tmp_path / "agent.fwrl")
-    assert fwrl.load(tmp_path / "agent.fwrl").n_states == 3
+    agent = fwrl.load(tmp_path / "agent.fwrl")
+    assert isinstance(agent, Agent)
+    assert agent.n_states == 3
 
 
 def test_a_crash_while_saving_leaves_the_old_file(saved, monkeypatch):
@@ -66,9 +68,9 @@ def test_a_crash_while_saving_leaves_the_old_file(saved, monkeypatch):
 
 
 def use(path):
-    """Load, show, ask everything and check; True if that went well, False if the file was refused."""
+    """Load, plan, explain and check; False if the file was refused."""
     try:
-        planner = fwrl.load(path)
+        planner = Planner.load(path)
     except FileError:
         return False
     assert repr(planner).startswith("<planner, ")
@@ -79,7 +81,7 @@ def use(path):
                 with contextlib.suppress(FwrlError):  # rewards may be forged as well
                     planner.explain(s, g, backup=backup).to_dict()
                     planner.alternatives(s, g, 3)
-    with contextlib.suppress(FwrlError):  # evidence is looked at when it is asked for, and may have lost its actions
+    with contextlib.suppress(FwrlError):  # evidence is read here first, and may lack its actions
         planner.edges()
         fwrl.fit(TRIPS, into=planner)
     try:
@@ -90,7 +92,7 @@ def use(path):
 
 
 def damaged(whole, rng):
-    """The bytes of a file after some accident."""
+    """The bytes of a file after random damage."""
     kind = rng.integers(4)
     data = bytearray(whole)
     if kind == 0:
@@ -107,7 +109,7 @@ def damaged(whole, rng):
 
 
 def forged(details, arrays, rng):
-    """Right checksums and wild content."""
+    """Right checksums and random content."""
     key = sorted(arrays)[rng.integers(len(arrays))]
     array = arrays[key].copy()
     if rng.random() < 0.15:
@@ -129,7 +131,7 @@ def forged_details(details, rng):
     if rng.random() < 0.3:
         return details | {"time": "yesterday"} if rng.random() < 0.5 else {"summary": 3}
     field = str(rng.choice(sorted(details["summary"])))
-    wild = ["abc", None, True, -1, 1.5, 10**30, [1], {}]
+    wild: list[object] = ["abc", None, True, -1, 1.5, 10**30, [1], {}]
     return details | {"summary": details["summary"] | {field: wild[rng.integers(len(wild))]}}
 
 
@@ -175,13 +177,13 @@ FORGED = [
 
 
 @pytest.mark.parametrize(("key", "where", "what"), FORGED, ids=[f"{k}={v}" for k, _, v in FORGED])
-def test_content_that_would_lead_astray_is_refused(saved, key, where, what):
+def test_inconsistent_content_is_refused(saved, key, where, what):
     archive = open_archive(saved)
     details, arrays = dict(archive.details), {name: archive[name].copy() for name in archive.names}
     arrays[key][where] = what
     write_archive(saved, "planner", details, arrays)
     with pytest.raises(FileError, match="does not hold a sound planner"):
-        fwrl.load(saved).check()
+        Planner.load(saved).check()
 
 
 @pytest.mark.parametrize("what", ["abc", None, True, -1, 1.5, 10**30])
@@ -209,12 +211,12 @@ EVIDENCE = ("last", "trip", "trip_time", "sample", "joined", "trips.text", "trip
 
 
 @pytest.mark.parametrize("name", EVIDENCE)
-def test_evidence_is_read_when_it_is_asked_for(saved, name):
+def test_evidence_is_read_on_first_use(saved, name):
     archive = open_archive(saved)
     whole = bytearray(saved.read_bytes())
     whole[archive._sections[name]["offset"]] ^= 1
     saved.write_bytes(bytes(whole))
-    planner = fwrl.load(saved)
+    planner = Planner.load(saved)
     assert planner.plan("a", "c").states == ("a", "b", "c")
     with pytest.raises(FileError, match=f"the checksum of '{name}' does not match"):
         planner.explain("a", "c")

@@ -1,12 +1,12 @@
-"""Malformed logs: every one is read or refused in words, none crashes, hangs or leaves a file."""
+"""Malformed logs are read or refused with a message; none crashes, hangs or leaves a file."""
 
 from __future__ import annotations
 
 import gzip
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 import fwrl

@@ -1,4 +1,4 @@
-"""Published maps: a log of random walks that cover a map, fitted, plans every scenario at its published length."""
+"""A planner fitted to random walks over a published map plans every scenario at its published length."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from fwrl.worlds import load_world
 from fwrl.worlds.movingai import read_scenarios
 
 TRIP = 500  # moves
+ROW = [("state", "i8"), ("action", "i8"), ("next_state", "i8"), ("reward", "f8"), ("trip", "i8")]
 
 
 def covering_walks(world, rng):
     """Transitions of random walks until every move of the map was made: (state, action, next_state, reward, trip).
 
-    A walk begins at a state with moves still to make, prefers those, and otherwise wanders.
+    A walk begins at a state with moves that were not made yet, prefers such moves, and is otherwise random.
     """
     tables, A = world.tables, world.n_actions
     target = tables.next_state[tables.first[:-1]].reshape(-1, A)
@@ -39,8 +40,7 @@ def covering_walks(world, rng):
 def test_every_scenario_is_planned_at_its_published_length(movingai_maps, name):
     world = load_world(str(movingai_maps / f"{name}.map"))
     rows = covering_walks(world, np.random.default_rng(0))
-    log = np.rec.fromarrays(list(zip(*rows, strict=True)), names="state,action,next_state,reward,trip")
-    planner = fwrl.fit(log, connections=False)
+    planner = fwrl.fit(np.array(rows, ROW).view(np.recarray), connections=False)
     scenarios = read_scenarios(movingai_maps / f"{name}.map.scen")
     assert len(scenarios) > 100
     for scenario in scenarios:

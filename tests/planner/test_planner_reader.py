@@ -1,16 +1,16 @@
-"""Queries tell how far they are, and stop at Ctrl-C."""
+"""Queries report their progress, and stop at Ctrl-C."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-from fwrl.planner.reader import reading
+from fwrl.planner.ingest.reader import reading
 
 LONG = "SELECT count(DISTINCT i % 5000011) FROM range({}) t(i)"
 STOPPED_SOON = f"""
 import os, signal, threading
-from fwrl.planner.reader import reading
+from fwrl.planner.ingest.reader import reading
 
 def waits(reader):
     reader.run("long", "CREATE TEMP TABLE counted AS {LONG.format(10**11)}")
@@ -28,7 +28,7 @@ for work, progress in ((waits, lambda what, part: None), (waits, None), (alone, 
 """
 
 
-def test_the_watch_is_told_how_far_a_query_is():
+def test_the_progress_of_a_query_is_reported():
     told = []
     with reading("1GB", lambda what, part: told.append((what, part))) as reader:
         reader.run("counting", f"CREATE TEMP TABLE counted AS {LONG.format(30_000_000)}")

@@ -1,4 +1,4 @@
-"""Routes are the best that the log supports: held against networkx and against the exact optimum of the counts."""
+"""Routes equal those of networkx, and the exact optimum of the empirical model."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_routes_by_best_rewards_are_networkxs(steps):
 
 @given(logs(st.floats(-3, 0)), st.lists(st.floats(-4, 4), min_size=8, max_size=8))
 @settings(max_examples=40, deadline=None)
-def test_rewards_of_either_sign_without_a_profitable_cycle(steps, height):
+def test_rewards_of_either_sign_without_a_positive_cycle(steps, height):
     tilted = [(s, a, r + height[s] - height[n], n) for s, a, r, n in steps]
     assert_best_routes(fwrl.fit(tilted, connections=False), best_graph(tilted))
 
@@ -87,7 +87,7 @@ def counted(steps):
     names = sorted({s for s, *_ in steps} | {n for *_, n in steps})
     place = {name: k for k, name in enumerate(names)}
     actions = sorted({a for _, a, *_ in steps})
-    table = {}
+    table: dict[tuple[object, object], dict[object, list[float]]] = {}
     for s, a, r, n in steps:
         table.setdefault((s, a), {}).setdefault(n, []).append(r)
     outcomes = []
@@ -189,7 +189,7 @@ def test_unknown_names_get_close_matches():
         planner.plan("dock1", "shelf-17")
     with pytest.raises(UnknownNameError, match="did you mean 'shelf-17'"):
         planner.plan("dock-1", "Shelf-17")
-    with pytest.raises(UnknownNameError, match="nothing known is like it"):
+    with pytest.raises(UnknownNameError, match="no known name is similar"):
         planner.plan("dock-1", "qqqqqqq")
 
 
@@ -209,29 +209,34 @@ def test_an_integer_is_found_however_it_is_written(name):
 
 def test_alternatives_are_looked_for_once_from_every_state_of_a_way(monkeypatch):
     looked = []
-    shortest = alternatives.Ways.shortest
-    monkeypatch.setattr(alternatives.Ways, "shortest", lambda *given: looked.append(given[1]) or shortest(*given))
+    shortest = alternatives.PathSearch.shortest
+
+    def recorded(search, start, *given):
+        looked.append(start)
+        return shortest(search, start, *given)
+
+    monkeypatch.setattr(alternatives.PathSearch, "shortest", recorded)
     chain = [(k, "x", -1.0, k + 1) for k in range(30)]
     detours = [(k, "y", k - 32.0, 100 + k) for k in range(30)] + [(100 + k, "y", -1.0, k + 1) for k in range(30)]
     planner = fwrl.fit(chain + detours, connections=False)
     assert [-route.reward for route in planner.alternatives(0, 30, 4)] == [30.0, 33.0, 34.0, 35.0]
-    # From the start, from the 30 states of the best way, then only from where further ways left it: after 29 and 28.
+    # From the start, from the 30 states of the best path, then only after the branches of further paths, at 29 and 28.
     assert len(looked) == 1 + 30 + 2 + 3
 
 
-def test_a_profitable_cycle_is_named():
-    with pytest.raises(PositiveCycleError, match=r"by mean rewards (a -> b -> a|b -> a -> b) does"):
+def test_a_positive_cycle_is_named():
+    with pytest.raises(PositiveCycleError, match=r"the cycle (a -> b -> a|b -> a -> b) gains reward by mean rewards"):
         fwrl.fit([("a", "x", 2.0, "b"), ("b", "x", -1.0, "a"), ("b", "x", -1.0, "a")])
 
 
 def test_a_lucky_reward_stands_in_the_way_of_best_only():
     planner = fwrl.fit([("a", "x", 2.0, "b"), ("a", "x", -3.0, "b"), ("b", "x", -1.0, "a")])
     assert planner.value("a", "b") == -0.5
-    with pytest.raises(PositiveCycleError, match=r"by best rewards (a -> b -> a|b -> a -> b) does"):
+    with pytest.raises(PositiveCycleError, match=r"the cycle (a -> b -> a|b -> a -> b) gains reward by best rewards"):
         planner.plan("a", "b", backup="best")
 
 
-def test_a_profitable_cycle_of_uncertain_steps_is_named_when_it_matters():
+def test_a_positive_cycle_of_uncertain_steps_is_named_when_it_matters():
     slips = [
         ("a", "x", 3.0, "b"),
         ("a", "x", 3.0, "c"),
@@ -254,14 +259,14 @@ def test_a_goal_that_hangs_on_one_outcome_in_billions_is_refused_in_words():
 def test_wrong_options_are_refused():
     planner = fwrl.fit(CITY)
     with pytest.raises(OptionError, match="backup"):
-        planner.plan("a", "c", backup="worst")
-    with pytest.raises(OptionError, match="backup 'best' for alternatives"):
+        planner.plan("a", "c", backup="worst")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="alternatives need backup 'best'"):
         planner.alternatives("a", "c", 2, backup="expected")
     with pytest.raises(OptionError, match="at least one"):
         planner.alternatives("a", "c", 0)
 
 
-def test_guides_are_kept_within_the_memory_given():
+def test_goal_policies_are_kept_within_the_memory_given():
     planner = Planner(fwrl.fit(CITY).experience, memory=150)
     for goal in "abcdeabc":
         assert planner.plan("a", goal).states[-1] == goal

@@ -1,4 +1,4 @@
-"""Times order visits as they were written down: fractions, offsets and ties included."""
+"""Visits are ordered by time, with fractions, offsets and ties."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 import json
 
 import duckdb
-import pyarrow as pa
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 import fwrl

@@ -1,4 +1,4 @@
-"""The tutorial in docs/ does what it says: every command is run, and prints what is printed there."""
+"""Every command of the tutorial in docs/ prints what the page shows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @pytest.fixture
 def shell(call, tmp_path):
-    """What a command prints, errors included; fwrl itself is called in this process, which saves its start."""
+    """What a command prints, errors included; fwrl is called in this process, which is faster."""
 
     def run(command):
         head, *rest = command.split(" | ")

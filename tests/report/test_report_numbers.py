@@ -11,8 +11,8 @@ import pytest
 
 from fwrl.experiment import EXPERIMENTS, Store, run_experiments
 from fwrl.experiment.catalogue import FOUR_ROOMS, FWRL, FWRL_EXACT, H_MAZE, MBRL, MUDDY, PLAYER, WINDY
-from fwrl.report import Evidence, findings, write_report
-from fwrl.report.rooms import random_stay
+from fwrl.report import StoredResults, findings, write_report
+from fwrl.report.room_exit import room_exit
 from fwrl.worlds import load_world
 
 SEEDS = 3
@@ -28,9 +28,9 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def evidence(folder):
+def stored(folder):
     with Store(folder / "results.sqlite") as store:
-        yield Evidence(store)
+        yield StoredResults(store)
 
 
 def raw(folder, sql):
@@ -48,10 +48,10 @@ def column(folder, experiment, agent, name):
 
 
 @pytest.mark.parametrize("experiment", [FOUR_ROOMS, WINDY], ids=lambda e: e.id)
-def test_summaries_follow_from_the_raw_rows(folder, evidence, experiment):
+def test_summaries_follow_from_the_raw_rows(folder, stored, experiment):
     oracle = column(folder, experiment, PLAYER.label, "reward")
     for agent in experiment.agents:
-        summary = evidence.summary(experiment, agent.label)
+        summary = stored.summary(experiment, agent.label)
         reward = column(folder, experiment, agent.label, "reward")
         distance, shortest = (column(folder, experiment, agent.label, c) for c in ("distance", "shortest"))
         visited = shortest > 0
@@ -65,44 +65,44 @@ def test_summaries_follow_from_the_raw_rows(folder, evidence, experiment):
         assert summary.share.low <= summary.share.value <= summary.share.high
 
 
-def test_sample_efficiency_follows_from_the_raw_rows(folder, evidence):
+def test_sample_efficiency_follows_from_the_raw_rows(folder, stored):
     """The oracle's expected reward is replaced by its own mean over many simulated episodes."""
-    from fwrl.oracle import OraclePlayer
     from fwrl.task import run
+    from fwrl.task.oracle_player import OraclePlayer
 
     world = load_world(FOUR_ROOMS.world)
     goals = column(folder, FOUR_ROOMS, FWRL.label, "goal")
     player = OraclePlayer(world)
-    expected = evidence.expected(FOUR_ROOMS)
+    expected = stored.expected(FOUR_ROOMS)
     for goal in np.unique(goals)[:6].astype(int).tolist():
         simulated = run(world, player, episodes=60, steps=400, seed=1, goal=goal).reward
         error = simulated.std() / np.sqrt(len(simulated))
         assert abs(expected[goals == goal][0] - simulated.mean()) < 5 * error
     ratio = column(folder, FOUR_ROOMS, MBRL.label, "reward") / expected
-    for run_ratio, found in zip(ratio, evidence.efficiency(FOUR_ROOMS, MBRL.label), strict=True):
+    for run_ratio, found in zip(ratio, stored.efficiency(FOUR_ROOMS, MBRL.label), strict=True):
         means = [run_ratio[e : e + 5].mean() for e in range(len(run_ratio) - 4)]
         learned = [e + 1 for e in range(len(means)) if min(means[e:]) >= 0.9]
         assert found == (learned[0] if learned else np.inf)
 
 
-def claim(evidence, words):
-    return next(f for f in findings(evidence) if words in f.claim)
+def claim(stored, words):
+    return next(f for f in findings(stored) if words in f.claim)
 
 
 def numbers_in(text):
     return [float(n.replace(",", "")) for n in re.findall(r"-?\d[\d,]*\.?\d*", text)]
 
 
-def test_the_gap_in_reward_follows_from_the_raw_rows(folder, evidence):
-    finding = claim(evidence, "Windy four rooms: FWRL earns more")
+def test_the_gap_in_reward_follows_from_the_raw_rows(folder, stored):
+    finding = claim(stored, "Windy four rooms: FWRL earns more")
     ours = column(folder, WINDY, FWRL.label, "reward").mean()
     for agent in ("QL", "QLCAT", "MBRL (straight lines)", "MBRL"):
         gap = ours - column(folder, WINDY, agent, "reward").mean()
         assert f"{agent}: {gap:,.1f} [" in finding.numbers
 
 
-def test_the_factor_over_the_next_best_follows_from_the_raw_rows(folder, evidence):
-    finding = claim(evidence, "Four rooms: twice the median reward of the next best baseline, with a planner free")
+def test_the_factor_over_the_next_best_follows_from_the_raw_rows(folder, stored):
+    finding = claim(stored, "Four rooms: twice the median reward of the next best baseline, with a planner free")
     factor = np.median(column(folder, FOUR_ROOMS, FWRL.label, "reward")) / np.median(
         column(folder, FOUR_ROOMS, MBRL.label, "reward")
     )
@@ -110,7 +110,7 @@ def test_the_factor_over_the_next_best_follows_from_the_raw_rows(folder, evidenc
     assert finding.verdict == ("holds" if numbers_in(finding.numbers)[1] >= 2 else "does not hold")
 
 
-def test_the_h_maze_counts_follow_from_the_raw_steps(folder, evidence):
+def test_the_h_maze_counts_follow_from_the_raw_steps(folder, stored):
     world = load_world("h-maze")
     start, goal = world.state_at(0, 2), world.state_at(2, 2)
     for agent, words in ((FWRL.label, "Algorithm 1) takes the shortest"), (FWRL_EXACT.label, "(exact) takes the")):
@@ -124,12 +124,12 @@ def test_the_h_maze_counts_follow_from_the_raw_steps(folder, evidence):
             moves = [row for row in rows if not row[2]]
             assert rows[0][0] == start
             straight += len(moves) == 4 and moves[-1][1] == goal
-        assert f"shortest path in {straight} of {SEEDS} runs" in claim(evidence, words).numbers
-    assert evidence.seeds(H_MAZE) == SEEDS
+        assert f"shortest path in {straight} of {SEEDS} runs" in claim(stored, words).numbers
+    assert stored.seeds(H_MAZE) == SEEDS
 
 
-def test_the_muddy_costs_follow_from_the_raw_audits(folder, evidence):
-    finding = claim(evidence, "Muddy rooms")
+def test_the_muddy_costs_follow_from_the_raw_audits(folder, stored):
+    finding = claim(stored, "Muddy rooms")
     costs = []
     for agent in (FWRL_EXACT.label, "FWRL (fewest steps)"):
         sql = f"SELECT value FROM audits WHERE experiment = '{MUDDY.id}' AND agent = '{agent}' ORDER BY seed, goal"
@@ -141,7 +141,7 @@ def test_the_muddy_costs_follow_from_the_raw_audits(folder, evidence):
 
 def test_a_random_walkers_stay_follows_from_simulation():
     world = load_world("four-rooms")
-    stay = random_stay(world)
+    leaving = room_exit(world)
     rng = np.random.default_rng(0)
     rooms = {}
     for s in range(world.n_states):
@@ -156,7 +156,7 @@ def test_a_random_walkers_stay_follows_from_simulation():
             s = world.outcomes(s, int(rng.integers(4)))[0].next_state
             steps += 1
         times.append(steps)
-    assert abs(np.mean(times) - stay.random) < 5 * np.std(times) / np.sqrt(len(times))
+    assert abs(np.mean(times) - leaving.random) < 5 * np.std(times) / np.sqrt(len(times))
 
 
 class Page(HTMLParser):
@@ -172,7 +172,7 @@ class Page(HTMLParser):
         self.text.append(data)
 
 
-def test_the_page_is_one_file_with_every_claim_and_picture(folder, evidence):
+def test_the_page_is_one_file_with_every_claim_and_picture(folder, stored):
     text = (folder / "report.html").read_text(encoding="utf-8")
     page = Page()
     page.feed(text)
@@ -180,14 +180,14 @@ def test_the_page_is_one_file_with_every_claim_and_picture(folder, evidence):
     assert all(source.startswith("data:image/") for source in page.sources)
     assert "http" not in re.sub(r"base64,[A-Za-z0-9+/=]+", "", text)
     shown = "".join(page.text)
-    for finding in findings(evidence):
+    for finding in findings(stored):
         assert finding.claim in shown
         assert finding.numbers in shown
 
 
-def test_the_markdown_shows_the_same_verdicts_and_its_pictures_exist(folder, evidence):
+def test_the_markdown_shows_the_same_verdicts_and_its_pictures_exist(folder, stored):
     text = (folder / "report.md").read_text(encoding="utf-8")
-    for finding in findings(evidence):
+    for finding in findings(stored):
         assert f"| {finding.claim} | **{finding.verdict}** | {finding.numbers} |" in text
     for name in re.findall(r"\]\((figures/[^)]+)\)", text):
         assert (folder / Path(name)).is_file()
@@ -204,5 +204,5 @@ def test_a_single_experiment_makes_a_smaller_report(tmp_path):
         run_experiments(store, [H_MAZE], seeds=1)
         report = write_report(store, tmp_path)
     assert len(report.findings) == 3
-    assert {picture.name for picture in report.pictures} == {"h-maze", "h-maze-film"}
+    assert {picture.name for picture in report.figures} == {"h-maze", "h-maze-film"}
     json.dumps([finding._asdict() for finding in report.findings])

@@ -31,6 +31,7 @@ def starts_of(result):
 def drawn():
     world = from_map(TWO_ROOMS_AND_A_CELL)
     result = fwrl.run(world, made(world), episodes=3000, steps=1, seed=0, trajectory=True)
+    assert result.trajectory is not None
     return result.goal, result.trajectory.state
 
 
@@ -64,20 +65,20 @@ def test_respawns_are_uniform_as_well():
     assert chisquare(np.bincount(respawns)[[0, 1, 3, 4]]).pvalue > 0.01
 
 
-def test_every_agent_meets_the_same_goals_and_starts():
+def test_every_agent_gets_the_same_goals_and_starts():
     world = fwrl.load_world("windy-four-rooms")
-    lived = {
+    finished = {
         name: fwrl.run(world, made(world, name, seed), episodes=6, steps=300, seed=11, trajectory=True)
         for seed, name in enumerate(agent_names())
     }
-    reference = lived["fwrl"]
-    for name, result in lived.items():
+    reference = finished["fwrl"]
+    for name, result in finished.items():
         np.testing.assert_array_equal(result.goal, reference.goal, err_msg=name)
         for ours, theirs in zip(starts_of(result), starts_of(reference), strict=True):
             n = min(len(ours), len(theirs))
             assert ours[:n] == theirs[:n]
     # The comparison is about something: agents respawn, and not equally often.
-    visits = {name: int(result.visits.sum()) for name, result in lived.items()}
+    visits = {name: int(result.visits.sum()) for name, result in finished.items()}
     assert visits["fwrl"] > 2 * visits["random"] > 0
 
 
@@ -95,6 +96,7 @@ def test_other_seeds_other_goals():
 def test_a_fixed_start_is_kept_and_goals_are_drawn_to_match_it():
     world = from_map(TWO_ROOMS_AND_A_CELL)
     result = fwrl.run(world, made(world), episodes=300, steps=1, seed=0, start=3, trajectory=True)
+    assert result.trajectory is not None
     assert set(result.trajectory.state.tolist()) == {3}
     assert set(result.goal.tolist()) == {2, 4}
     walked = rollout(Task(world), made(world), episodes=300, steps=1, seed=0, start=3)
@@ -107,12 +109,13 @@ def test_a_one_way_trip_is_run_when_asked_for_and_never_drawn():
         "trap", [[[(1.0, 1, -1.0)]] * 2, [[(1.0, 0, -1.0)], [(1.0, 2, -1.0)]], [[(1.0, 2, -1.0)]] * 2]
     )
     drawn = fwrl.run(world, made(world), episodes=100, steps=1, trajectory=True)
+    assert drawn.trajectory is not None
     assert set(drawn.goal.tolist()) == set(drawn.trajectory.state.tolist()) == {0, 1}
     asked = fwrl.run(world, made(world), episodes=1, steps=200, goal=2, start=0)
     assert asked.visits[0] > 10
     with pytest.raises(TaskError, match="some state can reach and return from, got state 2"):
         fwrl.run(world, made(world), episodes=1, steps=5, goal=2)
-    with pytest.raises(TaskError, match="nothing leads to from state 2"):
+    with pytest.raises(TaskError, match="cannot be reached from the start, state 2"):
         fwrl.run(world, made(world), episodes=1, steps=5, goal=0, start=2)
 
 
@@ -129,7 +132,7 @@ def test_a_goal_or_start_that_makes_no_trip_is_refused():
         fwrl.run(world, made(world), episodes=1, steps=5, goal=5)
     with pytest.raises(TaskError, match=r"state 5, \(7, 0\); choose another start"):
         fwrl.run(world, made(world), episodes=1, steps=5, start=5)
-    with pytest.raises(TaskError, match="nothing leads to from state 0"):
+    with pytest.raises(TaskError, match="cannot be reached from the start, state 0"):
         fwrl.run(world, made(world), episodes=1, steps=5, goal=3, start=0)
     with pytest.raises(TaskError, match="choose two states that differ"):
         fwrl.run(world, made(world), episodes=1, steps=5, goal=3, start=3)

@@ -6,11 +6,12 @@ import pytest
 from gymnasium import spaces
 
 import fwrl
+from fwrl.envs import WorldEnv
 from fwrl.errors import FwrlError, OptionError, PositiveCycleError
 
 
 class Corridor(gymnasium.Env):
-    """Somebody else's goal environment: n cells in a row, and no word about path rewards."""
+    """A goal environment that is not fwrl's: n cells in a row, no path rewards in info."""
 
     def __init__(self, n=6, step_reward=-1.0, goal_reward=5.0, dtype=np.int64):
         self.n, self.step_reward, self.goal_reward, self.dtype = n, step_reward, goal_reward, dtype
@@ -55,7 +56,7 @@ def test_same_seed_same_result(name, tmp_path):
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
 
 
-def test_what_came_of_it_is_told_episode_by_episode():
+def test_results_are_given_episode_by_episode():
     learned = fwrl.learn(made("fwrl"), four_rooms(), 4000, seed=0)
     assert len(learned.reward) == len(learned.steps) == len(learned.success) > 20
     assert learned.steps.sum() <= 4000
@@ -71,12 +72,12 @@ def test_four_rooms_are_learned(name):
     fwrl.learn(agent, env, 20_000, seed=0)
     world = env.unwrapped.world
     distance = np.array([world.distances_to(g) for g in range(68)])
-    believed = np.array([agent.values(g) for g in range(68)]) / -2.5e-4
-    known = np.isfinite(believed)
+    estimated = np.array([agent.values(g) for g in range(68)]) / -2.5e-4
+    known = np.isfinite(estimated)
     assert known.mean() > 0.99
     # No path is better than the shortest; nearly all that are known are the shortest.
-    assert np.all(believed[known] >= distance[known] - 1e-6)
-    assert np.isclose(believed, distance).mean() > 0.95
+    assert np.all(estimated[known] >= distance[known] - 1e-6)
+    assert np.isclose(estimated, distance).mean() > 0.95
 
 
 class OneTrip(gymnasium.Wrapper):
@@ -86,8 +87,9 @@ class OneTrip(gymnasium.Wrapper):
         return self.env.reset(seed=seed, options={"start": (0, 0), "goal": (2, 2)})
 
 
-def test_agents_that_live_on_the_goal_reward_learn_as_well():
+def test_agents_that_learn_from_the_goal_reward_learn_as_well():
     env = OneTrip(gymnasium.make("fwrl/HMaze-v0"))
+    assert isinstance(env.unwrapped, WorldEnv)
     world = env.unwrapped.world
     start, goal = world.state_at(0, 0), world.state_at(2, 2)
     agent, forgetful = made("qlcat", n_states=7), made("ql", n_states=7)
@@ -113,12 +115,12 @@ def test_other_peoples_environments_say_what_the_goal_pays_by_goal_reward(dtype)
     np.testing.assert_array_equal([[agent.value(s, g) for g in range(6)] for s in range(6)], expected)
 
 
-def test_a_goal_reward_nobody_mentioned_shows_as_a_profitable_cycle_and_says_so():
-    with pytest.raises(PositiveCycleError, match="say how much with goal_reward"):
+def test_an_undeclared_goal_reward_closes_a_positive_cycle_and_the_error_says_so():
+    with pytest.raises(PositiveCycleError, match="pass the amount as goal_reward"):
         fwrl.learn(made("fwrl", 6, 2), Corridor(), 2000, seed=0)
 
 
-def test_an_episode_that_is_cut_off_goes_on_with_the_next_and_teaches_no_arrival():
+def test_a_truncated_episode_is_followed_by_the_next_and_is_no_arrival():
     agent = made("random", 6, 2)
     learned = fwrl.learn(agent, Corridor(n=6, step_reward=0.0), 5000, seed=0, goal_reward=5.0)
     assert set(np.unique(learned.reward)) == {0.0, 5.0}

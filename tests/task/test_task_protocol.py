@@ -32,13 +32,14 @@ def test_reaching_the_goal_takes_two_steps():
     world = ring(4)
     result = fwrl.run(world, made(world), episodes=1, steps=7, goal=2, start=0, trajectory=True)
     t = result.trajectory
+    assert t is not None
     assert t.state.tolist() == [0, 1, 2, 0, 1, 2, 0]
     assert t.next_state.tolist() == [1, 2, 0, 1, 2, 0, 1]
     assert t.reward.tolist() == [-1, -1, 10, -1, -1, 10, -1]
     assert t.arrived.tolist() == [False, False, True] * 2 + [False]
 
 
-def test_what_an_episode_comes_to():
+def test_the_result_of_an_episode():
     world = ring(4)
     result = fwrl.run(world, made(world), episodes=1, steps=7, goal=2, start=0)
     assert result.reward.tolist() == [2 * 10 - 5]
@@ -73,7 +74,9 @@ def test_a_bump_into_a_wall_costs_reward_and_no_distance():
     world = from_outcomes("sticky", [[[(1.0, 1, -1.0)], [(1.0, 0, -1.0)]], [[(1.0, 0, -1.0)]] * 2])
     agent = made(world, "random")
     result = fwrl.run(world, agent, episodes=1, steps=500, goal=1, start=0, trajectory=True)
-    stayed = (result.trajectory.state == result.trajectory.next_state).sum()
+    t = result.trajectory
+    assert t is not None
+    stayed = (t.state == t.next_state).sum()
     assert stayed > 100
     np.testing.assert_array_equal(result.visit_distance, np.ones(result.visits[0]))
 
@@ -84,11 +87,13 @@ def test_without_respawn_an_episode_ends_on_arriving():
     assert result.steps.tolist() == [4, 4, 4]
     assert result.visits.tolist() == [1, 1, 1]
     assert result.reward.tolist() == [10 - 3] * 3
-    assert result.trajectory.episode.tolist() == [0] * 4 + [1] * 4 + [2] * 4
-    # The arriving step goes nowhere.
-    assert result.trajectory.next_state[result.trajectory.arrived].tolist() == [3, 3, 3]
+    t = result.trajectory
+    assert t is not None
+    assert t.episode.tolist() == [0] * 4 + [1] * 4 + [2] * 4
+    # The arriving step ends where it began.
+    assert t.next_state[t.arrived].tolist() == [3, 3, 3]
     walked = list(rollout(task, made(task.world), episodes=3, steps=100, goal=3, start=0))
-    assert [step.next_state for step in walked] == result.trajectory.next_state.tolist()
+    assert [step.next_state for step in walked] == t.next_state.tolist()
 
 
 def test_states_within_the_threshold_arrive_and_the_shortest_way_ends_there():
@@ -96,6 +101,7 @@ def test_states_within_the_threshold_arrive_and_the_shortest_way_ends_there():
     # States 4 and 5 lie within 2 moves of 6.
     result = fwrl.run(world, made(world), episodes=1, steps=10, goal=6, start=0, goal_threshold=2, trajectory=True)
     t = result.trajectory
+    assert t is not None
     assert t.state[t.arrived].tolist() == [4, 4]
     assert result.visit_distance.tolist() == result.visit_shortest.tolist() == [4, 4]
     assert Task(world, goal_threshold=2).setup(6).starts.tolist() == [0, 1, 2, 3, 7]

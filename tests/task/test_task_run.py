@@ -1,4 +1,6 @@
-"""Runs: what they report agrees with what happened, and what makes no sense is refused."""
+"""Runs: results agree with the trajectory, and invalid runs are refused."""
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,13 +17,13 @@ def made(world, name="fwrl", seed=0, **options):
 
 
 @pytest.fixture(scope="module", params=["windy-four-rooms", "muddy-rooms"])
-def lived(request):
+def finished(request):
     world = fwrl.load_world(request.param)
     return world, fwrl.run(world, made(world), episodes=5, steps=400, seed=3, trajectory=True)
 
 
-def test_the_sums_of_the_trajectory_are_the_numbers_of_the_episodes(lived):
-    _world, result = lived
+def test_the_sums_of_the_trajectory_are_the_numbers_of_the_episodes(finished):
+    _world, result = finished
     t = result.trajectory
     for e in range(5):
         mine = t.episode == e
@@ -34,8 +36,8 @@ def test_the_sums_of_the_trajectory_are_the_numbers_of_the_episodes(lived):
     np.testing.assert_allclose([part.sum() for part in by_episode], result.distance)
 
 
-def test_distances_are_those_between_the_states_of_the_trajectory(lived):
-    world, result = lived
+def test_distances_are_those_between_the_states_of_the_trajectory(finished):
+    world, result = finished
     t = result.trajectory
     to = np.array([world.distances_to(g) for g in range(world.n_states)])
     for e in range(5):
@@ -50,8 +52,8 @@ def test_distances_are_those_between_the_states_of_the_trajectory(lived):
         assert result.shortest[e] == pytest.approx(to[result.goal[e], began].sum())
 
 
-def test_every_step_of_the_trajectory_is_an_outcome_of_the_world(lived):
-    world, result = lived
+def test_every_step_of_the_trajectory_is_an_outcome_of_the_world(finished):
+    world, result = finished
     t = result.trajectory
     goals = result.goal[t.episode]
     np.testing.assert_array_equal(t.arrived, t.state == goals)
@@ -65,14 +67,15 @@ def test_every_step_of_the_trajectory_is_an_outcome_of_the_world(lived):
 
 
 def test_outcomes_happen_as_often_as_the_world_says():
-    world = from_outcomes("dice", [[[(0.5, 0, -1.0), (0.2, 1, -1.0), (0.3, 2, -1.0)]]] * 3)
+    world = from_outcomes("chance", [[[(0.5, 0, -1.0), (0.2, 1, -1.0), (0.3, 2, -1.0)]]] * 3)
     result = fwrl.run(world, made(world, "random"), episodes=1, steps=30_000, seed=0, trajectory=True)
     t = result.trajectory
+    assert t is not None
     share = np.bincount(t.next_state[~t.arrived]) / (~t.arrived).sum()
     np.testing.assert_allclose(share, [0.5, 0.2, 0.3], atol=0.01)
 
 
-def test_live_gives_the_same_episodes_one_at_a_time():
+def test_run_episodes_gives_the_same_episodes_one_at_a_time():
     world = fwrl.load_world("four-rooms")
     whole = fwrl.run(world, made(world), episodes=4, steps=100, seed=1)
     parts = list(run_episodes(Task(world), made(world), episodes=4, steps=100, seed=1))
@@ -80,7 +83,7 @@ def test_live_gives_the_same_episodes_one_at_a_time():
     assert [e.goal for e in parts] == whole.goal.tolist()
 
 
-def test_an_agent_that_does_not_learn_is_as_it_was():
+def test_an_agent_that_does_not_learn_is_unchanged():
     world = fwrl.load_world("four-rooms")
     agent = made(world)
     fwrl.run(world, agent, episodes=1, steps=50, learn=False)
@@ -105,13 +108,14 @@ def test_a_run_may_go_on_with_an_agent_that_has_run_before():
     assert again > first
 
 
-def test_what_makes_no_sense_is_refused_in_words():
+def test_invalid_runs_are_refused_in_words():
     world = fwrl.load_world("four-rooms")
     with pytest.raises(OptionError, match="agent for 68 states and 4 actions, this one is for 67 and 4"):
         fwrl.run(world, fwrl.make_agent("fwrl", 67, 4))
     with pytest.raises(OptionError, match="agent for 68 states and 4 actions, this one is for 68 and 3"):
         next(rollout(Task(world), fwrl.make_agent("fwrl", 68, 3), episodes=1, steps=1))
-    for nothing in ({"episodes": 0}, {"episodes": -2}, {"steps": 0}):
+    invalid: list[dict[str, Any]] = [{"episodes": 0}, {"episodes": -2}, {"steps": 0}]
+    for nothing in invalid:
         with pytest.raises(OptionError, match="at least one episode of at least one step"):
             fwrl.run(world, made(world), **nothing)
     with pytest.raises(OptionError, match="at least one episode of at least one step, got 0 of 5"):
@@ -132,9 +136,9 @@ def test_a_goal_reward_that_is_none_is_refused(goal_reward):
         Task(from_map("..."), goal_reward=goal_reward)
 
 
-def test_a_world_with_a_profitable_cycle_is_named():
+def test_a_world_with_a_positive_cycle_is_named():
     world = from_outcomes("mint", [[[(1.0, 1, 1.0)]], [[(1.0, 2, 0.0)]], [[(1.0, 0, 0.0)]]])
-    with pytest.raises(PositiveCycleError, match="the world 'mint' has a cycle that gains reward"):
+    with pytest.raises(PositiveCycleError, match="the world 'mint' has a positive cycle"):
         fwrl.run(world, made(world), episodes=3, steps=50)
 
 

@@ -87,7 +87,7 @@ def test_a_registered_world_appears_everywhere() -> None:
     register_world("coin", coin)
     assert load_world("coin", reward=-2.0).outcomes(1, 0) == [(1.0, 0, -2.0)]
     assert "coin" in world_names()
-    assert ("coin", "A coin that is tossed.", 2) in describe_worlds()
+    assert ("coin", "A coin that is tossed.", 2) in list(describe_worlds())
 
 
 @pytest.mark.parametrize("name", ["four-rooms", "maze-5x5-0"])

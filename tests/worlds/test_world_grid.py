@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fwrl.errors import FwrlError, MapError, OptionError
 from fwrl.worlds import World, load_world
-from fwrl.worlds.grid import from_map
+from fwrl.worlds.grid import MoveSet, from_map
 
 STEP = -2.5e-4
 UP, DOWN, LEFT, RIGHT = range(4)
@@ -112,7 +112,7 @@ def test_octile_diagonals_need_both_straight_cells() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(maps(), st.sampled_from([0.0, 0.25, 1.0]), st.sampled_from(["four", "octile"]))
-def test_any_map_makes_a_world(text: str, wind: float, moves: str) -> None:
+def test_any_map_makes_a_world(text: str, wind: float, moves: MoveSet) -> None:
     """Probabilities sum to 1, distances are those of networkx, and steps travel the distance."""
     world = from_map(text, wind=wind, moves=moves)
     graph = nx.Graph()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -71,7 +71,7 @@ def test_absorbing_states_stay_for_nothing_and_the_others_keep_their_table(name:
             if s in world.terminals:
                 assert world.outcomes(s, a) == [(1.0, s, 0.0)]
                 continue
-            table = env.unwrapped.P[s][a]
+            table = cast(Any, env.unwrapped).P[s][a]
             mean = sum(p * r for p, _, r, _ in table)
             got = sum(o.probability * (o.reward + world.terminals.get(o.next_state, 0.0)) for o in world.outcomes(s, a))
             assert got == pytest.approx(mean)

@@ -63,10 +63,10 @@ def test_a_seed_keeps_its_maze_from_version_to_version() -> None:
 
 
 @pytest.mark.parametrize("arguments", [(4, 5, 0), (5, 4, 0), (1, 5, 0), (3, 3, 0), (5, 5, -1), (5, 5, 0, 2.0)])
-def test_mazes_that_cannot_be_are_refused(arguments: tuple[int, int, int]) -> None:
-    width, height, seed, *loops = arguments
+def test_mazes_that_cannot_be_are_refused(arguments: tuple[int, int, int] | tuple[int, int, int, float]) -> None:
+    width, height, seed, loops = (*arguments, 0.1)[:4]
     with pytest.raises(OptionError, match="expected"):
-        random_maze(width, height, seed, **({"loops": loops[0]} if loops else {}))
+        random_maze(int(width), int(height), int(seed), loops=loops)
 
 
 @pytest.mark.parametrize(("size", "states"), [(3, 8), (9, 68), (32, 965), (64, 3973)])

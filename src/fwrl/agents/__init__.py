@@ -1,11 +1,56 @@
-"""Agents: they know only integers.
+"""Agents: integers in, integers out. States and actions are numbered from 0.
 
 >>> agent = make_agent("fwrl", n_states=3, n_actions=2, seed=0)
 >>> agent.observe_many([0, 1], [1, 0], [-1.0, -1.0], [1, 2])
 >>> agent.action_values(0, 2)
 array([-inf,  -2.])
+
+What an author of an agent needs is here as well: `Agent`, `Config`, `no_episode`, `register_verbs`, `compiled`,
+`LEARNED`, `POSITIVE_CYCLE` and `register_agent`.
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from fwrl.agents.registry import agent_class, agent_names, load, make_agent, register_agent
 
-__all__ = ["agent_class", "agent_names", "load", "make_agent", "register_agent"]
+if TYPE_CHECKING:
+    from fwrl.agents.agent import Agent, Config, no_episode
+    from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, Verbs, register_verbs
+    from fwrl.kernels.runtime.compiled import compiled
+
+# Imported on first use: these import numba.
+_HOME = {
+    "Agent": "fwrl.agents.agent",
+    "Config": "fwrl.agents.agent",
+    "LEARNED": "fwrl.agents.verbs",
+    "POSITIVE_CYCLE": "fwrl.agents.verbs",
+    "Verbs": "fwrl.agents.verbs",
+    "compiled": "fwrl.kernels.runtime.compiled",
+    "no_episode": "fwrl.agents.agent",
+    "register_verbs": "fwrl.agents.verbs",
+}
+
+__all__ = [
+    "LEARNED",
+    "POSITIVE_CYCLE",
+    "Agent",
+    "Config",
+    "Verbs",
+    "agent_class",
+    "agent_names",
+    "compiled",
+    "load",
+    "make_agent",
+    "no_episode",
+    "register_agent",
+    "register_verbs",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOME[name]), name)

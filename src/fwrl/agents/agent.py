@@ -1,35 +1,45 @@
-"""What every agent is: tables, a generator, and two verbs over them.
+"""The base class of agents: tables, a generator, and two compiled verbs, `act` and `observe`, over them.
 
 `observe` gets path rewards: the goal reward is not part of F. On the arriving step (in the paper's protocol the
-one taken *on* the goal) `arrived` is true and the reward is the goal reward; FWRL and model-based agents learn
-nothing from it, Q-learning lives on it.
+one taken *on* the goal) `arrived` is true and the reward is the goal reward. FWRL and model-based agents learn
+nothing from it; Q-learning needs it.
 """
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fwrl.agents.tables import flattened, refilled, sizes_named
+from fwrl.agents.arguments import checked_index, checked_transitions
+from fwrl.agents.sections import EPISODE, Sections, named_sizes, restored_tables, saved_arrays
 from fwrl.agents.verbs import LEARNED, Verbs, all_action_values, observe_all
 from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, unknown_name
 from fwrl.files import Archive, write_archive
 from fwrl.kernels.exploration import EXPLORE, GOAL, STEP, STEPS
 from fwrl.kernels.graph.edges import with_capacity
-from fwrl.kernels.ties import first_best, pick_best
+from fwrl.kernels.runtime.ties import first_best, least_tie, pick_best
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Tables = TypeVar("Tables", default=Any)
+else:
+    from typing import TypeVar
+
+    Tables = TypeVar("Tables")
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+ValueKind = Literal["path reward", "return", "steps"]
 
 DEFAULT_STEPS = 400
-CHUNK = 1 << 20  # transitions that observe_many makes room for at a time
+CHUNK = 1 << 20  # transitions for which observe_many reserves memory at a time
 
 
 @dataclass(frozen=True)
@@ -38,7 +48,7 @@ class Config:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
-        """The configuration with these options, the others at their defaults."""
+        """The configuration with `options`, the others at their defaults."""
         known = [field.name for field in fields(cls)]
         for name in options:
             if name not in known:
@@ -47,30 +57,59 @@ class Config:
 
 
 def no_episode() -> Ints:
-    """The clock of an agent that was never told a goal."""
+    """The field `episode` of an agent's tables before the first episode.
+
+    Returns:
+        (4,) goal (-1 for none), step, number of steps, and 1 to explore, at the indices `GOAL`, `STEP`, `STEPS` and
+        `EXPLORE` of `fwrl.kernels.exploration`.
+    """
     return np.array([-1, 0, DEFAULT_STEPS, 1], dtype=np.int64)
 
 
-class Agent(ABC):
+class Agent(ABC, Generic[Tables]):
     """Learns from transitions and answers: which action at state s for goal g?
 
-    Subclasses name themselves, declare their verbs, and say what their empty tables are. The field `clock` of
-    the tables holds the goal in use, the step of the episode, its length, and whether to explore.
+    A subclass sets `name`, `description`, `Config`, `verbs` and `sections`, and implements `empty_tables`. Its
+    tables are a NamedTuple of arrays, or of such NamedTuples, with a field `episode` made by `no_episode`.
+
+    Args:
+        n_states: number of states, S.
+        n_actions: number of actions, A.
+        seed: of the agent's own generator.
+        config: an instance of its `Config`; None for the defaults.
+
+    Attributes:
+        name: by which the agent is registered.
+        description: one line for lists of agents.
+        Config: the class of its options.
+        verbs: its compiled functions, from `register_verbs`.
+        sections: names in a saved file -> paths of fields in `saved_tables`; other fields are scratch. `episode` is
+            always saved.
+        tables: everything that it has learned.
+        rng: its generator.
     """
 
     name: ClassVar[str]
     description: ClassVar[str]
     Config: ClassVar[type[Config]]
-    scratch: tuple[str, ...] = ()  # fields, or fields of fields, that carry nothing from step to step
+    verbs: ClassVar[Verbs]
+    sections: ClassVar[Sections] = {}
 
-    believes: ClassVar[Literal["reward", "steps", "nothing"]] = "reward"  # what its values promise of a path
-
-    tables: Any
-    verbs: Verbs
+    tables: Tables
 
     @classmethod
-    def made_for(cls, config: Any) -> type[Agent]:
-        """The class that carries this configuration out; agents of one name may be of several minds."""
+    def class_for(cls, config: Any, n_states: int) -> type[Agent]:
+        """The class that implements a configuration.
+
+        One registered name may map to several classes, depending on its options.
+
+        Args:
+            config: an instance of `Config`.
+            n_states: number of states.
+
+        Returns:
+            This class, unless a subclass decides otherwise.
+        """
         return cls
 
     def __init__(
@@ -85,60 +124,120 @@ class Agent(ABC):
         self.n_states, self.n_actions = int(n_states), int(n_actions)
         self.config = self.Config() if config is None else config
         self.rng = np.random.default_rng(seed)
-        self.verbs = self.verbs_of_config()
         self.tables = self.empty_tables()
 
     @abstractmethod
-    def verbs_of_config(self) -> Verbs:
-        """The compiled functions that this configuration uses."""
+    def empty_tables(self) -> Tables:
+        """The tables of an agent that has observed nothing.
 
-    @abstractmethod
-    def empty_tables(self) -> Any:
-        """Tables that know nothing."""
+        Returns:
+            A NamedTuple of the type that `verbs` were registered with.
+        """
 
     def reserve(self, observations: int) -> None:
-        """Make room for this many more observations: tables with a field `edges` grow, others are fixed."""
-        if hasattr(self.tables, "edges"):
-            edges = with_capacity(self.tables.edges, observations)
-            if edges is not self.tables.edges:
-                self.tables = self.tables._replace(edges=edges)
+        """Grow the tables' field `edges`, if there is one; tables of fixed size stay as they are.
 
-    def prepare(self, goal: int) -> None:  # noqa: B027 (most agents have nothing to prepare)
-        """Get ready for an episode with this goal."""
+        Args:
+            observations: number of further observations to make room for.
+        """
+        edges = getattr(self.tables, "edges", None)
+        if edges is not None:
+            grown = with_capacity(edges, observations)
+            if grown is not edges:
+                self.tables = cast(Any, self.tables)._replace(edges=grown)
+
+    def prepare(self, goal: int) -> None:
+        """Called when an episode begins, before the goal is set.
+
+        Args:
+            goal: of the episode.
+        """
 
     def saved_tables(self) -> Any:
-        """The tables as a file holds them."""
+        """The tables as a file holds them.
+
+        Returns:
+            `tables`, unless a subclass leaves out what `completed_tables` can compute.
+        """
         return self.tables
 
-    def check_tables(self) -> None:  # noqa: B027 (some tables hold no indices)
-        """Refuse tables read from a file that would lead compiled code astray."""
+    def completed_tables(self, saved: Any) -> Tables:
+        """The inverse of `saved_tables`.
+
+        Args:
+            saved: tables from a file, in the form of `saved_tables`.
+
+        Returns:
+            The tables.
+
+        Raises:
+            FileError: the file is inconsistent.
+        """
+        tables: Tables = saved
+        return tables
+
+    def check_tables(self) -> None:
+        """Raise `FileError` for tables from a file with indices out of range or shapes that do not fit."""
+
+    @property
+    def value_kind(self) -> ValueKind | None:
+        """What values estimate.
+
+        "path reward": the reward of the way to the goal, without the goal reward. "return": the goal reward
+        included. "steps": minus the number of steps. None: nothing.
+        """
+        return "path reward"
 
     @property
     def goal(self) -> int | None:
         """The goal in use, None before the first episode."""
-        goal = int(self.tables.episode[GOAL])
+        goal = int(self._episode[GOAL])
         return goal if goal >= 0 else None
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
-        """Take up `goal`; exploration is spread over `steps`, or left out."""
+        """Begin an episode.
+
+        Args:
+            goal: state to reach.
+            steps: length of the episode, over which exploration decreases.
+            explore: False to act greedily throughout.
+        """
         goal = self._state(goal, "goal")
         if steps < 1:
             raise OptionError(f"expected an episode of at least one step, got {steps}")
         self.prepare(goal)
-        episode = self.tables.episode
+        episode = self._episode
         episode[GOAL], episode[STEP], episode[STEPS], episode[EXPLORE] = goal, 0, steps, int(explore)
 
     def act(self, state: int) -> int:
-        """The action to take now, exploring included."""
+        """Choose an action towards the goal in use; this draws from the generator.
+
+        Args:
+            state: where the agent is.
+
+        Returns:
+            The action, exploration included.
+        """
         state = self._state(state)
         if self.goal is None:
-            raise FwrlError("expected a goal first: call begin_episode(goal) before act(state)")
+            raise FwrlError("no goal is set; call begin_episode(goal) before act(state)")
         return int(self.verbs.act(self.tables, state, self.rng))
 
     def observe(self, state: int, action: int, reward: float, next_state: int, arrived: bool = False) -> None:
-        """Learn from one step."""
+        """Learn from one step.
+
+        Args:
+            state: where it began.
+            action: that was taken.
+            reward: the step's own reward; on the arriving step the goal reward.
+            next_state: where it ended.
+            arrived: whether this is the arriving step.
+
+        Raises:
+            PositiveCycleError: the step would close a positive cycle; the agent is unchanged.
+        """
         state, next_state = self._state(state), self._state(next_state)
-        action = _index(action, self.n_actions, "an action")
+        action = checked_index(action, self.n_actions, "an action")
         if not np.isfinite(reward):
             raise FwrlError(f"expected a finite reward, got {reward}")
         self.reserve(1)
@@ -147,11 +246,19 @@ class Agent(ABC):
             raise positive_cycle(state, action, reward, next_state)
 
     def observe_many(self, states: ArrayLike, actions: ArrayLike, rewards: ArrayLike, next_states: ArrayLike) -> None:
-        """Learn from transitions in order, in one compiled call: none of them the arriving step.
+        """Learn from N transitions in order, in one compiled call; none of them is an arriving step.
 
-        At a positive cycle the transitions before it stay learned, and the error says how many those are.
+        Args:
+            states: (N,) integers.
+            actions: (N,) integers.
+            rewards: (N,) finite numbers.
+            next_states: (N,) integers.
+
+        Raises:
+            PositiveCycleError: a transition would close a positive cycle; those before it stay learned, and the
+                message says how many these are.
         """
-        s, a, r, n = self._transitions(states, actions, rewards, next_states)
+        s, a, r, n = checked_transitions(states, actions, rewards, next_states, self.n_states, self.n_actions)
         loop = observe_all.of(self.verbs)
         for begin in range(0, len(s), CHUNK):
             part = slice(begin, begin + CHUNK)
@@ -163,46 +270,124 @@ class Agent(ABC):
                 raise PositiveCycleError(f"transition {k}: {error}; the {k} before it were learned")
 
     def action_values(self, state: int, goal: int) -> Floats:
-        """(A,) what the agent expects of each action at `state` on the way to `goal`."""
+        """The value of each action; `value_kind` says what it estimates.
+
+        Args:
+            state: where the action is taken.
+            goal: state to reach.
+
+        Returns:
+            (A,) values; -inf for actions that lead to no known path, where the agent can tell.
+        """
         state, goal = self._state(state), self._state(goal, "goal")
         values = np.empty(self.n_actions)
         self.verbs.action_values(self.tables, state, goal, values)
         return values
 
     def action_table(self, goal: int) -> Floats:
-        """(S, A) the action values of every state for one goal, in one compiled call."""
+        """The action values of every state, in one compiled call.
+
+        Args:
+            goal: state to reach.
+
+        Returns:
+            (S, A) values.
+        """
         goal = self._state(goal, "goal")
         table = np.empty((self.n_states, self.n_actions))
         all_action_values.of(self.verbs)(self.tables, goal, table)
         return table
 
     def value(self, state: int, goal: int) -> float:
-        """The best of the action values."""
+        """The value of a state.
+
+        Args:
+            state: where the way begins.
+            goal: state to reach.
+
+        Returns:
+            The largest action value, unless the agent says otherwise.
+        """
         return float(self.action_values(state, goal).max())
 
     def values(self, goal: int) -> Floats:
-        """(S,) the value of every state for one goal."""
+        """The value of every state.
+
+        Args:
+            goal: state to reach.
+
+        Returns:
+            (S,) values.
+        """
         best: Floats = self.action_table(goal).max(axis=1)
         return best
 
-    def promised(self, goal: int, step_reward: float | None) -> Floats:
-        """(S,) the path reward it believes in from every state; NaN where its values promise none.
+    def estimated_path_rewards(self, goal: int, step_reward: float | None) -> Floats:
+        """The path reward that the values of `goal` amount to.
 
-        Beliefs in steps are turned into rewards where every step costs the same, `step_reward`.
+        Args:
+            goal: state to reach.
+            step_reward: the reward of every step, by which steps become rewards; None where rewards differ.
+
+        Returns:
+            (S,) path rewards; NaN where the values estimate none.
         """
-        counts = self.believes == "steps" or getattr(self.config, "objective", "") == "steps"
-        if self.believes == "nothing" or (counts and not step_reward):
-            return np.full(self.n_states, np.nan)
-        values = self.values(goal)
-        return -step_reward * values if counts and step_reward else values
+        kind = self.value_kind
+        if kind == "path reward":
+            return self.values(goal)
+        if kind == "steps" and step_reward:
+            return -step_reward * self.values(goal)
+        return np.full(self.n_states, np.nan)
+
+    def arrival(self, state: int, goal: int) -> float:
+        """The estimated probability of ever arriving.
+
+        Args:
+            state: where the way begins.
+            goal: state to reach.
+
+        Returns:
+            A probability; NaN where the agent estimates none.
+        """
+        return float(self.arrivals(goal)[self._state(state)])
 
     def arrivals(self, goal: int) -> Floats:
-        """(S,) the probability of arriving that it believes in; NaN where its values say nothing of it."""
+        """The estimated probability of ever arriving, from every state.
+
+        Args:
+            goal: state to reach.
+
+        Returns:
+            (S,) probabilities; NaN where the agent estimates none.
+        """
+        self._state(goal, "goal")
         return np.full(self.n_states, np.nan)
 
     def greedy(self, state: int, goal: int) -> int:
-        """The best action; of several the one with the lowest number, so that asking changes nothing."""
+        """The best action; this draws nothing.
+
+        Args:
+            state: where the action is taken.
+            goal: state to reach.
+
+        Returns:
+            The action with the largest value, of several that tie the lowest.
+        """
         return int(first_best(self.action_values(state, goal)))
+
+    def best_actions(self, goal: int) -> NDArray[np.bool_]:
+        """The greedy actions of every state.
+
+        Args:
+            goal: state to reach.
+
+        Returns:
+            (S, A) True for every action whose value ties with the largest of its state.
+        """
+        table = self.action_table(goal)
+        least = np.array([least_tie(best) for best in table.max(axis=1)])
+        ties: NDArray[np.bool_] = table >= least[:, None]
+        return ties
 
     def predict(
         self,
@@ -211,10 +396,16 @@ class Agent(ABC):
         episode_start: Any = None,
         deterministic: bool = True,
     ) -> tuple[Any, None]:
-        """Greedy actions for observations of a goal environment, one or a batch, in Stable-Baselines3's way.
+        """Greedy actions for observations of a goal environment, with the interface of Stable-Baselines3.
 
-        `deterministic=False` breaks ties at random with the agent's own generator. `state` and
-        `episode_start` are accepted for that interface; these policies have no hidden state.
+        Args:
+            observation: integers under "observation" and "desired_goal": one each, (n,) or (n, 1).
+            state: ignored; these policies have no hidden state.
+            episode_start: ignored.
+            deterministic: False to break ties at random, with the agent's generator.
+
+        Returns:
+            The action, or (n,) actions, and None.
         """
         try:
             states = np.asarray(observation["observation"])
@@ -235,7 +426,11 @@ class Agent(ABC):
         return np.array(chosen, dtype=np.int64).reshape(pairs.shape[0], -1)[:, 0], None
 
     def save(self, path: str | Path) -> None:
-        """Write everything needed to go on bit for bit: tables, clock and generator."""
+        """Write the tables and the generator, so that a loaded agent continues bit for bit.
+
+        Args:
+            path: file to write or replace.
+        """
         details = {
             "name": self.name,
             "n_states": self.n_states,
@@ -243,21 +438,28 @@ class Agent(ABC):
             "config": asdict(self.config),
             "generator": self.rng.bit_generator.state,
         }
-        arrays = dict(flattened(self.saved_tables(), self.scratch))
-        write_archive(path, "agent", details, arrays)
+        write_archive(path, "agent", details, saved_arrays(self.saved_tables(), {**self.sections, **EPISODE}))
 
     @classmethod
     def restore(cls, archive: Archive) -> Agent:
-        """The agent that was saved."""
+        """The agent that was saved.
+
+        Args:
+            archive: an opened file of an agent with this class's name.
+
+        Returns:
+            An agent of the class for its options.
+        """
         try:
-            details = archive.details
-            config = cls.Config.of(details["config"])
-            agent = cls.made_for(config)(*sizes_named(archive), 0, config)
-            agent.rng.bit_generator.state = details["generator"]
-            agent.tables = refilled(agent.tables, archive, agent.scratch)
+            config = cls.Config.of(archive.details["config"])
+            n_states, n_actions = named_sizes(archive)
+            agent = cls.class_for(config, n_states)(n_states, n_actions, 0, config)
+            agent.rng.bit_generator.state = archive.details["generator"]
+            saved = restored_tables(agent.saved_tables(), archive, {**agent.sections, **EPISODE})
+            agent.tables = agent.completed_tables(saved)
             goal, step, steps, explore = agent.tables.episode
-            if not (-1 <= goal < agent.n_states and step >= 0 and steps >= 1 and explore in (0, 1)):
-                raise FileError("expected a clock with a goal, a step, a number of steps, and 0 or 1")
+            if not (-1 <= goal < n_states and step >= 0 and steps >= 1 and explore in (0, 1)):
+                raise FileError("expected an episode as goal, step, number of steps, and 0 or 1")
             agent.check_tables()
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
             raise FileError(f"{str(archive.path)!r} does not hold a sound {cls.name!r} agent: {error}") from error
@@ -267,56 +469,18 @@ class Agent(ABC):
         options = ", ".join(f"{k}={v!r}" for k, v in asdict(self.config).items())
         return f"<{self.name} agent, {self.n_states} states, {self.n_actions} actions, {options}>"
 
-    def _state(self, state: int, what: str = "state") -> int:
-        return _index(state, self.n_states, f"a {what}")
+    @property
+    def _episode(self) -> Ints:
+        episode: Ints = cast(Any, self.tables).episode
+        return episode
 
-    def _transitions(
-        self, states: ArrayLike, actions: ArrayLike, rewards: ArrayLike, next_states: ArrayLike
-    ) -> tuple[Ints, Ints, Floats, Ints]:
-        s, a, n = (
-            _integers(values, limit, what)
-            for values, limit, what in (
-                (states, self.n_states, "states"),
-                (actions, self.n_actions, "actions"),
-                (next_states, self.n_states, "next states"),
-            )
-        )
-        r = np.ascontiguousarray(rewards, dtype=np.float64)
-        if not len(s) == len(a) == len(r) == len(n) or r.ndim != 1:
-            raise FwrlError(
-                "expected four sequences of one length, got "
-                f"{len(s)} states, {len(a)} actions, {r.size} rewards, {len(n)} next states"
-            )
-        if not np.isfinite(r).all():
-            k = int(np.argmin(np.isfinite(r)))
-            raise FwrlError(f"expected finite rewards, transition {k} has {r[k]}")
-        return s, a, r, n
+    def _state(self, state: int, what: str = "state") -> int:
+        return checked_index(state, self.n_states, f"a {what}")
 
 
 def positive_cycle(state: int, action: int, reward: float, next_state: int) -> PositiveCycleError:
-    """The error for a step that would make some cycle profitable."""
+    """The error for a step that would close a positive cycle."""
     return PositiveCycleError(
-        f"expected no cycle that gains reward, but going from state {state} by action {action} to "
-        f"{next_state} for {reward:g} closes one; check the sign of the rewards, and pass goal rewards "
-        "with arrived=True"
+        f"going from state {state} by action {action} to {next_state} for {reward:g} would close a positive cycle; "
+        "check the sign of the rewards, and pass goal rewards with arrived=True"
     )
-
-
-def _index(value: int, limit: int, what: str) -> int:
-    """`value` as Python's own integer: compiled code would be compiled anew for every other kind."""
-    try:
-        index = operator.index(value)
-    except TypeError:
-        raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {value!r}") from None
-    if not 0 <= index < limit:
-        raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {index}")
-    return index
-
-
-def _integers(values: ArrayLike, limit: int, what: str) -> Ints:
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise FwrlError(f"expected a sequence of integers as {what}, got {array.dtype} {array.shape}")
-    if array.size and not (array.min() >= 0 and array.max() < limit):
-        raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {array.min()} to {array.max()}")
-    return np.ascontiguousarray(array, dtype=np.int64)

@@ -2,30 +2,33 @@
 goal from every step; L.-J. Lin (1992), "Self-Improving Reactive Agents Based on Reinforcement Learning, Planning and
 Teaching", Machine Learning 8, which learns from past steps again.
 
-Q(s, a, g) is the path reward from s, starting with a, to g. For a transition s, a, r -> s', for every goal g at once,
+Q(s, a, g) is the path reward from s, starting with a, to g. A transition s, a, r -> s' updates every goal g at once,
 
     Q(s, a, g) <- Q(s, a, g) + alpha (r + (0 if s' = g else max_b Q(s', b, g)) - Q(s, a, g))
 
-for the step just made, and for `replays` more, drawn uniformly from the last `capacity` of them. The goal reward is
-no part of Q, and the step that pays it is not learned from. Where rewards are negative, an `initial_value` of 0 is
-optimistic: what was never tried looks as if it led straight to the goal.
+by the step just made and by `replays` more, drawn uniformly from the last `capacity`. The goal reward is not part of
+Q, and the step that pays it is not learned from. Where rewards are negative, an `initial_value` of 0 is optimistic: an
+action that was never tried counts as if it led straight to the goal.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import no_episode
-from fwrl.agents.all_goals import AllGoalsAgent, check_whole, table_of_pairs
+from fwrl.agents.all_goals import AllGoalsAgent, table_of_pairs
+from fwrl.agents.options import check_whole
 from fwrl.agents.ql import QConfig
-from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
+from fwrl.agents.sections import REPLAY, Sections
+from fwrl.agents.soundness import check_ring
+from fwrl.agents.verbs import LEARNED, register_verbs
 from fwrl.errors import FileError
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
-from fwrl.kernels.replay import Ring, check_ring, draw, empty_ring, store
+from fwrl.kernels.model.replay import Ring, draw, empty_ring, store
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.splitmix64 import new_splitmix64
 
@@ -35,7 +38,14 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class AllGoalsConfig(QConfig):
-    """`learning_rate` alpha, `initial_value` of every Q(s, a, g), `replays` per step, `capacity` of the ring."""
+    """Options of all-goals Q-learning.
+
+    Attributes:
+        learning_rate: alpha, above 0 and at most 1.
+        initial_value: of every Q(s, a, g).
+        replays: transitions replayed at every step.
+        capacity: transitions kept for replay.
+    """
 
     learning_rate: float = 0.5
     initial_value: float = 0.0
@@ -49,7 +59,7 @@ class AllGoalsConfig(QConfig):
 
 
 class AllGoalsTables(NamedTuple):
-    """Q for every goal, and what to learn from again."""
+    """Q for every goal, and transitions to replay."""
 
     Q: Floats  # (S, A, S)
     ring: Ring
@@ -62,7 +72,7 @@ class AllGoalsTables(NamedTuple):
 
 @compiled
 def update_all_goals(Q: Floats, s: int, a: int, r: float, next_s: int, alpha: float, onward: Floats) -> None:
-    """One Q-learning update of Q(s, a, .); `onward` (S,) is room for max_b Q(s', b, .)."""
+    """One Q-learning update of Q(s, a, .); `onward` (S,) is scratch for max_b Q(s', b, .)."""
     S, A = Q.shape[0], Q.shape[1]
     for g in range(S):
         onward[g] = Q[next_s, 0, g]
@@ -83,7 +93,7 @@ def act(agent: AllGoalsTables, s: int, rng: np.random.Generator) -> int:
 
 @compiled
 def observe(agent: AllGoalsTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Learn from the step, and from some of those before it again."""
+    """Learn from the step, then replay."""
     if arrived:
         return LEARNED
     ring, alpha = agent.ring, agent.alpha[0]
@@ -105,24 +115,18 @@ def action_values(agent: AllGoalsTables, s: int, g: int, values: Floats) -> None
         values[a] = agent.Q[s, a, g]
 
 
-VERBS = register_verbs(AllGoalsTables, act, observe, action_values)
-
-
-class AllGoalsQLearning(AllGoalsAgent):
+class AllGoalsQLearning(AllGoalsAgent[AllGoalsTables]):
     """Q-learning of all goals at once."""
 
     name = "agql"
     description = "all-goals Q-learning with replay: every step teaches every goal"
     Config = AllGoalsConfig
-    scratch = ("alpha", "replays", "onward")
+    verbs = register_verbs(AllGoalsTables, act, observe, action_values)
+    sections: ClassVar[Sections] = {"action-values": "Q", **REPLAY}
     config: AllGoalsConfig
 
-    def verbs_of_config(self) -> Verbs:
-        """One kind."""
-        return VERBS
-
     def empty_tables(self) -> AllGoalsTables:
-        """Every goal looks as near as `initial_value` says."""
+        """`initial_value` everywhere, nothing to replay."""
         S, A, config = self.n_states, self.n_actions, self.config
         return AllGoalsTables(
             Q=table_of_pairs(S, A, config.initial_value),
@@ -135,7 +139,7 @@ class AllGoalsQLearning(AllGoalsAgent):
         )
 
     def check_tables(self) -> None:
-        """Shapes, and transitions within range."""
+        """Check shapes, and transitions within range."""
         S, A = self.n_states, self.n_actions
         if self.tables.Q.shape != (S, A, S) or len(self.tables.splitmix64) != 1:
             raise FileError(f"expected Q for {S} states and {A} actions")

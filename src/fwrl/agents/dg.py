@@ -9,23 +9,25 @@ and with `relaxation`, through the state k = s just left, for all i, a, g,
 
     DG(i, a, g) <- min( DG(i, a, g), DG(i, a, k) + min_b DG(k, b, g) )
 
-Steps are counted and rewards ignored, as published. The relaxation is Algorithm 1 of FWRL with steps for rewards;
-what differs is the learning rate, and that unknown ways are `initial_steps` long rather than unknown. That number
-should exceed every distance: one too small would make relaxation shorten what it knows nothing of. The published
-relaxation runs now and then over all k; here it runs at every step over one, as FWRL's does.
+Steps are counted and rewards ignored, as published. The relaxation is Algorithm 1 of FWRL with steps for rewards. Two
+things differ: the learning rate, and that an unknown way has `initial_steps` steps. That number should exceed every
+distance, or relaxation would shorten unknown ways. The published relaxation runs from time to time over all k; here
+it runs at every step over one k, as in FWRL.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Config, no_episode
-from fwrl.agents.all_goals import AllGoalsAgent, check_number, table_of_pairs
-from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
+from fwrl.agents.all_goals import AllGoalsAgent, table_of_pairs
+from fwrl.agents.options import check_learning_rate, check_number
+from fwrl.agents.sections import Sections
+from fwrl.agents.verbs import LEARNED, register_verbs
 from fwrl.errors import FileError, OptionError
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
 from fwrl.kernels.runtime.compiled import compiled
@@ -36,16 +38,20 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class DgConfig(Config):
-    """`learning_rate` alpha; `relaxation` through the state left at every step; `initial_steps` for unknown ways."""
+    """Options of DG-learning.
+
+    Attributes:
+        learning_rate: alpha, above 0 and at most 1.
+        relaxation: whether to relax through the state just left, at every step.
+        initial_steps: DG of unknown ways.
+    """
 
     learning_rate: float = 1.0
     relaxation: bool = True
     initial_steps: float = 1000.0
 
     def __post_init__(self) -> None:
-        check_number("learning_rate", self.learning_rate)
-        if not 0 < self.learning_rate <= 1:
-            raise OptionError(f"expected 0 < learning_rate <= 1, got {self.learning_rate}")
+        check_learning_rate(self.learning_rate)
         if not isinstance(self.relaxation, bool):
             raise OptionError(f"expected relaxation to be true or false, got {self.relaxation!r}")
         check_number("initial_steps", self.initial_steps, least=0)
@@ -76,7 +82,7 @@ def least_onward(DG: Floats, k: int, onward: Floats) -> None:
 
 @compiled
 def step_towards(DG: Floats, s: int, a: int, next_s: int, alpha: float, onward: Floats) -> bool:
-    """The update of DG(s, a, .) for every goal; whether anything changed."""
+    """Update DG(s, a, .) for every goal; whether anything changed."""
     least_onward(DG, next_s, onward)
     onward[next_s] = 0.0
     row = DG[s, a]
@@ -90,7 +96,7 @@ def step_towards(DG: Floats, s: int, a: int, next_s: int, alpha: float, onward: 
 
 @compiled
 def shorten_through(DG: Floats, k: int, onward: Floats) -> bool:
-    """The relaxation through the way-point `k`; whether anything became shorter."""
+    """Relax through the way-point `k`; whether anything became shorter."""
     least_onward(DG, k, onward)
     changed = False
     for i in range(DG.shape[0]):
@@ -113,7 +119,7 @@ def act(agent: DgTables, s: int, rng: np.random.Generator) -> int:
 
 @compiled
 def observe(agent: DgTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """One step for every goal, then relax through s, unless nothing changed since that was last done."""
+    """Update every goal, then relax through s, unless nothing changed since the last relaxation through s."""
     if arrived:
         return LEARNED
     if step_towards(agent.DG, s, a, next_s, agent.alpha[0], agent.onward):
@@ -132,25 +138,23 @@ def action_values(agent: DgTables, s: int, g: int, values: Floats) -> None:
         values[a] = -agent.DG[s, a, g]
 
 
-VERBS = register_verbs(DgTables, act, observe, action_values)
-
-
-class DgLearning(AllGoalsAgent):
-    """Kaelbling's DG-learning. Its values count steps, whatever the rewards."""
+class DgLearning(AllGoalsAgent[DgTables]):
+    """Kaelbling's DG-learning: values count steps, whatever the rewards."""
 
     name = "dg"
     description = "DG-learning (Kaelbling 1993): steps to every goal, with or without relaxation"
-    believes = "steps"
+    value_kind = "steps"
     Config = DgConfig
-    scratch = ("onward", "action_values", "alpha", "relaxes")
+    verbs = register_verbs(DgTables, act, observe, action_values)
+    sections: ClassVar[Sections] = {
+        "steps": "DG",
+        "relaxation/changes": "changes",
+        "relaxation/relaxed-at": "relaxed",
+    }
     config: DgConfig
 
-    def verbs_of_config(self) -> Verbs:
-        """One kind."""
-        return VERBS
-
     def empty_tables(self) -> DgTables:
-        """Every way is long."""
+        """Every way has `initial_steps` steps."""
         S, A, config = self.n_states, self.n_actions, self.config
         return DgTables(
             DG=table_of_pairs(S, A, config.initial_steps),
@@ -164,7 +168,7 @@ class DgLearning(AllGoalsAgent):
         )
 
     def check_tables(self) -> None:
-        """Shapes."""
+        """Check shapes."""
         S, A, tables = self.n_states, self.n_actions, self.tables
         if tables.DG.shape != (S, A, S) or len(tables.relaxed) != S or len(tables.changes) != 1:
             raise FileError(f"expected DG for {S} states and {A} actions")

@@ -1,40 +1,41 @@
 """Hindsight experience replay in a table: M. Andrychowicz, F. Wolski, A. Ray, J. Schneider, R. Fong, P. Welinder,
 B. McGrew, J. Tobin, P. Abbeel and W. Zaremba (2017), "Hindsight Experience Replay", NeurIPS.
 
-Q(g, s, a) is what is still to be earned from s on, starting with a, goal reward R included. A transition
-s, a, r -> s' is learned for a goal g by
+Q(g, s, a) is the return from s, starting with a, goal reward R included. A transition s, a, r -> s' is learned for a
+goal g by
 
     Q(g, s, a) <- Q(g, s, a) + alpha (y - Q(g, s, a)),   y = r + R if s' = g, else r + max_b Q(g, s', b)
 
-Entering the goal ends the trip, so there is nothing to bootstrap from; R is the option `goal_reward`, since a
-goal imagined in hindsight never paid anything. Every step is learned from for the goal pursued, and stored with
-it. Then `replays` stored transitions are drawn uniformly from the last `capacity`, each learned from again for
-the goal it was made for and for `k` goals drawn from the states achieved later on the same trip, its own s'
-included (the strategy called "future").
+Entering the goal ends the trip, so nothing is bootstrapped there. R is the option `goal_reward`, since a goal in
+hindsight paid nothing. Every step is learned for the goal pursued, and stored with it. Then `replays` transitions are
+drawn uniformly from the last `capacity`. Each is learned again for its own goal, and for `k` goals drawn from the
+states achieved later on the same trip, its own s' included (the strategy "future").
 
-A trip ends where the task moves the agent: at the arriving step, at a new episode, wherever s is not the s' before.
+A trip ends where the task moves the agent: at the arriving step, at a new episode, wherever s is not the last s'.
 The arriving step itself, taken on the goal, sets Q(g, s, a) to the reward it paid and is not stored.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent, no_episode
-from fwrl.agents.all_goals import check_number, check_whole, table_of_pairs
+from fwrl.agents.all_goals import table_of_pairs
+from fwrl.agents.options import check_number, check_whole
 from fwrl.agents.ql import QConfig
-from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
+from fwrl.agents.sections import REPLAY, Sections
+from fwrl.agents.soundness import check_ring, check_trips
+from fwrl.agents.verbs import LEARNED, register_verbs
 from fwrl.errors import FileError
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
-from fwrl.kernels.replay import (
+from fwrl.kernels.model.replay import (
+    ENDED,
     Ring,
     Trips,
-    check_ring,
-    check_trips,
     draw,
     draw_achieved,
     empty_ring,
@@ -43,16 +44,26 @@ from fwrl.kernels.replay import (
 )
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.splitmix64 import new_splitmix64
-from fwrl.kernels.ties import largest
+from fwrl.kernels.runtime.ties import largest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+ALPHA, R_GOAL = 0, 1  # positions in `rates`
+REPLAYS, K = 0, 1  # positions in `counts`
+
 
 @dataclass(frozen=True)
 class HindsightConfig(QConfig):
-    """`learning_rate` alpha, `initial_value` of every Q, `k` goals in hindsight for each of `replays` transitions
-    a step out of the last `capacity`, and the `goal_reward` R that arriving is taken to pay.
+    """Options of hindsight experience replay.
+
+    Attributes:
+        learning_rate: alpha, above 0 and at most 1.
+        initial_value: of every Q(g, s, a).
+        k: goals in hindsight for each transition that is replayed.
+        replays: transitions replayed at every step.
+        capacity: transitions kept for replay.
+        goal_reward: R, the reward of arriving at a goal in hindsight.
     """
 
     k: int = 4
@@ -69,15 +80,15 @@ class HindsightConfig(QConfig):
 
 
 class HindsightTables(NamedTuple):
-    """Q for every goal, and trips to learn from again."""
+    """Q for every goal, and trips to replay."""
 
     Q: Floats  # (S, S, A): goal, state, action
     ring: Ring
     trips: Trips
     splitmix64: Ints  # (1,)
     episode: Ints
-    rates: Floats  # (2,) alpha and R
-    counts: Ints  # (2,) replays and k
+    rates: Floats  # (2,) at ALPHA and R_GOAL
+    counts: Ints  # (2,) at REPLAYS and K
 
 
 @compiled
@@ -95,23 +106,23 @@ def act(agent: HindsightTables, s: int, rng: np.random.Generator) -> int:
 
 @compiled
 def observe(agent: HindsightTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Learn from the step for the goal pursued, and from some of those before it with hindsight."""
+    """Learn from the step for the goal pursued, then replay with hindsight."""
     Q, ring, trips, g = agent.Q, agent.ring, agent.trips, agent.episode[GOAL]
-    alpha, R = agent.rates[0], agent.rates[1]
+    alpha, R = agent.rates[ALPHA], agent.rates[R_GOAL]
     if arrived:
-        trips.newest[1] = 1
+        trips.newest[ENDED] = 1
         if g >= 0:
             Q[g, s, a] = r
         return LEARNED
     if g >= 0:
         learn_for(Q, g, s, a, r, next_s, alpha, R)
     store_on_trip(ring, trips, s, a, r, next_s, g)
-    for _ in range(agent.counts[0]):
+    for _ in range(agent.counts[REPLAYS]):
         i = draw(ring, agent.splitmix64)
         s_i, a_i, r_i, next_i = ring.state[i], ring.action[i], ring.reward[i], ring.next_state[i]
         if trips.goal[i] >= 0:
             learn_for(Q, trips.goal[i], s_i, a_i, r_i, next_i, alpha, R)
-        for _ in range(agent.counts[1]):
+        for _ in range(agent.counts[K]):
             achieved = draw_achieved(ring, trips, i, agent.splitmix64)
             learn_for(Q, achieved, s_i, a_i, r_i, next_i, alpha, R)
     return LEARNED
@@ -124,25 +135,26 @@ def action_values(agent: HindsightTables, s: int, g: int, values: Floats) -> Non
         values[a] = agent.Q[g, s, a]
 
 
-VERBS = register_verbs(HindsightTables, act, observe, action_values)
-
-
-class HindsightReplay(Agent):
-    """Q-learning that learns from failures as if they had been meant."""
+class HindsightReplay(Agent[HindsightTables]):
+    """Q-learning that also learns each trip for the states it did reach."""
 
     name = "her"
     description = "hindsight experience replay (Andrychowicz et al. 2017) on a table"
-    believes = "nothing"
+    value_kind = "return"
     Config = HindsightConfig
-    scratch = ("rates", "counts")
+    verbs = register_verbs(HindsightTables, act, observe, action_values)
+    sections: ClassVar[Sections] = {
+        "action-values": "Q",
+        **REPLAY,
+        "replay/goal": "trips.goal",
+        "replay/trip": "trips.trip",
+        "replay/last-of-trip": "trips.last",
+        "replay/newest-trip": "trips.newest",
+    }
     config: HindsightConfig
 
-    def verbs_of_config(self) -> Verbs:
-        """One kind."""
-        return VERBS
-
     def empty_tables(self) -> HindsightTables:
-        """Nothing tried, no trip made."""
+        """`initial_value` everywhere, no trip."""
         S, A, config = self.n_states, self.n_actions, self.config
         return HindsightTables(
             Q=table_of_pairs(S, A, config.initial_value).reshape(S, S, A),
@@ -155,11 +167,11 @@ class HindsightReplay(Agent):
         )
 
     def prepare(self, goal: int) -> None:
-        """A new episode is a new trip."""
-        self.tables.trips.newest[1] = 1
+        """Begin a new trip."""
+        self.tables.trips.newest[ENDED] = 1
 
     def check_tables(self) -> None:
-        """Shapes, transitions within range, and trips that follow one another."""
+        """Check shapes, transitions within range, and the order of trips."""
         S, A, tables = self.n_states, self.n_actions, self.tables
         if tables.Q.shape != (S, S, A) or len(tables.splitmix64) != 1:
             raise FileError(f"expected Q for {S} states and {A} actions")

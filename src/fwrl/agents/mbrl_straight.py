@@ -1,8 +1,8 @@
-"""Model-based reinforcement learning as the authors' program had it: it only plans straight lines.
+"""Model-based reinforcement learning as in the authors' program: it plans straight lines only.
 
-Its planner follows paths that repeat one and the same action, each step by the outcome seen most often, and acts
-at random where no such path is known to reach the goal. It is here because it explains the published ordering: a
-planner that may turn (`mbrl`) does far better.
+Its planner follows paths that repeat one action, each step by the outcome seen most often. The agent acts at random
+where no such path is known to reach the goal. It explains the published ordering of the agents: a planner that may
+turn (`mbrl`) does far better.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent, Config, no_episode
-from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
+from fwrl.agents.sections import EDGES
+from fwrl.agents.soundness import check_edges
+from fwrl.agents.verbs import LEARNED, register_verbs
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
-from fwrl.kernels.graph.edges import NONE, Edges, check_edges, count_edge, no_edges
+from fwrl.kernels.graph.edges import NONE, Edges, count_edge, no_edges
 from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
@@ -31,7 +33,7 @@ class StraightTables(NamedTuple):
 
 @compiled
 def straight_values(edges: Edges, s: int, g: int, values: Floats) -> None:
-    """For each action, the reward of repeating it until g; -inf where that does not get there."""
+    """For each action, the reward of repeating it until g; -inf where that does not reach g."""
     A = len(values)
     S = len(edges.entering)
     for a in range(A):
@@ -51,7 +53,7 @@ def straight_values(edges: Edges, s: int, g: int, values: Floats) -> None:
 
 @compiled
 def likeliest(edges: Edges, pair: int) -> int:
-    """The outcome of `pair` seen most often, the earlier one of equals; -1 where none was."""
+    """The outcome of `pair` seen most often, of equals the first seen; NONE if it was never tried."""
     best = NONE
     e = edges.leaving[pair]
     while e != NONE:
@@ -82,25 +84,19 @@ def action_values(agent: StraightTables, s: int, g: int, values: Floats) -> None
     straight_values(agent.edges, s, g, values)
 
 
-VERBS = register_verbs(StraightTables, act, observe, action_values)
-
-
-class StraightModelBased(Agent):
+class StraightModelBased(Agent[StraightTables]):
     """Counts, and straight lines on them."""
 
     name = "mbrl-straight"
     description = "model-based RL that only plans straight lines, as the authors' program did"
     Config = Config
-    scratch = ("action_values",)
-
-    def verbs_of_config(self) -> Verbs:
-        """One kind."""
-        return VERBS
+    verbs = register_verbs(StraightTables, act, observe, action_values)
+    sections = EDGES
 
     def empty_tables(self) -> StraightTables:
-        """Nothing seen."""
+        """Nothing observed."""
         return StraightTables(no_edges(self.n_states, self.n_actions), no_episode(), np.empty(self.n_actions))
 
     def check_tables(self) -> None:
-        """Edge indices."""
+        """Check the edges."""
         check_edges(self.tables.edges, self.n_states, self.n_actions)

@@ -1,61 +1,61 @@
-"""Agents that back up the mean over observed outcomes: they keep counts, which is a model.
+"""Agents that back up the mean over observed outcomes: they keep counts, which are a model.
 
-Transitions are counted, P(s' | s, a) = n(s, a, s') / n(s, a), rewards averaged, and the policy for the goal in use is
-planned exactly, arriving first, reward second (see `model.policy_iteration`). It is kept current after every step.
-`mbrl` and FWRL with `backup="expected"` are both this.
+Transitions are counted, P(s' | s, a) = n(s, a, s') / n(s, a), and rewards averaged. The policy for the goal in use is
+planned exactly: maximum arrival probability first, then expected reward (see `model.policy_iteration`). It is updated
+after every step. `mbrl` and FWRL with `backup="expected"` share this code.
 
-The explorer is `epsilon-greedy`, the paper's, or `optimistic`: what is not yet known counts as if it led straight to
-the goal (see `model.optimism`), and the plan itself leads to such frontiers, across the whole map. Then `plan` is the
-hopeful one; questions about values are answered without hope.
+The explorer is `epsilon-greedy`, the paper's, or `optimistic`: an outcome not yet seen counts as if it led straight to
+the goal (see `model.optimism`), so the plan itself leads to frontiers, across the whole map. The field `plan` is then
+the optimistic one; values are reported without optimism.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.agents.agent import Agent, Config, no_episode
-from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, Verbs, register_verbs
-from fwrl.errors import OptionError, PositiveCycleError
+from fwrl.agents.agent import DEFAULT_STEPS, Agent, Config, no_episode
+from fwrl.agents.options import check_choice
+from fwrl.agents.sections import EDGES, Sections, optimism_sections
+from fwrl.agents.soundness import check_edges, check_plan
+from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, register_verbs
+from fwrl.errors import PositiveCycleError
 from fwrl.kernels.exploration import EXPLORE, GOAL, epsilon_greedy_from
 from fwrl.kernels.graph.edges import (
     NONE,
     Edges,
     add_edge,
-    check_edges,
     drop_newest_edge,
     find_edge,
     no_edges,
     see_edge,
+    tries_of,
 )
-from fwrl.kernels.greedy import Greedy, nothing_remembered, remember
+from fwrl.kernels.model.greedy import Greedy, cache_greedy, empty_greedy
 from fwrl.kernels.model.optimism import count_try, level_of, refresh, see_reward, uncount_try
-from fwrl.kernels.model.plan import Plan, check_plan, no_plan
-from fwrl.kernels.model.policy_iteration import outcome_of, plan_for, reconsider
-from fwrl.kernels.model.tries import tries_of
+from fwrl.kernels.model.plan import Plan, no_plan
+from fwrl.kernels.model.policy_iteration import outcome_of, plan_for, update_plan
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits
-from fwrl.kernels.ties import improves
+from fwrl.kernels.runtime.ties import improves
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 Explorer = Literal["epsilon-greedy", "optimistic"]
-PRIOR = 0.1  # before there is any evidence: one second try in ten shows something new
-
-
-def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Refuse an option that is none of its choices."""
-    if value not in choices:
-        raise OptionError(f"expected {name} to be one of {choices}, got {value!r}")
+PRIOR = 0.1  # probability, before any evidence, that a second try shows a new outcome
 
 
 @dataclass(frozen=True)
 class ModelConfig(Config):
-    """`explorer`: "epsilon-greedy", or "optimistic" without any epsilon."""
+    """Options of a model-based agent.
+
+    Attributes:
+        explorer: "epsilon-greedy", or "optimistic", without epsilon.
+    """
 
     explorer: Explorer = "epsilon-greedy"
 
@@ -64,19 +64,19 @@ class ModelConfig(Config):
 
 
 class ModelTables(NamedTuple):
-    """Counts, and the plan for the goal in use; `counts_steps[0]` is 1 where every step is worth -1."""
+    """Counts, and the plan for the goal in use."""
 
     edges: Edges
     plan: Plan
     episode: Ints
     greedy: Greedy
     action_values: Floats  # (A,)
-    counts_steps: Ints  # (1,)
+    counts_steps: Ints  # (1,) 1 where every step counts as -1
 
 
 @compiled
 def planned_values(edges: Edges, plan: Plan, s: int, values: Floats) -> None:
-    """v(s, .) of the actions that arrive with the best probability, -inf for the others."""
+    """v(s, .) of the actions with the largest arrival probability, -inf for the others."""
     A = len(values)
     best = 0.0
     for a in range(A):
@@ -95,10 +95,10 @@ def planned_table(edges: Edges, plan: Plan, table: Floats) -> None:
 
 @compiled
 def act(agent: ModelTables, s: int, rng: np.random.Generator) -> int:
-    """Greedy on the plan; with epsilon, unless the plan hopes."""
+    """Greedy on the plan; epsilon-greedy unless the plan is optimistic."""
     if agent.greedy.made[s] != agent.greedy.changes[0]:
         planned_values(agent.edges, agent.plan, s, agent.action_values)
-        remember(agent.greedy, s, agent.action_values)
+        cache_greedy(agent.greedy, s, agent.action_values)
     if agent.plan.optimism.on[0] != 0:
         return int(agent.greedy.best[s, int(fresh_digits(rng.random()) * agent.greedy.ties[s])])
     return epsilon_greedy_from(agent.greedy, s, agent.episode, rng)
@@ -106,7 +106,7 @@ def act(agent: ModelTables, s: int, rng: np.random.Generator) -> int:
 
 @compiled
 def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Count the step; where that changes the model, bring the plan up to date."""
+    """Count the step; if that changes the model, update the plan."""
     if arrived:
         return LEARNED
     if agent.counts_steps[0] != 0:
@@ -125,7 +125,7 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
     times, total, best = edges.times[e], edges.total[e], edges.best[e]
     see_edge(edges, e, r)
     agent.greedy.changes[0] += 1
-    hoped = plan.optimism.reward[0]
+    reward_before = plan.optimism.reward[0]
     due = see_reward(plan.optimism.reward, edges, r) or due
     if g < 0:
         return LEARNED
@@ -133,11 +133,11 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
         refresh(plan.optimism)
         settled = plan_for(edges, plan, g)
     else:
-        settled = reconsider(edges, plan, s, a, g)
+        settled = update_plan(edges, plan, s, a, g)
     if settled:
         return LEARNED
     edges.times[e], edges.total[e], edges.best[e] = times, total, best
-    plan.optimism.reward[0] = hoped
+    plan.optimism.reward[0] = reward_before
     uncount_try(plan.optimism, n, new)
     if new:
         drop_newest_edge(edges)
@@ -147,7 +147,7 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
 
 @compiled
 def certain(edges: Edges, pair: int, e: int, r: float) -> bool:
-    """Whether `e` is the one outcome of `pair` there is, and `r` the reward it always had."""
+    """Whether `e` is the only outcome of `pair`, and `r` its reward every time."""
     if edges.leaving[pair] != e or edges.next_leaving[e] != NONE:
         return False
     mean = edges.total[e] / edges.times[e]
@@ -156,35 +156,44 @@ def certain(edges: Edges, pair: int, e: int, r: float) -> bool:
 
 @compiled
 def action_values(agent: ModelTables, s: int, g: int, values: Floats) -> None:
-    """The plan's values for the goal in use."""
+    """The action values of the plan, which is for the goal in use."""
     planned_values(agent.edges, agent.plan, s, values)
 
 
-VERBS = register_verbs(ModelTables, act, observe, action_values)
-
-
-class ModelAgent(Agent):
+class ModelAgent(Agent[ModelTables]):
     """Counts, and exact planning on them; its configuration names the explorer."""
 
-    scratch = ("greedy", "action_values", "counts_steps")
-    counts_steps = False
+    verbs = register_verbs(ModelTables, act, observe, action_values)
+    sections: ClassVar[Sections] = {
+        **EDGES,
+        "plan/arrival": "plan.p",
+        "plan/value": "plan.v",
+        "plan/policy": "plan.pi",
+        "plan/queue": "plan.queue",
+        "plan/queued": "plan.queued",
+        "plan/touched": "plan.touched",
+        "plan/is-touched": "plan.is_touched",
+        "plan/size": "plan.size",
+        **optimism_sections("plan.optimism"),
+    }
     config: Any
-
-    def verbs_of_config(self) -> Verbs:
-        """One kind."""
-        return VERBS
 
     @property
     def optimistic(self) -> bool:
-        """Whether it hopes."""
+        """Whether the explorer is the optimistic one."""
         return bool(self.config.explorer == "optimistic")
 
     def empty_tables(self) -> ModelTables:
-        """Nothing seen."""
+        """Nothing observed."""
         S, A = self.n_states, self.n_actions
-        plan = no_plan(S, PRIOR)
-        steps = np.array([int(self.counts_steps)])
-        return ModelTables(no_edges(S, A), plan, no_episode(), nothing_remembered(S, A), np.empty(A), steps)
+        return ModelTables(
+            edges=no_edges(S, A),
+            plan=no_plan(S, PRIOR),
+            episode=no_episode(),
+            greedy=empty_greedy(S, A),
+            action_values=np.empty(A),
+            counts_steps=np.array([int(self.value_kind == "steps")]),
+        )
 
     def prepare(self, goal: int) -> None:
         """Plan for the goal."""
@@ -192,12 +201,12 @@ class ModelAgent(Agent):
         plan.optimism.on[0] = int(self.optimistic)
         refresh(plan.optimism)
         if not plan_for(self.tables.edges, plan, goal):
-            raise _no_bound(goal)
+            raise _unbounded(goal)
         self.tables = self.tables._replace(plan=plan)
         self.tables.greedy.changes[0] += 1
 
-    def begin_episode(self, goal: int, steps: int = 400, *, explore: bool = True) -> None:
-        """Take up `goal`; without exploring there is neither epsilon nor hope."""
+    def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
+        """Begin an episode; without exploration there is neither epsilon nor optimism."""
         super().begin_episode(goal, steps, explore=explore)
         if self.optimistic and not self.tables.episode[EXPLORE]:
             self.tables.plan.optimism.on[0] = 0
@@ -235,7 +244,7 @@ class ModelAgent(Agent):
         return self._plan(goal).p.copy()
 
     def check_tables(self) -> None:
-        """Edge indices, and a plan that could be the one for the goal."""
+        """Check the edges, and that the plan may be one for the goal."""
         check_edges(self.tables.edges, self.n_states, self.n_actions)
         fresh = no_plan(self.n_states, PRIOR)
         refresh(fresh.optimism)
@@ -243,23 +252,22 @@ class ModelAgent(Agent):
             on = bool(len(self.tables.plan.optimism.on)) and bool(self.tables.plan.optimism.on[0]) and self.optimistic
             fresh.optimism.on[0] = int(on)
             if not plan_for(self.tables.edges, fresh, self.goal):
-                raise _no_bound(self.goal)
+                raise _unbounded(self.goal)
         check_plan(self.tables.edges, self.tables.plan, fresh)
 
     def _plan(self, goal: int) -> Plan:
-        """The plan for any goal, without optimism: the one in use, or one made for the question."""
+        """The plan for any goal, without optimism: the one in use, or one made for this query."""
         goal = self._state(goal, "goal")
         if goal == self.goal and self.tables.plan.optimism.on[0] == 0:
-            plan: Plan = self.tables.plan
-            return plan
+            return self.tables.plan
         plan = no_plan(self.n_states)
         if not plan_for(self.tables.edges, plan, goal):
-            raise _no_bound(goal)
+            raise _unbounded(goal)
         return plan
 
 
-def _no_bound(goal: int) -> PositiveCycleError:
+def _unbounded(goal: int) -> PositiveCycleError:
     return PositiveCycleError(
-        f"expected no cycle that gains reward, but on the way to {goal} what was observed has one; "
-        "check the sign of the rewards, and pass goal rewards with arrived=True"
+        f"on the way to {goal} the observed steps have a positive cycle; check the sign of the rewards, and pass goal "
+        "rewards with arrived=True"
     )

@@ -1,18 +1,19 @@
-"""Q-learning as the paper's second baseline: the goal is concatenated to the state, and nothing is forgotten.
+"""Q-learning as in the paper's second baseline: the goal is concatenated to the state, and Q is never reset.
 
-Q(s, g, a) is learned for the goal in use only, one goal's table being made when that goal is first met.
+Q(s, g, a) is learned for the goal in use only. The table of a goal is made at its first episode.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent, no_episode
 from fwrl.agents.ql import QConfig
-from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
+from fwrl.agents.sections import Sections
+from fwrl.agents.verbs import LEARNED, register_verbs
 from fwrl.errors import FileError
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
 from fwrl.kernels.qlearning import q_update
@@ -23,10 +24,10 @@ Ints = NDArray[np.int64]
 
 
 class GoalQTables(NamedTuple):
-    """One Q for each goal met so far; `slot[g]` says which, -1 for a goal never met."""
+    """One Q for each goal that had an episode."""
 
     Q: Floats  # (G, S, A)
-    slot: Ints  # (S,)
+    slot: Ints  # (S,) which Q is a goal's, -1 for none
     episode: Ints
     alpha: Floats  # (1,)
     initial: Floats  # (1,)
@@ -40,7 +41,7 @@ def act(agent: GoalQTables, s: int, rng: np.random.Generator) -> int:
 
 @compiled
 def observe(agent: GoalQTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """One Q-learning update for the goal in use; before any goal is known there is nothing to learn."""
+    """One Q-learning update for the goal in use; without a goal nothing is learned."""
     if agent.episode[GOAL] >= 0:
         Q = agent.Q[agent.slot[agent.episode[GOAL]]]
         q_update(Q, s, a, r, next_s, arrived, agent.alpha[0])
@@ -49,55 +50,50 @@ def observe(agent: GoalQTables, s: int, a: int, r: float, next_s: int, arrived: 
 
 @compiled
 def action_values(agent: GoalQTables, s: int, g: int, values: Floats) -> None:
-    """Q(s, g, .); the initial value for a goal never met."""
+    """Q(s, g, .); the initial value for a goal without a table."""
     slot = agent.slot[g]
     for a in range(len(values)):
         values[a] = agent.Q[slot, s, a] if slot >= 0 else agent.initial[0]
 
 
-VERBS = register_verbs(GoalQTables, act, observe, action_values)
-
-
-class QLearningConcatenated(Agent):
+class QLearningConcatenated(Agent[GoalQTables]):
     """Q-learning on (state, goal) pairs."""
 
     name = "qlcat"
     description = "Q-learning with the goal concatenated to the state"
-    believes = "nothing"
+    value_kind = "return"
     Config = QConfig
+    verbs = register_verbs(GoalQTables, act, observe, action_values)
+    sections: ClassVar[Sections] = {"action-values": "Q", "goal-slots": "slot"}
     config: QConfig
 
-    def verbs_of_config(self) -> Verbs:
-        """One kind."""
-        return VERBS
-
     def empty_tables(self) -> GoalQTables:
-        """No goal met yet."""
-        Q = np.empty((0, self.n_states, self.n_actions))
-        alpha, initial = (
-            np.array([self.config.learning_rate]),
-            np.array([self.config.initial_value]),
+        """No goal has a table."""
+        return GoalQTables(
+            Q=np.empty((0, self.n_states, self.n_actions)),
+            slot=np.full(self.n_states, -1),
+            episode=no_episode(),
+            alpha=np.array([float(self.config.learning_rate)]),
+            initial=np.array([float(self.config.initial_value)]),
         )
-        return GoalQTables(Q, np.full(self.n_states, -1), no_episode(), alpha, initial)
 
     def prepare(self, goal: int) -> None:
-        """Make a table for a goal never met before."""
+        """Make a table for the goal if it has none; capacity doubles."""
         if self.tables.slot[goal] >= 0:
             return
-        met = int(self.tables.slot.max()) + 1
+        used = int(self.tables.slot.max()) + 1
         Q = self.tables.Q
-        if met == len(Q):
-            room = np.full((max(1, met), self.n_states, self.n_actions), self.config.initial_value)
-            self.tables = self.tables._replace(Q=np.concatenate([Q, room]))
-        self.tables.slot[goal] = met
+        if used == len(Q):
+            more = np.full((max(1, used), self.n_states, self.n_actions), float(self.config.initial_value))
+            self.tables = self.tables._replace(Q=np.concatenate([Q, more]))
+        self.tables.slot[goal] = used
 
     def check_tables(self) -> None:
-        """Shapes, and slots within Q."""
+        """Check shapes, and slots within Q."""
         tables = self.tables
         sound = tables.Q.shape[1:] == (self.n_states, self.n_actions)
         sound = sound and tables.slot.shape == (self.n_states,)
         sound = sound and bool(np.all((tables.slot >= -1) & (tables.slot < len(tables.Q))))
-        sound = sound and len(tables.alpha) == len(tables.initial) == 1
         goal = tables.episode[GOAL]
         if not (sound and (goal < 0 or tables.slot[goal] >= 0)):
             raise FileError(f"expected Q for {self.n_states} states, {self.n_actions} actions")

@@ -1,4 +1,4 @@
-"""The floor: uniformly random actions, whatever was seen."""
+"""Uniformly random actions: the lower bound that learners are compared with."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent, Config, no_episode
-from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
+from fwrl.agents.verbs import LEARNED, register_verbs
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import one_of
 
 
 class RandomTables(NamedTuple):
-    """Only the number of actions, as the length of an array."""
+    """The number of actions, as the length of an array."""
 
     episode: NDArray[np.int64]
     actions: NDArray[np.int64]  # (A,)
@@ -22,7 +22,7 @@ class RandomTables(NamedTuple):
 
 @compiled
 def act(agent: RandomTables, s: int, rng: np.random.Generator) -> int:
-    """Any action."""
+    """Any action, each as likely as any other."""
     return one_of(len(agent.actions), rng)
 
 
@@ -34,26 +34,19 @@ def observe(agent: RandomTables, s: int, a: int, r: float, next_s: int, arrived:
 
 @compiled
 def action_values(agent: RandomTables, s: int, g: int, values: NDArray[np.float64]) -> None:
-    """All the same."""
+    """0 for every action."""
     values[:] = 0.0
 
 
-VERBS = register_verbs(RandomTables, act, observe, action_values)
-
-
-class RandomWalk(Agent):
-    """Walks at random."""
+class RandomWalk(Agent[RandomTables]):
+    """Acts at random and learns nothing."""
 
     name = "random"
     description = "uniformly random actions: the floor"
-    believes = "nothing"
+    value_kind = None
     Config = Config
-    scratch = ("actions",)
-
-    def verbs_of_config(self) -> Verbs:
-        """One kind."""
-        return VERBS
+    verbs = register_verbs(RandomTables, act, observe, action_values)
 
     def empty_tables(self) -> RandomTables:
-        """Nothing to know."""
+        """Nothing to learn."""
         return RandomTables(no_episode(), np.arange(self.n_actions))

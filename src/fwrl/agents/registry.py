@@ -1,7 +1,7 @@
-"""The agents there are, by name.
+"""Agents by name.
 
-Adding one of fwrl's own is one file and one line here. Others register theirs with `register_agent`, or with an
-entry point in the group `fwrl.agents`, and then appear everywhere ours do.
+A new agent of fwrl is one file and one line here. Other packages register theirs with `register_agent` or with an
+entry point in the group `fwrl.agents`; these appear wherever fwrl's own do.
 """
 
 from __future__ import annotations
@@ -37,15 +37,25 @@ _registered: dict[str, type[Agent]] = {}
 
 
 def register_agent(agent: type[Agent]) -> type[Agent]:
-    """Make an agent class known by its `name`; usable as a decorator."""
+    """Register an agent class by its `name`; usable as a decorator.
+
+    Args:
+        agent: a subclass of `Agent`.
+
+    Returns:
+        The class.
+    """
     if agent.name in OURS or _registered.get(agent.name, agent) is not agent:
-        raise FwrlError(f"expected a new name for an agent, {agent.name!r} is taken")
+        raise FwrlError(f"the name {agent.name!r} is taken by another agent; choose another name")
     _registered[agent.name] = agent
     return agent
 
 
 def agent_names() -> list[str]:
-    """The names of all agents, ours first.
+    """The names of all agents.
+
+    Returns:
+        fwrl's own first, the others in alphabetical order.
 
     >>> agent_names()[:3]
     ['fwrl', 'ql', 'qlcat']
@@ -55,7 +65,14 @@ def agent_names() -> list[str]:
 
 
 def agent_class(name: str) -> type[Agent]:
-    """The class of the agent called `name`."""
+    """The class registered by a name.
+
+    Args:
+        name: of an agent.
+
+    Returns:
+        The class; `class_for` gives the one that implements certain options.
+    """
     if name in OURS:
         module, _, attribute = OURS[name].partition(":")
         found: type[Agent] = getattr(importlib.import_module(module), attribute)
@@ -75,7 +92,17 @@ def make_agent(
     seed: int | np.random.SeedSequence | None = 0,
     **options: Any,
 ) -> Agent:
-    """A new agent that knows nothing yet; `options` are those of its configuration.
+    """Make an agent that has observed nothing.
+
+    Args:
+        name: of the agent.
+        n_states: number of states, S.
+        n_actions: number of actions, A.
+        seed: of the agent's own generator.
+        **options: those of its configuration; the others have their defaults.
+
+    Returns:
+        The agent.
 
     >>> agent = make_agent("fwrl", n_states=3, n_actions=2)
     >>> agent.observe(0, 1, -1.0, 1)
@@ -85,11 +112,18 @@ def make_agent(
     """
     cls = agent_class(name)
     config = cls.Config.of(options)
-    return cls.made_for(config)(n_states, n_actions, seed, config)
+    return cls.class_for(config, n_states)(n_states, n_actions, seed, config)
 
 
 def load(path: str | Path) -> Agent:
-    """The agent saved at `path`; nothing in the file is executed."""
+    """Load a saved agent; nothing in the file is executed.
+
+    Args:
+        path: a file that an agent's `save` wrote, of this or an earlier version.
+
+    Returns:
+        The agent, which continues bit for bit.
+    """
     archive = open_archive(path)
     if archive.kind != "agent":
         raise FileError(f"expected a saved agent, {str(path)!r} holds a {archive.kind!r}")

@@ -1,52 +1,59 @@
 """Multi-goal prioritised sweeping: A. W. Moore and C. G. Atkeson (1993), "Prioritized Sweeping: Reinforcement Learning
 with Less Data and Less Time", Machine Learning 13.
 
-Outcomes are counted, which is a model, and V(g, s) is kept for every goal met so far. After every step the state left
-comes first in the queue of the goal in use, and up to `backups` Bellman backups follow, the highest priority first
-(the equations are in `model.sweeping`). A goal that comes back finds its values as it left them; what has been
-learned since is queued by how much it would change them.
+Outcomes are counted, which is a model, and V(g, s) is kept for every goal that had an episode. After every step the
+state left has the highest priority in the queue of the goal in use, and up to `backups` Bellman backups follow, the
+highest priority first (the equations are in `model.sweeping`). When a goal comes back, its V is as before, and states
+are queued by how much the steps observed since would change it.
 
-`dead_end` is D, what never arriving is worth: it must lie below the reward of every path worth taking. The
-published algorithm discounts instead.
+`dead_end` is D, the value of never arriving; it must lie below the reward of every path worth taking. The published
+algorithm discounts instead.
 
-The explorer is the agents' common epsilon-greedy, and an action never tried is then worth D, or `optimistic`, which
-is nearer to the published algorithm: there, an action tried too seldom is worth a fixed optimum; here, what is not yet
-known counts as if it led straight to the goal (see `model.optimism`). Then V is the hopeful one; questions about values
-are answered without hope.
+With the explorer `epsilon-greedy` an action never tried has the value D. `optimistic` is closer to the published
+algorithm, in which an action tried too seldom has a fixed optimal value: an outcome not yet seen counts as if it led
+straight to the goal (see `model.optimism`). V is then optimistic; values are reported without optimism.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, get_args
+from typing import Any, ClassVar, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import DEFAULT_STEPS, Agent, Config, no_episode
-from fwrl.agents.all_goals import check_number, check_whole
-from fwrl.agents.model import PRIOR, Explorer, check_choice
-from fwrl.agents.verbs import LEARNED, Verbs, register_verbs
+from fwrl.agents.model import PRIOR, Explorer
+from fwrl.agents.options import check_choice, check_number, check_whole
+from fwrl.agents.sections import EDGES, Sections, optimism_sections
+from fwrl.agents.soundness import check_edges, check_optimism, check_queue
+from fwrl.agents.verbs import LEARNED, register_verbs
 from fwrl.errors import FileError
 from fwrl.kernels.exploration import EXPLORE, GOAL, epsilon_greedy
-from fwrl.kernels.graph.edges import NONE, Edges, check_edges, count_edge, find_edge, no_edges
-from fwrl.kernels.model.optimism import Optimism, check_optimism, count_try, no_optimism, refresh, see_reward
-from fwrl.kernels.model.sweeping import Queue, check_queue, empty_queue, expected, promote, queue_all, sweep
-from fwrl.kernels.model.tries import tries_of
+from fwrl.kernels.graph.edges import NONE, Edges, count_edge, find_edge, no_edges, tries_of
+from fwrl.kernels.graph.heap import OPEN, Heap, empty_heap
+from fwrl.kernels.model.optimism import Optimism, count_try, no_optimism, refresh, see_reward
+from fwrl.kernels.model.sweeping import expected, promote, queue_all, sweep
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits
-from fwrl.kernels.ties import pick_best
+from fwrl.kernels.runtime.ties import pick_best
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-ENDLESS = 10_000_000  # backups after which a question is answered as far as it got
+MOST_BACKUPS = 10_000_000  # for one query
+THRESHOLD, DEAD_END = 0, 1  # positions in `levels`
 
 
 @dataclass(frozen=True)
 class SweepingConfig(Config):
-    """`backups` a step, the `threshold` below which a change is let be, and the worth of a `dead_end`. `explorer`:
-    "epsilon-greedy", or "optimistic" without any epsilon.
+    """Options of prioritised sweeping.
+
+    Attributes:
+        backups: at most, after every step.
+        threshold: changes of a value below it are ignored.
+        dead_end: D, the value of never arriving.
+        explorer: "epsilon-greedy", or "optimistic", without epsilon.
     """
 
     backups: int = 20
@@ -62,17 +69,24 @@ class SweepingConfig(Config):
 
 
 class SweepingTables(NamedTuple):
-    """Counts, V for each goal met so far, and the queue of the goal in use."""
+    """Counts, V for each goal that had an episode, and the queue of the goal in use."""
 
     edges: Edges
     V: Floats  # (G, S)
-    slot: Ints  # (S,) which V is a goal's, -1 for a goal never met
-    queue: Queue
+    slot: Ints  # (S,) which V is a goal's, -1 for none
+    queue: Heap
     optimism: Optimism
     episode: Ints
     backups: Ints  # (1,)
-    levels: Floats  # (2,) threshold and D
+    levels: Floats  # (2,) at THRESHOLD and DEAD_END
     action_values: Floats  # (A,)
+
+
+class QueueEntries(NamedTuple):
+    """The queue as a file holds it: n entries in the order of the heap."""
+
+    state: Ints  # (n,)
+    priority: Floats  # (n,)
 
 
 @compiled
@@ -92,7 +106,7 @@ def swept_table(edges: Edges, V: Floats, optimism: Optimism, D: float, table: Fl
 
 @compiled
 def act(agent: SweepingTables, s: int, rng: np.random.Generator) -> int:
-    """Greedy on Q(s, .) for the goal in use; with epsilon, unless that hopes."""
+    """Greedy on Q(s, .) for the goal in use; epsilon-greedy unless Q is optimistic."""
     action_values(agent, s, agent.episode[GOAL], agent.action_values)
     if agent.optimism.on[0] != 0:
         return pick_best(agent.action_values, fresh_digits(rng.random()))
@@ -101,7 +115,7 @@ def act(agent: SweepingTables, s: int, rng: np.random.Generator) -> int:
 
 @compiled
 def observe(agent: SweepingTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Count the step, then back up where that matters for the goal in use."""
+    """Count the step, then back up V of the goal in use."""
     if arrived:
         return LEARNED
     edges, optimism, queue = agent.edges, agent.optimism, agent.queue
@@ -111,7 +125,7 @@ def observe(agent: SweepingTables, s: int, a: int, r: float, next_s: int, arrive
     due = see_reward(optimism.reward, edges, r) or due
     g = agent.episode[GOAL]
     if g >= 0:
-        threshold, D = agent.levels[0], agent.levels[1]
+        threshold, D = agent.levels[THRESHOLD], agent.levels[DEAD_END]
         V = agent.V[agent.slot[g]]
         if due and optimism.on[0] != 0:
             refresh(optimism)
@@ -124,37 +138,38 @@ def observe(agent: SweepingTables, s: int, a: int, r: float, next_s: int, arrive
 
 @compiled
 def action_values(agent: SweepingTables, s: int, g: int, values: Floats) -> None:
-    """Q(s, .) for a goal met before; D for any other."""
+    """Q(s, .) for a goal that has V; D for any other."""
     if agent.slot[g] >= 0:
-        swept_values(agent.edges, agent.V[agent.slot[g]], agent.optimism, s, agent.levels[1], values)
+        swept_values(agent.edges, agent.V[agent.slot[g]], agent.optimism, s, agent.levels[DEAD_END], values)
     else:
-        values[:] = agent.levels[1]
+        values[:] = agent.levels[DEAD_END]
 
 
-VERBS = register_verbs(SweepingTables, act, observe, action_values)
-
-
-class PrioritisedSweeping(Agent):
-    """Counts, and backups where they matter most."""
+class PrioritisedSweeping(Agent[SweepingTables]):
+    """Counts, and backups in the order of their priority."""
 
     name = "sweeping"
     description = "multi-goal prioritised sweeping (Moore and Atkeson 1993): counts, and the backups that matter most"
     Config = SweepingConfig
-    scratch = ("backups", "levels", "action_values")
+    verbs = register_verbs(SweepingTables, act, observe, action_values)
+    sections: ClassVar[Sections] = {
+        **EDGES,
+        "values": "V",
+        "goal-slots": "slot",
+        "queue/state": "queue.state",
+        "queue/priority": "queue.priority",
+        **optimism_sections("optimism"),
+    }
     config: SweepingConfig
 
-    def verbs_of_config(self) -> Verbs:
-        """One kind."""
-        return VERBS
-
     def empty_tables(self) -> SweepingTables:
-        """Nothing seen, no goal met."""
+        """Nothing observed, no goal has V."""
         S, A, config = self.n_states, self.n_actions, self.config
         return SweepingTables(
             edges=no_edges(S, A),
             V=np.empty((0, S)),
             slot=np.full(S, -1),
-            queue=empty_queue(S),
+            queue=empty_heap(S),
             optimism=no_optimism(PRIOR),
             episode=no_episode(),
             backups=np.array([config.backups]),
@@ -163,42 +178,42 @@ class PrioritisedSweeping(Agent):
         )
 
     def prepare(self, goal: int) -> None:
-        """Make V for a goal never met before; queue what was learned while other goals were in use."""
+        """Make V for the goal if it has none; queue states that steps towards other goals have changed."""
         tables = self.tables
         tables.optimism.on[0] = int(self.config.explorer == "optimistic")
         refresh(tables.optimism)
         if tables.slot[goal] < 0:
-            met = int(tables.slot.max()) + 1
-            if met == len(tables.V):
-                room = np.full((max(1, met), self.n_states), self.tables.levels[1])
-                tables = self.tables = tables._replace(V=np.concatenate([tables.V, room]))
-            tables.slot[goal] = met
-            tables.V[met, goal] = 0.0
+            used = int(tables.slot.max()) + 1
+            if used == len(tables.V):
+                more = np.full((max(1, used), self.n_states), tables.levels[DEAD_END])
+                tables = self.tables = tables._replace(V=np.concatenate([tables.V, more]))
+            tables.slot[goal] = used
+            tables.V[used, goal] = 0.0
         threshold, D = tables.levels
         queue_all(tables.edges, tables.V[tables.slot[goal]], tables.optimism, tables.queue, goal, D, threshold)
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
-        """Take up `goal`; without exploring there is neither epsilon nor hope."""
+        """Begin an episode; without exploration there is neither epsilon nor optimism."""
         super().begin_episode(goal, steps, explore=explore)
         tables = self.tables
         if tables.optimism.on[0] and not tables.episode[EXPLORE]:
-            V = self._without_hope(goal)
+            V = self._without_optimism(goal)
             tables.optimism.on[0] = 0
             tables.V[tables.slot[goal]] = V
             threshold, D = tables.levels
             queue_all(tables.edges, V, tables.optimism, tables.queue, goal, D, threshold)
 
     def action_values(self, state: int, goal: int) -> Floats:
-        """(A,) Q(s, .): as it stands for the goal in use, swept to a standstill for any other."""
+        """(A,) Q(s, .): the current one for the goal in use, backed up to convergence for any other."""
         state = self._state(state)
         values = np.empty(self.n_actions)
-        swept_values(self.tables.edges, self._swept(goal), no_optimism(), state, self.tables.levels[1], values)
+        swept_values(self.tables.edges, self._swept(goal), no_optimism(), state, self.tables.levels[DEAD_END], values)
         return values
 
     def action_table(self, goal: int) -> Floats:
         """(S, A) the same for every state."""
         table = np.empty((self.n_states, self.n_actions))
-        swept_table(self.tables.edges, self._swept(goal), no_optimism(), self.tables.levels[1], table)
+        swept_table(self.tables.edges, self._swept(goal), no_optimism(), self.tables.levels[DEAD_END], table)
         return table
 
     def value(self, state: int, goal: int) -> float:
@@ -210,8 +225,30 @@ class PrioritisedSweeping(Agent):
         """(S,) V(g, .)."""
         return self._swept(goal).copy()
 
+    def saved_tables(self) -> Any:
+        """The tables with only the entries of the queue."""
+        queue = self.tables.queue
+        n = int(queue.size[OPEN])
+        entries = QueueEntries(state=queue.state[:n].astype(np.int64), priority=queue.key[:n])
+        return cast(Any, self.tables)._replace(queue=entries)
+
+    def completed_tables(self, saved: Any) -> SweepingTables:
+        """The tables with a queue of the saved entries."""
+        states, priorities = saved.queue
+        if not (
+            len(np.unique(states)) == len(states) == len(priorities) and np.isin(states, range(self.n_states)).all()
+        ):
+            raise FileError("expected a queue of different states; the file is damaged")
+        queue = empty_heap(self.n_states)
+        queue.state[: len(states)] = states
+        queue.key[: len(states)] = priorities
+        queue.place[states] = np.arange(1, len(states) + 1)
+        queue.size[OPEN] = len(states)
+        tables: SweepingTables = saved._replace(queue=queue)
+        return tables
+
     def check_tables(self) -> None:
-        """Shapes, slots within V, edge indices, and a queue of states."""
+        """Check shapes, slots within V, edges, queue and optimism."""
         S, tables = self.n_states, self.tables
         sound = tables.V.shape[1:] == (S,) and tables.slot.shape == (S,)
         sound = sound and bool(np.all((tables.slot >= -1) & (tables.slot < len(tables.V))))
@@ -222,22 +259,22 @@ class PrioritisedSweeping(Agent):
         check_optimism(tables.optimism)
 
     def _swept(self, goal: int) -> Floats:
-        """V of any goal, without optimism: of the one in use, or swept to a standstill for the question."""
+        """V of any goal, without optimism: the current one, or one backed up to convergence for this query."""
         goal = self._state(goal, "goal")
         tables = self.tables
         if goal == self.goal and not tables.optimism.on[0]:
             current: Floats = tables.V[tables.slot[goal]]
             return current
-        return self._without_hope(goal)
+        return self._without_optimism(goal)
 
-    def _without_hope(self, goal: int) -> Floats:
-        """V swept to a standstill; from D on where the V there is may hope."""
+    def _without_optimism(self, goal: int) -> Floats:
+        """V backed up to convergence; from D on where the stored V may be optimistic."""
         tables = self.tables
         threshold, D = tables.levels
-        met = tables.slot[goal] >= 0 and self.config.explorer != "optimistic"
-        V: Floats = tables.V[tables.slot[goal]].copy() if met else np.full(self.n_states, D)
+        usable = tables.slot[goal] >= 0 and self.config.explorer != "optimistic"
+        V: Floats = tables.V[tables.slot[goal]].copy() if usable else np.full(self.n_states, D)
         V[goal] = 0.0
-        queue = empty_queue(self.n_states)
+        queue = empty_heap(self.n_states)
         queue_all(tables.edges, V, no_optimism(), queue, goal, D, threshold)
-        sweep(tables.edges, V, no_optimism(), queue, goal, D, threshold, ENDLESS)
+        sweep(tables.edges, V, no_optimism(), queue, goal, D, threshold, MOST_BACKUPS)
         return V

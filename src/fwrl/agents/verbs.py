@@ -1,8 +1,8 @@
-"""The two verbs of an agent as compiled loops call them.
+"""The verbs of an agent as compiled loops call them.
 
-An agent's memory is a NamedTuple of arrays, its `tables`. `act` and `observe` below stand for the functions that
-belong to the type of those tables; numba picks them when it compiles a loop, so one loop serves every agent and
-calls the very functions that the agent's Python methods call.
+`act`, `observe` and `action_values` below stand for the functions that were registered for the type of an agent's
+tables. Numba resolves them when it compiles a loop, so one loop serves every agent and calls the same functions as
+the agent's Python methods.
 """
 
 from __future__ import annotations
@@ -21,7 +21,14 @@ LEARNED, POSITIVE_CYCLE = 0, 1  # what `observe` returns
 
 
 class Verbs(NamedTuple):
-    """The compiled functions that go with one type of tables."""
+    """The compiled functions for one type of tables.
+
+    Attributes:
+        tables: the NamedTuple class.
+        act: (tables, state, rng) -> action.
+        observe: (tables, state, action, reward, next state, arrived) -> LEARNED or POSITIVE_CYCLE.
+        action_values: (tables, state, goal, values (A,) to fill) -> None.
+    """
 
     tables: type
     act: Callable[[Any, int, np.random.Generator], int]
@@ -30,7 +37,7 @@ class Verbs(NamedTuple):
 
     @property
     def foreign(self) -> tuple[Path, ...]:
-        """The files outside fwrl that they are written in."""
+        """The source files outside fwrl."""
         verbs = (self.act, self.observe, self.action_values)
         files = {Path(verb.__code__.co_filename) for verb in verbs}
         return tuple(sorted(file for file in files if PACKAGE not in file.parents))
@@ -45,28 +52,39 @@ def register_verbs(
     observe: Callable[..., int],
     action_values: Callable[..., None],
 ) -> Verbs:
-    """Say which compiled functions go with which type of tables."""
+    """Register the compiled functions of an agent for the type of its tables.
+
+    Args:
+        tables: a NamedTuple class of arrays, or of such NamedTuples, with a field `episode`.
+        act: (tables, state, rng) -> action.
+        observe: (tables, state, action, reward, next state, arrived) -> `LEARNED`, or `POSITIVE_CYCLE` where it has
+            changed nothing.
+        action_values: (tables, state, goal, values) -> None; fills `values` (A,).
+
+    Returns:
+        What the agent's class attribute `verbs` is set to.
+    """
     verbs = Verbs(tables, act, observe, action_values)
     _VERBS[tables] = verbs
     return verbs
 
 
 def act(agent: Any, s: int, rng: np.random.Generator) -> int:
-    """The action that `agent` takes at `s`; only inside compiled loops."""
-    raise NotImplementedError("call the agent's own act")
+    """The action that the agent takes at `s`."""
+    return _VERBS[type(agent)].act(agent, s, rng)
 
 
 def observe(agent: Any, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Let `agent` learn from one step: LEARNED or POSITIVE_CYCLE; only inside compiled loops."""
-    raise NotImplementedError("call the agent's own observe")
+    """Learn from one step: LEARNED or POSITIVE_CYCLE."""
+    return _VERBS[type(agent)].observe(agent, s, a, r, next_s, arrived)
 
 
 def action_values(agent: Any, s: int, g: int, values: NDArray[np.float64]) -> None:
-    """What `agent` expects of each action at `s` on the way to `g`; only inside compiled loops."""
-    raise NotImplementedError("call the agent's own action_values")
+    """Fill `values` (A,) with the action values at `s` for the goal `g`."""
+    _VERBS[type(agent)].action_values(agent, s, g, values)
 
 
-# Numba wants the same annotations on both storeys of an overload.
+# Numba requires the same annotations on an overload and on the function it returns.
 @overload(act, jit_options=OPTIONS)
 def _act(agent: Any, s: Any, rng: Any) -> Any:
     verb = _VERBS[agent.instance_class].act
@@ -98,7 +116,7 @@ def _action_values(agent: Any, s: Any, g: Any, values: Any) -> Any:
 
 
 class Loop:
-    """A compiled loop over verbs, compiled once for fwrl's own agents and once per foreign source."""
+    """A loop over verbs, compiled once for fwrl's own agents and once for each foreign source file."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -106,7 +124,7 @@ class Loop:
         self._foreign: dict[tuple[Path, ...], Callable[..., Any]] = {}
 
     def of(self, verbs: Verbs) -> Callable[..., Any]:
-        """The loop to use with these verbs. An edit in a foreign file is noticed by the next process."""
+        """The loop for these verbs. The next process notices an edit of a foreign file."""
         foreign = verbs.foreign
         if not foreign:
             return self._own
@@ -123,7 +141,7 @@ def _observe_all(
     rewards: NDArray[np.float64],
     next_states: NDArray[np.int64],
 ) -> int:
-    """Observe transitions in order; how many were learned before a positive cycle, if any."""
+    """Observe transitions in order; the number learned, less than all at a positive cycle."""
     for n in range(len(states)):
         if observe(agent, states[n], actions[n], rewards[n], next_states[n], False) != LEARNED:
             return n

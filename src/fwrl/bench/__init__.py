@@ -1,4 +1,4 @@
-"""Speed, as ratios measured in one run: absolute times mean little on a shared machine."""
+"""Benchmarks as ratios measured in one run: absolute times depend on the computer and its load."""
 
 from fwrl.bench.measure import Measurement
 from fwrl.bench.suite import SUITE, run_suite

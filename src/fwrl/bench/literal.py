@@ -1,4 +1,4 @@
-"""Algorithm 1 as one would write it down in NumPy: what the compiled agents are held against."""
+"""Algorithm 1 written literally in NumPy, the baseline for the compiled agents."""
 
 from __future__ import annotations
 

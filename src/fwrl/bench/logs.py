@@ -1,4 +1,4 @@
-"""Logs and routes against what a user would pick instead: a bare DuckDB group-by, SciPy, networkx."""
+"""Reading logs and planning routes, measured against a bare DuckDB group-by, SciPy and networkx."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fwrl.planner import Planner, fit
 from fwrl.worlds import World, four_rooms
 
 ROWS = 50_000_000
-SIDE = 316  # the log is of walks on a torus of SIDE x (SIDE + 1) states
+SIDE = 316  # the log is of moves on a torus of SIDE x (SIDE + 1) states
 TRIP = 50  # moves
 MEMORY = "1GB"
 LARGE, SMALL = 1000, 100  # sides of four-room maps
@@ -27,7 +27,7 @@ Edges = tuple[np.ndarray[Any, Any], ...]
 
 
 def ingestion() -> Iterator[Measurement]:
-    """Fit a log and save the planner, against grouping the same Parquet file and nothing more."""
+    """Fit a log and save the planner, against only grouping the same Parquet file."""
     with tempfile.TemporaryDirectory(prefix="fwrl-bench-") as folder:
         out = str(Path(folder) / "log.fwrl")
         for labels in ("integer", "string"):
@@ -78,11 +78,11 @@ def _bare(path: Path) -> None:
 
 
 def routes() -> Iterator[Measurement]:
-    """A route on a million states against SciPy, alive and from the shell; on ten thousand against networkx."""
+    """A route on a million states against SciPy, in process and from the shell; on ten thousand against networkx."""
     planner, (source, target, cost), ends = _known(four_rooms(LARGE))
     S = planner.summary.states
     graph: Any = csr_array((cost, (source, target)), shape=(S, S))
-    ours_far, theirs_far = reversed(range(S)), reversed(range(S))  # goals that are new each time, all far away
+    ours_far, theirs_far = reversed(range(S)), reversed(range(S))  # a new, distant goal each time
 
     def search(goal: int) -> None:
         here, before = goal, dijkstra(graph, indices=[ends[0]], return_predecessors=True)[1][0]
@@ -136,7 +136,7 @@ def _call(command: list[str]) -> None:
 
 
 def _known(world: World) -> tuple[Planner, Edges, tuple[int, int]]:
-    """A planner that knows every move of a map with random costs, the edges, and two far corners."""
+    """A planner fitted to every move of a map with random costs, the edges, and two opposite corners."""
     T, A = world.tables, world.n_actions
     source, target = np.repeat(np.arange(world.n_states), A), T.next_state[T.first[:-1]]
     moved = source != target

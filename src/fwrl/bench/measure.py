@@ -1,4 +1,4 @@
-"""Timing two ways of doing the same thing against each other."""
+"""Timing two implementations of the same computation against each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 
 class Measurement(NamedTuple):
-    """What ours takes and what it is held against takes, seconds or bytes; `note` says how it was measured."""
+    """The cost of fwrl and of what it is compared with, in seconds or bytes; `note` describes the measurement."""
 
     name: str
     ours: float
@@ -21,24 +21,24 @@ class Measurement(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """How many times as much the other takes."""
+        """The other's cost over ours."""
         return self.other / self.ours
 
 
 def alternate(ours: Callable[[], None], other: Callable[[], None], rounds: int) -> tuple[float, float]:
-    """Median seconds of each, taken in turn so that both see the same weather; the first turn is not counted."""
+    """Median seconds of each, measured alternately, so that load affects both alike; the first round is not counted."""
     times: tuple[list[float], list[float]] = ([], [])
-    for turn in range(rounds + 1):
+    for number in range(rounds + 1):
         for function, taken in zip((ours, other), times, strict=True):
             begin = time.perf_counter()
             function()
-            if turn > 0:
+            if number > 0:
                 taken.append(time.perf_counter() - begin)
     return median(times[0]), median(times[1])
 
 
 def seconds(function: Callable[[], None], rounds: int = 1) -> float:
-    """Least seconds of `function`."""
+    """The least seconds of `function` over several rounds."""
     taken = []
     for _ in range(rounds):
         begin = time.perf_counter()
@@ -48,11 +48,11 @@ def seconds(function: Callable[[], None], rounds: int = 1) -> float:
 
 
 def peak_of(call: str) -> float:
-    """Bytes that a Python process of its own takes at most for one of the functions of `bench.memory`."""
+    """The peak memory, in bytes, of a separate Python process that calls a function of `bench.memory`."""
     script = f"from fwrl.bench import memory; memory.{call}; print(memory.peak())"
     done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     return float(done.stdout)
 
 
 def discard(_: object) -> None:
-    """Make nothing of a result."""
+    """Ignore a result."""

@@ -1,4 +1,4 @@
-"""What a process that measures its own memory runs: a map learned from files with some goals in use; a log fitted."""
+"""Functions for a process that measures its own peak memory: learning a map from files, fitting a log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CHUNK = 1 << 16  # moves learned at a time
 
 
 def ours(folder: str, goals: int) -> None:
-    """An agent that goes for one goal after the other, and keeps the columns of all."""
+    """An agent that begins an episode for each of `goals` goals and keeps the columns of all."""
     from fwrl.agents import make_agent
 
     source, action, target = _moves(folder)
@@ -29,7 +29,7 @@ def ours(folder: str, goals: int) -> None:
 
 
 def scipy(folder: str, goals: int) -> None:
-    """SciPy's dijkstra for each goal, on a matrix made of the same moves."""
+    """SciPy's dijkstra for each goal, on a matrix of the same moves."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
@@ -42,16 +42,16 @@ def scipy(folder: str, goals: int) -> None:
 
 
 def fitted(log: str, out: str, memory: str, connections: bool) -> None:
-    """A planner fitted and saved, with a limit on DuckDB's memory."""
+    """Fit and save a planner, with a limit on DuckDB's memory."""
     from fwrl.planner import fit
 
     fit(log, memory=memory, connections=connections).save(out)
 
 
 def peak() -> int:
-    """Bytes that this process took at most.
+    """The peak memory of this process in bytes.
 
-    Linux tells that in /proc; what it tells of resources used includes the parent before the program started.
+    On Linux it is read from /proc, because `getrusage` includes the parent's memory before the exec.
     """
     status = Path("/proc/self/status")
     if not status.is_file():

@@ -1,4 +1,4 @@
-"""The suite, and its part on small maps: the compiled step against the literal one and a random walker's."""
+"""The suite, and its parts on small maps: a compiled step against a literal NumPy step and a random agent's."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from fwrl.task import Task, Trajectory, run
 from fwrl.worlds import World, four_rooms, load_world
 
 PAPER_RUN = (50, 400)  # episodes, steps
-LEAGUE_RUN = (50, 1000)
+LEAGUE_RUN = (50, 1000)  # episodes, steps
 LOOP_STEPS = 400_000
 FIRST_STEPS = 30_000
-LITERAL_STEPS = {32: 20, 64: 3}  # literal steps timed on N x N maps; each costs the same
+LITERAL_STEPS = {32: 20, 64: 3}  # literal steps timed on N x N maps; every step takes the same time
 GROWTH = (8, 16, 32, 48, 64)  # N of N x N maps
 
 
 def _agent(world: World, name: str = "fwrl", **options: str) -> Agent:
-    """FWRL keeps the dense table here, whatever the size: `bench.columns` measures the other storage."""
+    """An agent with a seed; FWRL with dense storage on maps of any size (`bench.columns` measures the other)."""
     if name == "fwrl" and not options:
         options = {"storage": "dense"}
     return make_agent(name, world.n_states, world.n_actions, seed=0, **options)
@@ -41,17 +41,17 @@ def _trip(world: World, episodes: int, steps: int) -> Trajectory:
 
 
 def _literal(world: World, trip: Trajectory, steps: int) -> Callable[[], None]:
-    def walk() -> None:
+    def learn() -> None:
         agent = LiteralFwrl(world.n_states, world.n_actions)
         columns = (c[:steps].tolist() for c in trip[1:5])
         for step in zip(*columns, strict=True):
             agent.observe(*step)
 
-    return walk
+    return learn
 
 
 def step() -> Iterator[Measurement]:
-    """One step on four rooms: against literal NumPy on the same transitions, and against a random walker."""
+    """One step on four rooms against literal NumPy on the same transitions, and against a random agent."""
     world = load_world("four-rooms")
     task = Task(world)
     trip = _trip(world, *PAPER_RUN)
@@ -67,10 +67,10 @@ def step() -> Iterator[Measurement]:
 
     steps = LOOP_STEPS
 
-    def live(name: str) -> Callable[[], None]:
+    def run_agent(name: str) -> Callable[[], None]:
         return lambda: discard(run(task, _agent(world, name), episodes=1, steps=steps, seed=0))
 
-    ours, other = alternate(live("fwrl"), live("random"), rounds=9)
+    ours, other = alternate(run_agent("fwrl"), run_agent("random"), rounds=9)
     note = f"{steps:,} steps; costs {ours / other:.1f} random ones"
     yield Measurement("act, learn on four rooms / random agent", ours / steps, other / steps, note)
 
@@ -81,12 +81,12 @@ def beyond() -> Iterator[Measurement]:
     for name in ("four-rooms", "windy-four-rooms"):
         task = Task(load_world(name))
 
-        def live(task: Task, **options: str) -> None:
+        def run_agent(task: Task, **options: str) -> None:
             run(task, _agent(task.world, **options), episodes=episodes, steps=steps, seed=0)
 
         ours, other = alternate(
-            lambda t=task: live(t, backup="expected", explorer="optimistic"),  # type: ignore[misc]
-            lambda t=task: live(t),  # type: ignore[misc]
+            lambda t=task, r=run_agent: r(t, backup="expected", explorer="optimistic"),  # type: ignore[misc]
+            lambda t=task, r=run_agent: r(t),  # type: ignore[misc]
             rounds=5,
         )
         note = f"{episodes} x {steps} steps; costs {ours / other:.1f} plain ones"
@@ -95,14 +95,14 @@ def beyond() -> Iterator[Measurement]:
 
 
 def scale() -> Iterator[Measurement]:
-    """The first steps of a run on larger four-room maps against literal NumPy, timed in part."""
+    """The first steps of a run on larger four-room maps against literal NumPy, of which few steps are timed."""
     for size, timed in LITERAL_STEPS.items():
         world = four_rooms(size)
         trip = _trip(world, 1, FIRST_STEPS)
         agent = _agent(world)
         task = Task(world)
         ours = seconds(lambda a=agent, t=task: discard(run(t, a, episodes=1, steps=FIRST_STEPS, seed=0)))  # type: ignore[misc]
-        # Filling F is not part of a step: a run without any is taken off.
+        # Allocating F is not part of a step: the time of a run without steps is subtracted.
         other = seconds(_literal(world, trip, timed)) - seconds(_literal(world, trip, 0))
         note = f"first {FIRST_STEPS:,}; literal: {timed}, extrapolated"
         name = f"{world.n_states:,} states / literal NumPy"
@@ -110,15 +110,15 @@ def scale() -> Iterator[Measurement]:
 
 
 def growth() -> Iterator[Measurement]:
-    """Cost a step as the map grows, against the random agent's on the same map."""
+    """The time of a step as the map grows, against the random agent's on the same map."""
     for size in GROWTH:
         task = Task(four_rooms(size))
         run(task, _agent(task.world), episodes=1, steps=1, seed=0)
 
-        def live(name: str, task: Task = task) -> None:
+        def run_agent(name: str, task: Task = task) -> None:
             run(task, _agent(task.world, name), episodes=1, steps=FIRST_STEPS, seed=0)
 
-        ours, other = alternate(lambda f=live: f("fwrl"), lambda f=live: f("random"), rounds=1)  # type: ignore[misc]
+        ours, other = alternate(lambda r=run_agent: r("fwrl"), lambda r=run_agent: r("random"), rounds=1)  # type: ignore[misc]
         name = f"{task.world.n_states:,} states / random agent"
         yield Measurement(name, ours / FIRST_STEPS, other / FIRST_STEPS, f"first {FIRST_STEPS:,} steps")
 
@@ -139,7 +139,7 @@ SUITE: dict[str, Callable[[], Iterator[Measurement]]] = {
 def run_suite(
     only: list[str] | None = None, begun: Callable[[str], None] = discard
 ) -> Iterator[tuple[str, Measurement]]:
-    """Every measurement of the parts named in `only`, or of all, as soon as it is taken; `begun` hears of each part."""
+    """Yield the measurements of the parts in `only`, or of all, one by one; `begun` is called before each part."""
     parts = list(only or SUITE)
     for part in parts:
         if part not in SUITE:

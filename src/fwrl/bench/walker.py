@@ -1,8 +1,9 @@
-"""Lives on a map: what online learning is measured on.
+"""Walks on a map, on which online learning is timed.
 
-A stroller moves at random on a map of which every move was made once, and walks over the goal as over any other state;
-an explorer does so on a map of which nothing is known. A seeker, who knows every move, does what the agent says, and
-from the goal is put somewhere else. Rewards are -1, or noisy: -1 less up to a half.
+A random walker that has observed every transition once moves at random and passes over the goal like over any other
+state. An exploring walker does the same without prior observations. A goal-seeking walker has observed every
+transition, takes the agent's actions, and restarts at a random state after the goal. Rewards are -1, or noisy: between
+-1 and -1.5.
 """
 
 from __future__ import annotations
@@ -25,103 +26,104 @@ NOISE = 0.5
 
 
 class Walker(NamedTuple):
-    """Who walks."""
+    """How a walker learns and moves."""
 
-    words: str
-    knows: bool  # every move, before the first step
-    strolls: bool
+    description: str
+    trained: bool  # has observed every transition before the first step
+    random: bool  # moves at random instead of by the agent's actions
 
 
-STROLLER, EXPLORER, SEEKER = (
-    Walker("a stroller", True, True),
-    Walker("an explorer", False, True),
-    Walker("a seeker", True, False),
+RANDOM_WALKER, EXPLORER, GOAL_SEEKER = (
+    Walker("random walk", trained=True, random=True),
+    Walker("exploring", trained=False, random=True),
+    Walker("goal-seeking", trained=True, random=False),
 )
 
 
 class Moves(NamedTuple):
-    """Every move of a map: the step from `source` by `action` ends in `target`."""
+    """Every transition of a deterministic map: from `source` by `action` to `target`."""
 
     source: Ints  # (S * A,)
     action: Ints
     target: Ints
 
 
-class Life(NamedTuple):
-    """Where a walker is, and what will happen to it."""
+class Walk(NamedTuple):
+    """The state of a walk, and its random choices, drawn beforehand."""
 
-    state: Ints  # (1,)
-    target: NDArray[np.int32]  # (S * A,)
-    action: Ints  # (T,) what a stroller does
+    state: Ints  # (1,) the present state
+    target: NDArray[np.int32]  # (S * A,) the next state of every (state, action)
+    action: Ints  # (T,) the actions of a random walker
     reward: Floats  # (T,)
-    start: Ints  # (T,) where a seeker goes on from the goal
+    start: Ints  # (T,) where a goal-seeking walker restarts
 
 
-def moves_of(world: World) -> Moves:
-    """The moves of a map on which nothing is left to chance."""
+def transitions_of(world: World) -> Moves:
+    """The transitions of a deterministic map."""
     S, A, T = world.n_states, world.n_actions, world.tables
     target = T.next_state[T.first[:-1]].astype(np.int64)
     return Moves(np.repeat(np.arange(S), A), np.tile(np.arange(A), S), target)
 
 
 def rewards(n: int, noise: float, rng: np.random.Generator) -> Floats:
-    """-1, less up to `noise`."""
+    """(n,) rewards between -1 and -1 - `noise`."""
     paid: Floats = -1.0 - noise * rng.random(n)
     return paid
 
 
 def agent_of(walker: Walker, world: World, goal: int, noise: float, steps: int) -> Agent:
-    """An agent that knows what this walker does, and goes for `goal`."""
+    """The agent of a walker at the beginning of an episode of `steps` steps for `goal`."""
     agent = make_agent("fwrl", world.n_states, world.n_actions, seed=0, storage="columns")
-    if walker.knows:
-        moves = moves_of(world)
-        paid = rewards(len(moves.source), noise, np.random.default_rng(0))
-        agent.observe_many(moves.source, moves.action, paid, moves.target)
+    if walker.trained:
+        known = transitions_of(world)
+        reward = rewards(len(known.source), noise, np.random.default_rng(0))
+        agent.observe_many(known.source, known.action, reward, known.target)
     agent.begin_episode(goal, steps=steps)
     return agent
 
 
-def new_life(world: World, start: int, noise: float, steps: int, seed: int) -> Life:
-    """The same for every agent."""
+def new_walk(world: World, start: int, noise: float, steps: int, seed: int) -> Walk:
+    """A walk of `steps` steps, the same for every agent."""
     rng = np.random.default_rng(seed)
-    action, begin = rng.integers(0, world.n_actions, steps), rng.integers(0, world.n_states, steps)
-    return Life(np.array([start]), moves_of(world).target.astype(np.int32), action, rewards(steps, noise, rng), begin)
+    action, restart = rng.integers(0, world.n_actions, steps), rng.integers(0, world.n_states, steps)
+    target = transitions_of(world).target.astype(np.int32)
+    return Walk(np.array([start]), target, action, rewards(steps, noise, rng), restart)
 
 
-def _live(agent: Any, rng: np.random.Generator, life: Life, goal: int, strolls: bool) -> None:
-    s = life.state[0]
-    A = len(life.target) // len(agent.heap.place)
-    for t in range(len(life.action)):
+def _walk(agent: Any, rng: np.random.Generator, walk: Walk, goal: int, random: bool) -> None:
+    s = walk.state[0]
+    A = len(walk.target) // len(agent.heap.place)
+    for t in range(len(walk.action)):
         a = act(agent, s, rng)
-        if strolls:
-            a = life.action[t]
-        arrived = s == goal and not strolls
-        next_s = life.start[t] if arrived else life.target[s * A + a]
-        observe(agent, s, a, life.reward[t], next_s, arrived)
+        if random:
+            a = walk.action[t]
+        arrived = s == goal and not random
+        next_s = walk.start[t] if arrived else walk.target[s * A + a]
+        observe(agent, s, a, walk.reward[t], next_s, arrived)
         s = next_s
-    life.state[0] = s
+    walk.state[0] = s
 
 
-live = Loop(_live)
+walk_loop = Loop(_walk)
 
 
-def live_step_by_step(agent: Agent, life: Life, goal: int, strolls: bool) -> Floats:
-    """The same from Python, one compiled call after the other: (T,) seconds that each step's two calls took."""
-    verbs, tables, rng, clock = agent.verbs, agent.tables, agent.rng, time.perf_counter
-    target, A, s = life.target, agent.n_actions, int(life.state[0])
-    taken = np.zeros(len(life.action))
+def timed_steps(agent: Agent, walk: Walk, goal: int, random: bool) -> Floats:
+    """The same walk from Python, one compiled call at a time: (T,) seconds of each step's two calls."""
+    verbs, tables, rng, now = agent.verbs, agent.tables, agent.rng, time.perf_counter
+    target, A, s = walk.target, agent.n_actions, int(walk.state[0])
+    taken = np.zeros(len(walk.action))
     for t, (action, r, start) in enumerate(
-        zip(life.action.tolist(), life.reward.tolist(), life.start.tolist(), strict=True)
+        zip(walk.action.tolist(), walk.reward.tolist(), walk.start.tolist(), strict=True)
     ):
-        begin = clock()
+        begin = now()
         a = verbs.act(tables, s, rng)
-        between = clock()
-        arrived = s == goal and not strolls
-        if strolls:
+        between = now()
+        arrived = s == goal and not random
+        if random:
             a = action
         next_s = start if arrived else int(target[s * A + a])
-        again = clock()
+        again = now()
         verbs.observe(tables, s, a, r, next_s, arrived)
-        taken[t] = clock() - again + between - begin
+        taken[t] = now() - again + between - begin
         s = next_s
     return taken

@@ -1,4 +1,4 @@
-"""The command line. Each command is one file; what is heavy is imported when a command runs."""
+"""The command line. Each command is one file and imports heavy packages only when it runs."""
 
 from __future__ import annotations
 
@@ -69,33 +69,34 @@ app.command(epilog="Example: fwrl bench --only step")(bench)
 app.command(epilog="Example: fwrl play --no-browser")(play)
 
 
-# Typer lets only this subclass out; its parent is what every misused command or option raises.
-MISUSED: Any = typer.BadParameter.__base__
+# The parent of all errors about unknown commands and options; Typer exports only this child of it.
+USAGE_ERROR: Any = typer.BadParameter.__base__
 
 
 def main() -> None:
-    """Run the command line: bad input ends in exit code 2 and one sentence, never in a traceback."""
+    """Run the command line. Bad input gives exit code 2 and one sentence, never a traceback."""
     try:
         code = app(prog_name="fwrl", standalone_mode=False)
     except FwrlError as error:
-        code = _refuse(str(error))
-    except MISUSED as error:
+        code = _print_error(str(error))
+    except USAGE_ERROR as error:
         message = error.format_message()
         where = error.ctx.command_path if error.ctx else "fwrl"
-        code = _refuse(f"{message[:1].lower()}{message[1:].rstrip('.')}; see {where} --help")
+        code = _print_error(f"{message[:1].lower()}{message[1:].rstrip('.')}; see {where} --help")
     except (KeyboardInterrupt, typer.Abort):
         code = STOPPED
     except BrokenPipeError:
-        # Whoever read our output has seen enough; the interpreter must not try to write the rest.
+        # The reader closed the pipe; at exit the interpreter must not flush the rest to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except OSError as error:
-        code = _refuse(f"cannot use {str(error.filename)!r}: {error.strerror}" if error.filename else str(error))
+        code = _print_error(f"cannot use {str(error.filename)!r}: {error.strerror}" if error.filename else str(error))
     if code == STOPPED:
         typer.echo("fwrl: stopped", err=True)
     sys.exit(code)
 
 
-def _refuse(reason: str) -> int:
-    typer.echo(f"fwrl: {reason}", err=True)
+def _print_error(message: str) -> int:
+    """Print one line to standard error and return the exit code for bad input."""
+    typer.echo(f"fwrl: {message}", err=True)
     return 2

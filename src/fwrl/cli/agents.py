@@ -1,4 +1,4 @@
-"""`fwrl agents`: what agents there are, and their options."""
+"""`fwrl agents`: list the agents and their options."""
 
 from __future__ import annotations
 

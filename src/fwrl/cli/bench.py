@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 def bench(
     only: Annotated[
         list[str] | None,
-        typer.Option(help="A part, see above; may be given several times. All parts, if left out.", metavar="PART"),
+        typer.Option(help="A part, see above; may be given several times. Default: all parts.", metavar="PART"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Measure speed and memory against what a user would pick instead, on the same data in the same run.
+    """Measure speed and memory against NumPy, SciPy, DuckDB and networkx, on the same data in the same run.
 
     \b
     step    one step on four rooms / literal NumPy, a random walker
     beyond  one step of the expected, optimistic FWRL / the paper's
     scale   first steps on larger maps / literal NumPy
     growth  cost a step as maps grow / a random walker
-    goals   values for a new goal at a million states, all pairs of 2,000 / SciPy
+    goals   values of a new goal at a million states, all pairs of 2,000 / SciPy
     online  a step of learning at a million states / ten thousand; longest steps
     memory  peak at a million states with ten goals in use / SciPy
     fit     fit a log of 50 million rows / a bare DuckDB group-by
     plan    a route at a million states / SciPy; at ten thousand / networkx
 
-    The last column says how many times as much the other takes. The whole takes some minutes.
-    """  # noqa: D301 (the command line's mark for lines that stay as they are)
+    The last column is the other's time or memory divided by ours. All parts together take some minutes.
+    """  # noqa: D301 (\b keeps the line breaks of the help text)
     from rich.console import Console
 
     from fwrl.bench import run_suite
@@ -49,7 +49,7 @@ def bench(
             for part, measured in run_suite(only, begun):
                 rows.append((part, measured))
     finally:
-        # What was measured before an interruption is shown too.
+        # After Ctrl-C, print what was measured before it.
         if rows and as_json:
             typer.echo(json.dumps([{"part": p, **m._asdict(), "ratio": m.ratio} for p, m in rows], indent=2))
         elif rows:
@@ -72,12 +72,12 @@ def _table(rows: list[tuple[str, Measurement]]) -> Table:
 
 
 def _ratio(ratio: float) -> str:
-    """Three digits, and no exponent."""
+    """Three significant digits without an exponent."""
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
 def _time(seconds: float) -> str:
-    """A duration in the unit that suits it."""
+    """A duration in the largest unit below it."""
     for unit, scale in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3)):
         if seconds < 1000 * scale:
             return f"{seconds / scale:.3g} {unit}"
@@ -85,5 +85,5 @@ def _time(seconds: float) -> str:
 
 
 def _size(n: float) -> str:
-    """An amount of memory."""
+    """An amount of memory in MB."""
     return f"{n / 1e6:,.0f} MB"

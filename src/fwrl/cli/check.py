@@ -1,4 +1,4 @@
-"""`fwrl check`: is a saved file sound?"""
+"""`fwrl check`: whether a saved file is undamaged."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def check(
     """Check every checksum of a saved file, and that it loads."""
     from fwrl.files import check_archive
     from fwrl.loading import load
-    from fwrl.planner.experience import KIND
+    from fwrl.planner import Planner
 
     archive = check_archive(file)
     loaded = load(file)
-    if archive.kind == KIND:
+    if isinstance(loaded, Planner):
         loaded.check()
     sections: list[dict[str, Any]] = [
         {"name": name, "shape": list(archive[name].shape), "bytes": archive[name].nbytes} for name in archive.names

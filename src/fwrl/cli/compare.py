@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fwrl.cli.place import make_folder
+from fwrl.cli.output_paths import make_folder
 from fwrl.cli.progress import run_with_progress
 
 if TYPE_CHECKING:
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 def compare(
     worlds: Annotated[
-        list[str] | None, typer.Argument(help="Worlds: names, map files, gymnasium:ID; the whole league if left out.")
+        list[str] | None, typer.Argument(help="Worlds: names, map files or gymnasium:ID. Default: all of the league.")
     ] = None,
     agents: Annotated[
         str | None,
-        typer.Option(help="Names separated by blanks, options as NAME:OPTION=VALUE,...; all contenders if left out."),
+        typer.Option(help="Names separated by spaces, options as NAME:OPTION=VALUE,... Default: all contenders."),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds for every agent.")] = 50,
     episodes: Annotated[int, typer.Option(min=5, help="Episodes in each run.")] = 50,
     steps: Annotated[int, typer.Option(min=1, help="Steps in each episode.")] = 1000,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; one for each core if left out.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one per core.")] = None,
     out: Annotated[Path, typer.Option(help="The folder for results, figures and page.")] = Path("league"),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Run a league: reward, share of the oracle, beliefs against the truth, cost, with intervals.
+    """Compare agents in several worlds: reward, share of the oracle, believed and true costs, time of a step.
 
     FWRL runs in one configuration fixed beforehand (backup=expected, explorer=optimistic), rivals in the settings that
-    fwrl tune found. Stopped at any moment, the same command goes on where it stopped.
+    fwrl tune found. After an interruption, the same command continues with the runs that are missing.
     """
     from rich.console import Console
 
@@ -53,13 +53,13 @@ def compare(
     errors = Console(stderr=True)
     with Store(make_folder(out) / "results.sqlite") as store:
         run_with_progress(store, experiments, seeds, workers or os.cpu_count() or 1)
-        with errors.status("judging") as status:
+        with errors.status("evaluating") as status:
             results = write_league(
-                store, experiments, out, seconds_per_step, lambda world: status.update(f"judging {world}")
+                store, experiments, out, seconds_per_step, lambda world: status.update(f"evaluating {world}")
             )
     if as_json:
-        told = {world: [_plain(standing) for standing in found] for world, found in results.items()}
-        typer.echo(json.dumps(told, indent=2, allow_nan=False))
+        plain = {world: [_plain(standing) for standing in found] for world, found in results.items()}
+        typer.echo(json.dumps(plain, indent=2, allow_nan=False))
         return
     console = Console(highlight=False)
     for world, found in results.items():
@@ -68,7 +68,7 @@ def compare(
 
 
 def _plain(standing: Standing) -> dict[str, Any]:
-    """For programs: what has no value, and what never happens, is null."""
+    """A standing as JSON: NaN and infinite numbers are null."""
 
     def known(value: Any) -> Any:
         if hasattr(value, "_asdict"):
@@ -111,8 +111,8 @@ def _print(console: Console, world: str, found: Sequence[Standing]) -> None:
         if words := flagged(s):
             console.print(f"{s.label} {words}", style="yellow", markup=False)
     if finding := first_or_tied(found):
-        said = f"{finding.claim}: {finding.verdict}"
-        console.print(f"{said} ({finding.reason})" if finding.reason else said, markup=False)
+        verdict = f"{finding.claim}: {finding.verdict}"
+        console.print(f"{verdict} ({finding.reason})" if finding.reason else verdict, markup=False)
     console.print()
 
 

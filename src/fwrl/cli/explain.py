@@ -30,12 +30,12 @@ def explain(
 ) -> None:
     """Where the route comes from: the past trips of each step, how often, when last, and where trips were stitched.
 
-    Only the latest few trips of a step are kept, so an older one may have covered more of the way.
+    Only the latest few trips of a step are kept, so an older one may have covered more of the route.
     """
     from fwrl.planner import Planner
 
     if picture is not None and positions is None:
-        raise OptionError("expected --positions with --picture: a file with columns state, x, y")
+        raise OptionError("--picture needs --positions, a file with columns state, x, y")
     if picture is not None and picture.suffix not in (".png", ".svg"):
         raise OptionError(f"expected a picture that ends in .png or .svg, got {str(picture)!r}")
     planner = Planner.load(file)
@@ -75,7 +75,7 @@ def _print(explanation: Explanation) -> None:
     if not explanation.legs:
         typer.echo("  nothing to do: start and goal are the same")
     elif not any(leg.trips for leg in explanation.legs):
-        typer.echo("the log names no trips, so stitches cannot be told")
+        typer.echo("the log names no trips, so stitches are unknown")
     else:
         n = len(explanation.stitches)
         where = ", ".join(map(str, explanation.stitches))

@@ -1,4 +1,4 @@
-"""`fwrl export`: results for other tools."""
+"""`fwrl export`: write results in formats of other tools."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Annotated
 
 import typer
 
-from fwrl.cli.place import make_folder
+from fwrl.cli.output_paths import make_folder
 from fwrl.errors import FileError
 
 
 def export(
     results: Annotated[Path, typer.Argument(help="The folder that fwrl reproduce wrote to.")] = Path("results"),
-    out: Annotated[Path | None, typer.Option(help="The folder to write to; RESULTS/export if left out.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the files written as JSON.")] = False,
+    out: Annotated[Path | None, typer.Option(help="The folder to write to. Default: RESULTS/export.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the paths of the files as JSON.")] = False,
 ) -> None:
-    """Write the results as CSV and Parquet, and per-agent score matrices (runs x tasks) as .npz."""
+    """Write the results as CSV and Parquet, and the score matrix (runs x tasks) of each agent as .npz."""
     from fwrl.cli.reproduce import STORE
     from fwrl.experiment import Store
     from fwrl.experiment.export import export_results
 
     if not (results / STORE).is_file():
-        raise FileError(f"expected {STORE} in {str(results)!r}; make it with: fwrl reproduce --out {results}")
+        raise FileError(f"there is no {STORE} in {str(results)!r}; make it with: fwrl reproduce --out {results}")
     with Store(results / STORE) as store:
         written = export_results(store, make_folder(out or results / "export"))
     if as_json:

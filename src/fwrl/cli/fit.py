@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fwrl.cli.place import check_saved_place
-from fwrl.errors import OptionError
+from fwrl.cli.output_paths import check_saved_file
+from fwrl.errors import FwrlError, OptionError
 
 if TYPE_CHECKING:
-    from fwrl.planner import Planner, Summary
+    from fwrl.planner import LogSummary, Planner
+
+# The flag that helps where an option of `fwrl.fit` does.
+REMEDIES = {
+    "columns": "say which is which with --columns state=...,next_state=...",
+    "skip_bad": "correct it, or leave such rows out with --skip-bad",
+    "memory": "allow more with --memory",
+}
 
 
 def fit(
@@ -29,21 +36,22 @@ def fit(
         bool, typer.Option("--skip-bad", help="Leave out rows that lack a value, and count them.")
     ] = False,
     connections: Annotated[
-        bool, typer.Option(help="Count the pairs of states that are now connected: two more looks at a large log.")
+        bool, typer.Option(help="Count the pairs of states that are now connected: reads a large log twice more.")
     ] = True,
     memory: Annotated[str, typer.Option(help="The most memory that reading may take.")] = "1GB",
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Learn from logs: rows of transitions (state, next_state) or of visits (trip, time, state).
 
-    Optional columns are action (the next state if left out), reward (-1 if left out), trip and time. What is saved
-    answers fwrl plan and fwrl explain.
+    Optional columns are action (the next state if left out), reward (-1 if left out), trip and time. fwrl plan and
+    fwrl explain read the saved planner.
     """
-    check_saved_place(out)
+    check_saved_file(out)
     from fwrl.planner import Planner
 
     into = Planner.load(out) if add else None
-    planner = _watched(logs, _columns(columns), skip_bad, into, memory, connections)
+    options = {"columns": _columns(columns), "skip_bad": skip_bad, "memory": memory, "connections": connections}
+    planner = _fit(logs, into, options)
     planner.save(out)
     if as_json:
         typer.echo(json.dumps(asdict(planner.summary) | {"file": str(out)}, indent=2))
@@ -62,28 +70,29 @@ def _columns(text: str | None) -> dict[str, str]:
     return chosen
 
 
-def _watched(
-    logs: list[str], columns: dict[str, str], skip_bad: bool, into: Planner | None, memory: str, connections: bool
-) -> Planner:
+def _fit(logs: list[str], into: Planner | None, options: dict[str, Any]) -> Planner:
+    """Fit with a progress bar; errors name the flag that helps."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+    from fwrl.planner import LogError
     from fwrl.planner import fit as fit_planner
 
     shown = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
     with Progress(*shown, console=console, transient=True, disable=not console.is_terminal) as bar:
         line = bar.add_task("reading", total=1.0)
-        options: dict[str, Any] = {"columns": columns, "skip_bad": skip_bad, "into": into, "memory": memory}
-        return fit_planner(
-            logs,
-            connections=connections,
-            progress=lambda what, part: bar.update(line, description=what, completed=part),
-            **options,
-        )
+
+        def report(step: str, part: float) -> None:
+            bar.update(line, description=step, completed=part)
+
+        try:
+            return fit_planner(logs, into=into, progress=report, **options)
+        except LogError as error:
+            raise FwrlError(f"{error.problem}; {REMEDIES[error.option]}") from error
 
 
-def _print(summary: Summary, out: Path, connections: bool) -> None:
+def _print(summary: LogSummary, out: Path, connections: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 

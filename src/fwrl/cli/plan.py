@@ -1,4 +1,4 @@
-"""`fwrl plan`: the best way that past trips support."""
+"""`fwrl plan`: the best route that past trips support."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ File = Annotated[Path, typer.Argument(help="A planner saved by fwrl fit.")]
 From = Annotated[str, typer.Argument(metavar="FROM", help="The state to start from.")]
 To = Annotated[str, typer.Argument(metavar="TO", help="The state to reach.")]
 Backup = Annotated[
-    str, typer.Option(help="expected: mean rewards and observed frequencies; best: the best that was ever seen.")
+    str, typer.Option(help="expected: mean rewards and observed frequencies; best: the best reward of every step.")
 ]
-Avoid = Annotated[list[str] | None, typer.Option(help="A state to keep away from; may be given several times.")]
+Avoid = Annotated[
+    list[str] | None, typer.Option(help="A state that the route must not pass; may be given several times.")
+]
 Via = Annotated[list[str] | None, typer.Option(help="A state to pass on the way; several in order.")]
 Positions = Annotated[Path | None, typer.Option(help="A file with columns state, x, y.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -35,15 +37,16 @@ def plan(
     avoid: Avoid = None,
     via: Via = None,
     alternatives: Annotated[
-        int, typer.Option(min=1, help="Show so many ways, none through a state twice; with --backup best only.")
+        int,
+        typer.Option(min=1, help="Show up to this many routes, none through a state twice; with --backup best only."),
     ] = 1,
     positions: Positions = None,
     all_steps: Annotated[bool, typer.Option("--all", help="Print every step of a long route.")] = False,
     as_json: Json = False,
 ) -> None:
-    """The best way from one state to another, step by step.
+    """The best route from one state to another, step by step.
 
-    Where outcomes vary, it is shown along the likeliest outcomes that get closer, each with its probability.
+    Where outcomes vary, each step shows its most frequent outcome that leads closer, with its probability.
     """
     from fwrl.planner import Planner
 
@@ -51,13 +54,13 @@ def plan(
     options = route_options(planner, backup, avoid, via, positions)
     if alternatives > 1:
         if options.pop("via"):
-            raise OptionError("expected either --via or --alternatives, got both")
+            raise OptionError("--via and --alternatives cannot be combined; leave one out")
         routes = planner.alternatives(start, goal, alternatives, **options)
     else:
         routes = [planner.plan(start, goal, **options)]
     if as_json:
-        found: Any = [route.to_dict() for route in routes] if alternatives > 1 else routes[0].to_dict()
-        typer.echo(json.dumps(found, indent=2))
+        shown: Any = [route.to_dict() for route in routes] if alternatives > 1 else routes[0].to_dict()
+        typer.echo(json.dumps(shown, indent=2))
         return
     for number, route in enumerate(routes, start=1):
         if alternatives > 1:
@@ -73,12 +76,12 @@ def route_options(
     if positions is not None:
         from fwrl.planner import read_positions
 
-        options["positions"] = read_positions(positions, planner.experience.states)
+        options["positions"] = read_positions(positions, planner.states)
     return options
 
 
 def headline(route: Route) -> str:
-    """What a route is worth, in a sentence."""
+    """A route's length and reward in a sentence."""
     n = len(route.steps)
     said = f"{route.start} to {route.goal}: {n:,} step{'s' * (n != 1)}, reward {route.reward:g}"
     if route.certain:

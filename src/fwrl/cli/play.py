@@ -1,4 +1,4 @@
-"""`fwrl play`: see it learn, in the browser."""
+"""`fwrl play`: serve the play page."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ def play(
         str, typer.Option(help="The address to listen on; any but this computer's own opens the page to others.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port; the next free one is taken where it is busy.")
+        int, typer.Option(min=0, max=65535, help="The port; the next free one is used if it is taken.")
     ] = 8765,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
 ) -> None:
     """Open a local page on which two agents learn side by side, and any cell clicked becomes the goal."""
-    from fwrl.play import serve
+    from fwrl.web import serve
+    from fwrl.web.play import PLAY
 
-    serve(host, port, browser=browser, say=typer.echo)
+    serve([PLAY], host, port, browser=browser, say=typer.echo)

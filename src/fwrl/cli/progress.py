@@ -1,4 +1,4 @@
-"""Experiments with a live display."""
+"""A progress bar for running experiments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def run_with_progress(store: Store, experiments: Sequence[Experiment], seeds: int, workers: int) -> None:
-    """Run what the store does not have yet, with a live bar and the time left."""
+    """Run the experiments whose results are not stored yet, with a progress bar and the remaining time."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -24,7 +24,7 @@ def run_with_progress(store: Store, experiments: Sequence[Experiment], seeds: in
         MofNCompleteColumn(),
         TextColumn("runs,"),
         TimeElapsedColumn(),
-        TextColumn("gone,"),
+        TextColumn("elapsed,"),
         TimeRemainingColumn(),
         TextColumn("left  {task.description}"),
     )
@@ -39,5 +39,5 @@ def run_with_progress(store: Store, experiments: Sequence[Experiment], seeds: in
 
             run_experiments(store, experiments, seeds=seeds, workers=workers, watch=watch)
     except KeyboardInterrupt:
-        console.print(f"Stopped. {len(store.finished()):,} finished runs are kept; the same command goes on.")
+        console.print(f"Stopped. {len(store.finished()):,} finished runs are kept; the same command continues.")
         raise

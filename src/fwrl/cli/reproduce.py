@@ -1,4 +1,4 @@
-"""`fwrl reproduce`: the whole paper in one command."""
+"""`fwrl reproduce`: all experiments of the paper in one command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fwrl.cli.place import make_folder
+from fwrl.cli.output_paths import make_folder
 from fwrl.cli.progress import run_with_progress
 
 if TYPE_CHECKING:
@@ -24,18 +24,16 @@ COLOURS = {"holds": "green", "holds in part": "yellow", "does not hold": "red"}
 
 
 def reproduce(
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds for every agent; the paper had one.")] = 100,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds for every agent; the paper used one.")] = 100,
     only: Annotated[
         list[str] | None, typer.Option(help="An experiment's id, such as h-maze; may be given several times.")
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes; as many as there are cores if left out.")
-    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one per core.")] = None,
     out: Annotated[Path, typer.Option(help="The folder for results, figures and report.")] = Path("results"),
 ) -> None:
     """Run every experiment of the paper and write figures, a report and a verdict on every claim.
 
-    Stopped at any moment, the same command goes on where it stopped.
+    After an interruption, the same command continues with the runs that are missing.
     """
     from rich.console import Console
 
@@ -69,7 +67,7 @@ def _report(store: Store, out: Path) -> list[Finding]:
 
 
 def print_findings(console: Console, found: Sequence[Finding]) -> None:
-    """The verdicts as a table for the terminal."""
+    """Print the verdicts as a table."""
     from rich.table import Table
 
     table = Table(title="The paper's claims", title_justify="left", pad_edge=False, show_lines=True)

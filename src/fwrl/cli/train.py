@@ -1,4 +1,4 @@
-"""`fwrl train`: let an agent learn in a world, and keep it."""
+"""`fwrl train`: train an agent in a world and save it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fwrl.cli.place import check_saved_place
+from fwrl.cli.output_paths import check_saved_file
 
 if TYPE_CHECKING:
     from fwrl.agents.agent import Agent
     from fwrl.task import Result, Task
 
-LAST = 5  # episodes that the closing table averages over
+LAST = 5  # episodes averaged in the summary
 
 
 def train(
@@ -27,13 +27,13 @@ def train(
     ] = None,
     episodes: Annotated[int, typer.Option(min=1, help="Number of episodes.")] = 50,
     steps: Annotated[int, typer.Option(min=1, help="Steps in each episode.")] = 400,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same result.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed; the same seed gives the same result.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Where to save the trained agent.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Let an agent learn in a world by the paper's protocol, and save it."""
+    """Train an agent in a world with the paper's protocol, and save it."""
     if out is not None:
-        check_saved_place(out)
+        check_saved_file(out)
     from fwrl.agents import make_agent
     from fwrl.experiment.contenders import option_of
     from fwrl.task import Task
@@ -64,7 +64,7 @@ def _watch(task: Task, learner: Agent, episodes: int, steps: int, seed: int) -> 
 
     from fwrl.task import run_episodes, summarise
 
-    lived = []
+    finished = []
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -75,9 +75,9 @@ def _watch(task: Task, learner: Agent, episodes: int, steps: int, seed: int) -> 
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task(f"{learner.name} in {task.world.name}", total=episodes, reward=0.0)
         for episode in run_episodes(task, learner, episodes=episodes, steps=steps, seed=seed):
-            lived.append(episode)
+            finished.append(episode)
             progress.update(bar, advance=1, reward=episode.reward)
-    return summarise(lived)
+    return summarise(finished)
 
 
 def _summary(task: Task, learner: Agent, result: Result) -> dict[str, Any]:

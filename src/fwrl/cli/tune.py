@@ -1,4 +1,4 @@
-"""`fwrl tune`: the rivals' best settings, by a search on seeds of its own."""
+"""`fwrl tune`: grid search for the rivals' settings, on seeds that no league uses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fwrl.cli.place import check_place
+from fwrl.cli.output_paths import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 def tune(
-    agents: Annotated[list[str] | None, typer.Argument(help="Rivals to tune; all if left out.")] = None,
+    agents: Annotated[list[str] | None, typer.Argument(help="Rivals to tune. Default: all.")] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds for every combination.")] = 5,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; one for each core if left out.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Where to record the best settings, as JSON.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one per core.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The file to write the best settings to, as JSON.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Try every combination of each rival's grid on seeds that no league uses, and show the best."""
+    """Score every combination of each rival's options on seeds that no league uses, and print them, best first."""
     if out is not None:
-        check_place(out)
+        check_file(out)
     from rich.console import Console
     from rich.progress import Progress
 

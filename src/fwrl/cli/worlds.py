@@ -1,4 +1,4 @@
-"""`fwrl worlds`: what worlds there are, and what one looks like."""
+"""`fwrl worlds`: list the worlds, or draw one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 def worlds(
     name: Annotated[
         str | None,
-        typer.Argument(help="A world's name, or the path of a .txt or .map file; all if left out."),
+        typer.Argument(help="A world's name, or the path of a .txt or .map file. Default: list all."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -61,11 +61,11 @@ def _list(as_json: bool) -> None:
         table.add_row(row.name, states, row.description)
     console = Console(highlight=False)
     console.print(table)
-    console.print("\nThe path of a .txt or .map file is a world as well.", markup=False)
+    console.print("\nThe path of a .txt or .map file also names a world.", markup=False)
 
 
 def _drawn(world: Any, encoding: str) -> str:
-    """The drawing, or the map's own characters where the terminal knows no others."""
+    """The drawing, or the map's own characters where the terminal's encoding lacks those of the drawing."""
     from fwrl.worlds import draw
 
     drawing = draw(world)

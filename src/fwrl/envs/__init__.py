@@ -1,7 +1,6 @@
 """Gymnasium environments over worlds.
 
-`import fwrl` comes through here, so nothing of Gymnasium is imported until an environment is asked
-for.
+`import fwrl` imports this package, so Gymnasium is imported only when an environment is made.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The goal methods within reach of those who hold what `gymnasium.make` returns.
+"""The goal methods on what `gymnasium.make` returns.
 
-Gymnasium's wrappers pass on only what every environment has, yet Stable-Baselines3's checker asks
-the wrapped environment for `compute_reward`. So the ids come with this outermost wrapper.
+Gymnasium's wrappers pass on only the methods of every environment, but Stable-Baselines3 calls `compute_reward` on the
+wrapped environment. The registered ids therefore have this outermost wrapper.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from fwrl.errors import FwrlError
 
 
 class GoalWrapper(gymnasium.Wrapper[Observation, np.int64, Observation, np.int64], RecordConstructorArgs):
-    """A `WorldEnv` in its wrappers, with its three goal methods on the outside.
+    """A wrapped `WorldEnv` with its three goal methods.
+
+    Args:
+        env: a `WorldEnv`, or one in wrappers.
 
     >>> import gymnasium, fwrl
     >>> env = gymnasium.make("fwrl/HMaze-v0")

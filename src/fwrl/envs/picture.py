@@ -1,7 +1,7 @@
-"""Pictures of an environment: text, pixels, or the terminal itself.
+"""Pictures of an environment: text, pixels, or output to the terminal.
 
-In a terminal each picture overwrites the one before it, at a pace that eyes can follow; where the
-output goes to a file or a pipe the pictures are printed one below the other, at once.
+In a terminal each picture overwrites the last one, at `FRAMES_PER_SECOND`. In a file or a pipe pictures are printed
+one below the other, without delay.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Frame = str | NDArray[np.uint8]
 
 
 class Picture:
-    """Shows where the agent and its goal are, in one of `MODES`.
+    """Pictures of the agent and its goal, in one of `MODES`.
 
     >>> from fwrl.worlds import load_world
     >>> Picture(load_world("h-maze"), "rgb_array").show(0, 6).ndim
@@ -38,7 +38,7 @@ class Picture:
         self._due = 0.0
 
     def show(self, state: int, goal: int) -> Frame | None:
-        """The picture as text or (height, width, 3) pixels; None once the terminal shows it."""
+        """The picture as text or (height, width, 3) pixels; None in the mode "human", which prints it."""
         if self._mode == "rgb_array":
             return paint(self._world, agent=state, goal=goal)
         text = draw(self._world, agent=state, goal=goal)

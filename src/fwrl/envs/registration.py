@@ -1,9 +1,8 @@
-"""The ids under which Gymnasium finds our worlds.
+"""The ids of fwrl's environments in Gymnasium's registry.
 
-Since version 1.0 Gymnasium looks for no plugins: an id exists once the package that owns it was
-imported. Importing fwrl should not cost the import of Gymnasium, so the ids are registered at once
-where Gymnasium is already there, and otherwise at the moment it arrives. Without importing fwrl,
-`gymnasium.make("fwrl:fwrl/FourRooms-v0")` imports it.
+Since version 1.0 Gymnasium loads no plugins: an id exists once its package has been imported. `import fwrl` does not
+import Gymnasium: if that is already imported the ids are registered at once, otherwise when it is imported.
+`gymnasium.make("fwrl:fwrl/FourRooms-v0")` imports fwrl itself.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ IDS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "fwrl/Grid-v0": {},
     }
 )
-"""Every id and what `WorldEnv` is made with; `fwrl/Grid-v0` waits for `map=`."""
+"""Every id and the arguments of its `WorldEnv`; `fwrl/Grid-v0` requires `map=`."""
 
 _REGISTRY_MODULE = "gymnasium.envs.registration"
 
 
 def register() -> None:
-    """Register every id of `IDS` that Gymnasium does not know yet.
+    """Register every id of `IDS` that is not registered yet.
 
     >>> import gymnasium
     >>> register()
@@ -48,12 +47,12 @@ def register() -> None:
 
 
 def register_on_import() -> None:
-    """Register now if Gymnasium was imported, else as soon as it is; never import it."""
+    """Register now if Gymnasium has been imported, otherwise when it is; never import it."""
     module = sys.modules.get(_REGISTRY_MODULE)
     if module is not None:
         _register_in(module)
-    elif not any(isinstance(finder, _Arrival) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Arrival())
+    elif not any(isinstance(finder, _RegisterAfterImport) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _RegisterAfterImport())
 
 
 def _register_in(module: ModuleType) -> None:
@@ -69,8 +68,8 @@ def _register_in(module: ModuleType) -> None:
             )
 
 
-class _Arrival:
-    """An import finder that lets Gymnasium's registry load as ever and then adds our ids to it."""
+class _RegisterAfterImport:
+    """An import finder that registers the ids after Gymnasium's registry has been loaded as usual."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name != _REGISTRY_MODULE:

@@ -1,12 +1,12 @@
-"""A world as an episodic goal environment, the way Gymnasium's ecosystem knows them.
+"""A world as an episodic goal environment of Gymnasium.
 
 With r the step's own reward and s' where it ended, the reward of a step towards g is
 
     R(s', g) = r + R_goal [s' has arrived at g]
 
-and arriving terminates. Since R needs only s', g and r, `compute_reward` gives it for any other
-goal as well, which is what hindsight replay asks for. A world's absorbing states are dead ends
-like any other unless one of them is the goal: the episode goes on until it is truncated.
+and arriving terminates. Since R needs only s', g and r, `compute_reward` gives it for any other goal as well, as
+hindsight replay requires. An absorbing state that is not the goal does not terminate: the episode goes on until it is
+truncated.
 """
 
 from __future__ import annotations
@@ -34,8 +34,14 @@ Ints = NDArray[np.int64]
 class WorldEnv(gymnasium.Env[Observation, np.int64]):
     """Reach the goal: a new start and a new goal every episode.
 
-    `world` is a world, its name or a map file; `map` says the same for `fwrl/Grid-v0`. Observations
-    hold the states `observation`, `achieved_goal` (the same) and `desired_goal`.
+    Observations are dicts of the states `observation`, `achieved_goal` (the same) and `desired_goal`.
+
+    Args:
+        world: a world, its name or a map file.
+        map: the same for `fwrl/Grid-v0`; give either.
+        goal_reward: paid on top of the step's own reward on arriving.
+        goal_threshold: states within this distance of the goal arrive.
+        render_mode: "ansi", "rgb_array" or "human"; None for no pictures.
 
     >>> env = WorldEnv("h-maze")
     >>> observation, info = env.reset(seed=0, options={"start": (1, 1), "goal": (0, 1)})
@@ -63,7 +69,7 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
         self.goal_reward = checked_goal_reward(self.world, goal_reward)
         self.render_mode = render_mode
         self._picture = None if render_mode is None else Picture(self.world, render_mode)
-        self._trips = GoalSampler(self.world, goal_threshold)
+        self._sampler = GoalSampler(self.world, goal_threshold)
         self._state: int | None = None
         self._goal = 0
         self._arrival: frozenset[int] = frozenset()
@@ -75,16 +81,32 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode; `options` may give `start` and `goal`, as states or as (x, y)."""
+        """Begin an episode.
+
+        Args:
+            seed: of the environment's generator; None to continue with it.
+            options: may have `start` and `goal`, as states or as (x, y).
+
+        Returns:
+            The first observation, and `info` with `success` and `is_success`.
+        """
         super().reset(seed=seed)
         given = {key: self._state_named(key, value) for key, value in (options or {}).items()}
-        self._state, self._goal = self._trips.draw(self.np_random, **given)
-        self._arrival = frozenset(self._trips.arrival(self._goal).tolist())
+        self._state, self._goal = self._sampler.draw(self.np_random, **given)
+        self._arrival = frozenset(self._sampler.arrival(self._goal).tolist())
         self._show_human()
         return self._observation(self._state), {"success": False, "is_success": False}
 
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Take `action`; its own reward is `info["path_reward"]`, the goal's comes on top."""
+        """Take one step.
+
+        Args:
+            action: from 0 to A - 1.
+
+        Returns:
+            Observation, reward, whether the goal was reached, False (truncation is a wrapper's), and `info` with the
+            step's own reward as `path_reward`, `success` and `is_success`.
+        """
         slot = self._outcome(self._here, action)
         self._state = int(self.world.tables.next_state[slot])
         path_reward = float(self.world.tables.reward[slot])
@@ -95,10 +117,15 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
         return self._observation(self._state), reward, arrived, False, info
 
     def compute_reward(self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None) -> float | Floats:
-        """The reward of steps that ended at `achieved_goal` with `desired_goal` wanted.
+        """The reward of steps towards any goal.
 
-        Goals are single states, (n,) or (n, 1); single states give a float, others (n,). Where
-        steps pay different rewards, `info` (one dict, or n of them) has to carry `path_reward`.
+        Args:
+            achieved_goal: where the steps ended: one state, (n,) or (n, 1).
+            desired_goal: the goals, likewise.
+            info: one dict, or n of them, with `path_reward`; needed only where steps have different rewards.
+
+        Returns:
+            A float for one state, otherwise (n,).
 
         >>> WorldEnv("four-rooms").compute_reward([[3], [4]], [[3], [3]]).tolist()
         [9.99975, -0.00025]
@@ -110,22 +137,44 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
     def compute_terminated(
         self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None
     ) -> bool | NDArray[np.bool_]:
-        """Whether `achieved_goal` has arrived at `desired_goal`; shapes as in `compute_reward`."""
+        """Whether steps arrived.
+
+        Args:
+            achieved_goal: where the steps ended: one state, (n,) or (n, 1).
+            desired_goal: the goals, likewise.
+            info: ignored.
+
+        Returns:
+            A bool for one state, otherwise (n,).
+        """
         achieved, desired = np.broadcast_arrays(
             self._goals("achieved_goal", achieved_goal), self._goals("desired_goal", desired_goal)
         )
-        arrived = self._trips.arrived(achieved.reshape(-1), desired.reshape(-1))
+        arrived = self._sampler.arrived(achieved.reshape(-1), desired.reshape(-1))
         return arrived.reshape(achieved.shape) if achieved.ndim else bool(arrived[0])
 
     def compute_truncated(
         self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None
     ) -> bool | NDArray[np.bool_]:
-        """False: only the time limit that `gymnasium.make` wraps around ends an episode early."""
+        """False: only the time limit of `gymnasium.make` truncates an episode.
+
+        Args:
+            achieved_goal: where the steps ended: one state, (n,) or (n, 1).
+            desired_goal: the goals, likewise.
+            info: ignored.
+
+        Returns:
+            False for one state, otherwise (n,) of it.
+        """
         never = np.zeros_like(self.compute_terminated(achieved_goal, desired_goal), dtype=np.bool_)
         return never if never.ndim else False
 
     def render(self) -> Frame | None:
-        """What `render_mode` asks for: text, pixels, or None once the terminal shows it."""
+        """A picture of the current state.
+
+        Returns:
+            Text, (height, width, 3) pixels, or None where `render_mode` is "human", which prints it, or None.
+        """
         if self._picture is None:
             gymnasium.logger.warn(f"nothing to render: choose a render_mode of {', '.join(MODES)}")
             return None
@@ -134,7 +183,7 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
     @property
     def _here(self) -> int:
         if self._state is None:
-            raise FwrlError("expected an episode that has begun; call reset() first")
+            raise FwrlError("no episode has begun; call reset() first")
         return self._state
 
     def _observation(self, state: int) -> Observation:

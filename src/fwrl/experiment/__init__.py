@@ -1,4 +1,4 @@
-"""Experiments as data: frozen specs, a runner, and the store their results go to."""
+"""Experiments: frozen specs, the runner, and the store of results."""
 
 from fwrl.experiment.catalogue import EXPERIMENTS, chosen
 from fwrl.experiment.runner import Progress, run_experiments

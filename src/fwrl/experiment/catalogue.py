@@ -1,7 +1,7 @@
 """The experiments of the paper.
 
-Constants the paper leaves out (rewards, schedule of epsilon, learning rates, H-maze) are those of the authors' public
-logs and settings; in wind Q-learning gets a learning rate of 0.5, without which it cannot average.
+Constants that the paper does not state (rewards, schedule of epsilon, learning rates, H-maze) are those of the authors'
+public logs and settings. In wind the Q-learners have a learning rate of 0.5, since a rate of 1 does not average.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ EXPERIMENTS = (FOUR_ROOMS, WINDY, FOUR_ROOMS_LONG, WINDY_LONG, H_MAZE, VISUAL_AB
 
 
 def chosen(ids: Sequence[str] | None = None) -> tuple[Experiment, ...]:
-    """The experiments with these ids, in the catalogue's order; all of them if none is named.
+    """The experiments with these ids, in the catalogue's order; all experiments without `ids`.
 
     >>> [experiment.id for experiment in chosen(["h-maze"])]
     ['h-maze']

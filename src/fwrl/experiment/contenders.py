@@ -1,6 +1,6 @@
-"""Who takes part in a league: FWRL in one configuration fixed beforehand, and rivals at their best settings.
+"""The contenders of a league: FWRL in one configuration fixed beforehand, and rivals in their tuned settings.
 
-The rivals' settings were found by `fwrl tune` on seeds that no league uses, and are recorded beside this file.
+`fwrl tune` found the rivals' settings on seeds that no league uses; they are recorded beside this file.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ PAPER = "fwrl-paper"
 
 @functools.cache
 def tuned() -> dict[str, dict[str, Any]]:
-    """What `fwrl tune` found: by agent, its best options and the score they got."""
+    """The record of `fwrl tune`: the best options of each agent, and their score."""
     text = files("fwrl.experiment").joinpath(RECORD).read_text(encoding="utf-8")
     found: dict[str, dict[str, Any]] = json.loads(text)["agents"]
     return found
 
 
 def contender(text: str) -> AgentSpec:
-    """The agent meant by NAME or NAME:OPTION=VALUE,...
+    """The agent described by NAME or NAME:OPTION=VALUE,...
 
-    Without options `fwrl` is the one configuration fixed beforehand, `fwrl-paper` the paper's, and a rival has its
-    tuned settings.
+    Without options, `fwrl` is the configuration fixed beforehand, `fwrl-paper` the paper's, and a rival has its tuned
+    settings.
 
     >>> contender("fwrl").options["backup"]
     'expected'

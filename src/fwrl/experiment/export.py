@@ -1,7 +1,7 @@
-"""Results for other tools: tables as CSV and Parquet, and score matrices for evaluation libraries.
+"""Export of results: tables as CSV and Parquet, and score matrices for evaluation libraries.
 
-A score matrix is (runs x tasks) for one agent, the shape that rliable and others read: a run is a seed, a task an
-experiment, a score the run's mean reward per episode over the oracle's.
+The score matrix of an agent is (runs, tasks), as rliable and others read it: a run is a seed, a task an experiment, a
+score the run's share of the oracle's reward.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from fwrl.errors import FwrlError
 from fwrl.experiment.catalogue import EXPERIMENTS, PLAYER
 from fwrl.experiment.store import Store
 from fwrl.files import replaced
+from fwrl.metrics import share_by_run
 
 EXPORTED = ("runs", "episodes", "steps", "audits")
 
 
 def export_results(store: Store, folder: Path) -> list[Path]:
-    """Write every table as CSV and Parquet, and the score matrices as .npz, into `folder`; the files written."""
+    """Write every table as CSV and Parquet, and the score matrices as .npz, into `folder`; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for table in EXPORTED:
@@ -38,7 +39,7 @@ def export_results(store: Store, folder: Path) -> list[Path]:
 
 
 def score_matrices(store: Store) -> dict[str, NDArray[np.float64]]:
-    """For each agent, (runs, tasks): mean reward over the oracle's, on the tasks that all of them have."""
+    """For each agent, (runs, tasks): the share of the oracle's reward, on the tasks that all agents have."""
     tasks = [e for e in EXPERIMENTS if PLAYER.label in store.agents(e.id)]
     if not tasks:
         return {}
@@ -46,17 +47,13 @@ def score_matrices(store: Store) -> dict[str, NDArray[np.float64]]:
     shared = [e for e in tasks if set(labels) <= set(store.agents(e.id))]
     matrices = {}
     for label in labels:
-        columns = [_relative(store, e.id, label) for e in shared]
+        columns = [
+            share_by_run(*(store.episodes(e.id, name, "reward") for name in (label, PLAYER.label))) for e in shared
+        ]
         if len({len(column) for column in columns}) != 1:
-            raise FwrlError("expected as many seeds in every experiment; finish the run with fwrl reproduce first")
+            raise FwrlError("the experiments have different numbers of seeds; finish their runs first")
         matrices[label] = np.stack(columns, axis=1)
     return matrices
-
-
-def _relative(store: Store, experiment: str, label: str) -> NDArray[np.float64]:
-    earned, possible = (store.episodes(experiment, name, "reward").mean(axis=1) for name in (label, PLAYER.label))
-    share: NDArray[np.float64] = earned / possible
-    return share
 
 
 def _write_csv(store: Store, table: str, path: Path) -> None:

@@ -26,13 +26,13 @@ AUDITED_SEEDS = 10
 
 
 def league(worlds: Sequence[str], agents: Sequence[str], episodes: int, steps: int) -> tuple[Experiment, ...]:
-    """An experiment for each world, every contender in each, the omniscient player beside them."""
+    """An experiment for each world, each with all contenders and the oracle player."""
     specs: dict[str, AgentSpec] = {text: contender(text) for text in [*agents, ORACLE]}
     labels = tuple(spec.label for spec in specs.values() if spec.name != ORACLE)
     if not labels:
         raise OptionError("expected at least one agent beside the oracle")
     for world in worlds:
-        Task(load_world(world))  # refuse what cannot be played before anything runs
+        Task(load_world(world))  # raises if the protocol is not defined there, before anything runs
     return tuple(
         Experiment(
             f"{world}-{episodes}x{steps}",
@@ -49,9 +49,9 @@ def league(worlds: Sequence[str], agents: Sequence[str], episodes: int, steps: i
 
 
 def seconds_per_step(experiment: Experiment, label: str) -> float:
-    """What a step of this agent costs here and now, goals taken up included.
+    """The time of one step of this agent on this computer, beginning of episodes included.
 
-    A measurement, so it is not kept with the results.
+    A measurement, so it is not stored with the results.
     """
     task = Task(load_world(experiment.world))
     best = float("inf")

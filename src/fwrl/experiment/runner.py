@@ -1,8 +1,8 @@
-"""Running experiments: in parallel, resumable, in any order with the same result.
+"""Running experiments: parallel and resumable, with the same result in any order.
 
-Work is handed out in batches of seeds of one agent, so that every process meets every agent early and compiled code is
-made once and shared through the disk. Only this process writes to the store, a batch at a time; what is in the store is
-not run again.
+The unit of work is a batch of seeds of one agent. The first batch of every agent comes first, so that each agent is
+compiled early, once, and shared through the disk. Only this process writes to the store, one batch at a time. Stored
+runs are not run again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fwrl.experiment.spec import Experiment
 from fwrl.experiment.store import Store
 from fwrl.experiment.trial import Trial, run_trial
 
-BATCH = 10  # seeds handed out at a time
+BATCH = 10  # seeds
 
 
 class Batch(NamedTuple):
@@ -32,7 +32,7 @@ class Batch(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far things are, in runs."""
+    """The number of finished runs, the number of all runs, and what finished last."""
 
     done: int
     total: int
@@ -47,62 +47,65 @@ def run_experiments(
     workers: int = 1,
     watch: Callable[[Progress], None] = lambda _: None,
 ) -> None:
-    """Run what the store does not have yet: every agent of every experiment with seeds 0 .. seeds - 1."""
+    """Run every agent of every experiment with seeds 0 .. seeds - 1, except the runs that are stored already.
+
+    `watch` is called before the first batch and after each.
+    """
     if seeds < 1 or workers < 1:
         raise OptionError(f"expected at least one seed and one worker, got {seeds} and {workers}")
     for experiment in experiments:
-        refuse_others(store, experiment)
+        check_provenance(store, experiment)
     by_id = {experiment.id: experiment for experiment in experiments}
     total = seeds * sum(len(experiment.agents) for experiment in experiments)
     todo = list(missing(store, experiments, seeds))
     done = total - sum(len(batch.seeds) for batch in todo)
     watch(Progress(done, total, ""))
-    for batch, trials in _carried_out(todo, workers):
+    for batch, trials in _run_batches(todo, workers):
         store.write(trials, by_id)
         done += len(trials)
         watch(Progress(done, total, f"{batch.experiment.title}: {batch.agent}"))
 
 
-def refuse_others(store: Store, experiment: Experiment) -> None:
-    """Runs of another map, protocol or option under the same name cannot stand beside new ones."""
+def check_provenance(store: Store, experiment: Experiment) -> None:
+    """Raise an error if the store has runs of another map, protocol or options under the same names."""
     for agent in experiment.agents:
         if store.provenances(experiment.id, agent.label) - {experiment.provenance(agent.label)}:
             raise FileError(
-                f"expected runs of {agent.label!r} in {experiment.title!r} as they would be made now, "
-                f"{str(store.path)!r} has some from another map or other settings; use another folder, or remove it"
+                f"{str(store.path)!r} holds runs of {agent.label!r} in {experiment.title!r} made with another map or "
+                "other settings; use another file, or delete this one"
             )
 
 
 def missing(store: Store, experiments: Iterable[Experiment], seeds: int) -> Iterator[Batch]:
-    """The batches that are still to run: first one of each agent, then the rest."""
+    """The batches that are not stored yet: the first one of each agent, then the second, and so on."""
     finished = store.finished()
-    waiting: list[list[Batch]] = []
+    by_agent: list[list[Batch]] = []
     for experiment in experiments:
         for agent in experiment.agents:
             left = [n for n in range(seeds) if (experiment.id, agent.label, n) not in finished]
             parts = [tuple(left[n : n + BATCH]) for n in range(0, len(left), BATCH)]
-            waiting.append([Batch(experiment, agent.label, part) for part in parts])
-    for rank in range(max((len(batches) for batches in waiting), default=0)):
-        yield from (batches[rank] for batches in waiting if rank < len(batches))
+            by_agent.append([Batch(experiment, agent.label, part) for part in parts])
+    for rank in range(max((len(batches) for batches in by_agent), default=0)):
+        yield from (batches[rank] for batches in by_agent if rank < len(batches))
 
 
-def carry_out(batch: Batch) -> list[Trial]:
+def run_batch(batch: Batch) -> list[Trial]:
     """Run every seed of a batch."""
     return [run_trial(batch.experiment, batch.agent, seed) for seed in batch.seeds]
 
 
-def _carried_out(todo: Sequence[Batch], workers: int) -> Iterator[tuple[Batch, list[Trial]]]:
-    """Batches with their trials, as they finish."""
+def _run_batches(todo: Sequence[Batch], workers: int) -> Iterator[tuple[Batch, list[Trial]]]:
+    """The batches with their trials, in the order in which they finish."""
     if workers == 1 or len(todo) <= 1:
-        yield from ((batch, carry_out(batch)) for batch in todo)
+        yield from ((batch, run_batch(batch)) for batch in todo)
         return
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=begin_work)
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=initialise_worker)
     try:
-        # No more are under way than the processes need to stay busy, so that stopping is quick.
+        # No more batches are submitted than keep the workers busy, so that stopping is quick.
         pending: dict[Future[list[Trial]], Batch] = {}
         queue = iter(todo)
         for batch in queue:
-            pending[pool.submit(carry_out, batch)] = batch
+            pending[pool.submit(run_batch, batch)] = batch
             if len(pending) < 2 * workers:
                 continue
             yield from _finished(pending)
@@ -117,8 +120,8 @@ def _finished(pending: dict[Future[list[Trial]], Batch]) -> Iterator[tuple[Batch
         yield pending.pop(future), future.result()
 
 
-def begin_work() -> None:
-    """Ctrl-C is for the process that owns the store; when that one is gone, so is the work."""
+def initialise_worker() -> None:
+    """Ignore Ctrl-C, which the parent process handles, and exit when the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""What an experiment is: immutable data, readable as JSON."""
+"""Experiments as immutable data that can be written as JSON."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 
 from fwrl.worlds import load_world
 
-ORACLE = "oracle"  # the agent name that stands for the omniscient player
+ORACLE = "oracle"  # the agent name of the oracle player
 
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """An agent under a label: its registered name (or "oracle") and its options."""
+    """An agent with a label: its registered name (or "oracle") and its options."""
 
     label: str
     name: str
@@ -29,7 +29,7 @@ class AgentSpec:
 class Stage:
     """One scripted episode from `start` to `goal`, cells as (x, y); it ends at the goal.
 
-    With `walker="oracle"` the optimal player makes the trip and the agent only watches.
+    With `walker="oracle"` the oracle player makes the trip and the agent observes its steps.
     """
 
     start: tuple[int, int]
@@ -42,11 +42,11 @@ class Stage:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A world, a protocol and the agents that go through it.
+    """A world, a protocol and the agents that run it.
 
-    Either `episodes` x `steps` of the paper's protocol, or a script of `stages`. `visits` keeps every visit,
-    `audit` names the agents whose beliefs are held against the truth after their last step, for the first
-    `audited_seeds` seeds: an exact evaluation of every goal costs more than the run itself.
+    The protocol is either `episodes` x `steps` of the paper's, or a script of `stages`. With `visits` every visit is
+    stored. `audit` names the agents that are audited after their last step, for the first `audited_seeds` seeds only:
+    the exact evaluation of every goal takes longer than the run itself.
     """
 
     id: str
@@ -65,7 +65,7 @@ class Experiment:
         return next(agent for agent in self.agents if agent.label == label)
 
     def provenance(self, label: str) -> str:
-        """Everything that determines a run but its seed and the code, as JSON."""
+        """All that determines a run except its seed and the code, as JSON."""
         spec = asdict(self)
         spec["agents"] = [asdict(self.agent(label))]
         spec["audit"] = label in self.audit
@@ -75,7 +75,7 @@ class Experiment:
 
 @functools.cache
 def fingerprint(world: str) -> str:
-    """A checksum of a world's states and outcomes: a map file may change under its name."""
+    """A checksum of a world's outcomes: a map file may change without its name changing."""
     state = hashlib.sha256()
     for array in load_world(world).tables:
         state.update(np.ascontiguousarray(array).tobytes())

@@ -1,12 +1,13 @@
 """The results of runs in one SQLite file.
 
-A run is written in one transaction: it is there whole or not at all, whenever the power goes. Tables are keyed by
-(experiment, agent, seed), so the content depends neither on the order in which runs finish nor on the clock.
+A run is written in one transaction, so it is stored completely or not at all. Tables are keyed by (experiment, agent,
+seed), so the content depends neither on the order in which runs finish nor on the time.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import platform
@@ -49,8 +50,9 @@ TABLES = {
 }
 
 
+@functools.cache
 def versions() -> str:
-    """What else determines a result: the versions of what computed it."""
+    """The versions of fwrl, its compiled sources and its dependencies, as JSON; computed once per process."""
     import numba
     import scipy
 
@@ -66,15 +68,15 @@ def versions() -> str:
 
 
 class Store:
-    """An open results file; made if it is not there. Use it as a context."""
+    """An open results file, created if it does not exist; a context manager."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         try:
-            _undo_unfinished(self.path)
+            _roll_back(self.path)
             fresh = not self.path.exists() or self.path.stat().st_size == 0
             if not fresh:
-                _refuse_unsound(self.path)
+                _check_sound(self.path)
             self._db = sqlite3.connect(self.path)
             self._db.execute("PRAGMA synchronous = FULL")
             if fresh:
@@ -100,16 +102,16 @@ class Store:
             self._db.execute(f"PRAGMA user_version = {SCHEMA}")
 
     def finished(self) -> set[tuple[str, str, int]]:
-        """(experiment, agent, seed) of every run that is there."""
+        """(experiment, agent, seed) of every stored run."""
         return set(self._db.execute("SELECT experiment, agent, seed FROM runs"))
 
     def provenances(self, experiment: str, agent: str) -> set[str]:
-        """What the runs that are there were made from."""
+        """The distinct specs of the stored runs of an agent, as JSON."""
         sql = "SELECT DISTINCT spec FROM runs WHERE experiment = ? AND agent = ?"
         return {spec for (spec,) in self._db.execute(sql, [experiment, agent])}
 
     def write(self, trials: Iterable[Trial], experiments: dict[str, Experiment]) -> None:
-        """Add finished runs, all or none of them."""
+        """Add finished runs in one transaction."""
         try:
             with self._db:
                 for trial in trials:
@@ -185,7 +187,7 @@ class Store:
         return [column[0] for column in cursor.description], cursor.fetchall()
 
     def content(self) -> str:
-        """A checksum of everything in the store: equal for equal results, however they came about."""
+        """A checksum of everything in the store: equal for equal results, in whatever order they were written."""
         state = hashlib.sha256()
         for table in TABLES:
             for row in self.rows(table)[1]:
@@ -193,16 +195,16 @@ class Store:
         return state.hexdigest()
 
 
-def _undo_unfinished(path: Path) -> None:
-    """Let SQLite take back what a killed process had begun to write: looking at the file read-only cannot."""
+def _roll_back(path: Path) -> None:
+    """Let SQLite roll back the unfinished transaction of a killed process, which read-only access cannot do."""
     if path.exists() and Path(f"{path}-journal").exists():
         db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)
-        with contextlib.closing(db), contextlib.suppress(sqlite3.DatabaseError):  # damage is told of next
+        with contextlib.closing(db), contextlib.suppress(sqlite3.DatabaseError):  # `_check_sound` reports damage
             db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
 
 
-def _refuse_unsound(path: Path) -> None:
-    """Look at an existing file without changing it."""
+def _check_sound(path: Path) -> None:
+    """Raise an error if an existing file is damaged, foreign or of other versions; do not change it."""
     db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
     try:
         application = db.execute("PRAGMA application_id").fetchone()[0]
@@ -213,18 +215,18 @@ def _refuse_unsound(path: Path) -> None:
         if schema != SCHEMA:
             raise FileError(
                 f"{str(path)!r} has version {schema}, this fwrl writes version {SCHEMA}; it was left untouched: "
-                "choose another --out"
+                "use another file"
             )
         if not sound:
-            raise FileError(f"{str(path)!r} is damaged and was left untouched; choose another --out")
+            raise FileError(f"{str(path)!r} is damaged and was left untouched; use another file")
         found = db.execute("SELECT value FROM about WHERE key = 'versions'").fetchone()
         if found is None or found[0] != versions():
             raise FileError(
-                f"{str(path)!r} was made with {found[0] if found else 'unknown versions'}, here is {versions()}; "
-                "results of different versions are not mixed, it was left untouched: choose another --out"
+                f"{str(path)!r} was made with {found[0] if found else 'unknown versions'}, this process has "
+                f"{versions()}; results of different versions are not mixed, it was left untouched: use another file"
             )
     except sqlite3.DatabaseError as error:
-        raise FileError(f"{str(path)!r} is damaged and was left untouched ({error}); choose another --out") from error
+        raise FileError(f"{str(path)!r} is damaged and was left untouched ({error}); use another file") from error
     finally:
         db.close()
 

@@ -1,4 +1,4 @@
-"""One run of one agent with one seed: the unit of work, and of what the store keeps."""
+"""A trial: one run of one agent with one seed, the unit that the store keeps."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from fwrl.agents import make_agent
 from fwrl.agents.agent import Agent
 from fwrl.experiment.audit import Audit, audit
 from fwrl.experiment.spec import ORACLE, AgentSpec, Experiment, Stage
-from fwrl.oracle import OraclePlayer
 from fwrl.task import Result, Task, Trajectory, run
+from fwrl.task.oracle_player import OraclePlayer
 from fwrl.worlds import World, load_world
 
 AGENT_STREAM = 3  # the task's streams are 0, 1 and 2
 
 
 class Trial(NamedTuple):
-    """What a run came to: rows for the store."""
+    """The results of a run, as the store keeps them."""
 
     experiment: str
     agent: str
@@ -86,7 +86,7 @@ def _play(experiment: Experiment, agent: Agent, stage: Stage, seed: int) -> Resu
 
 
 def watch(agent: Agent, goal: int, trip: Trajectory) -> None:
-    """Let `agent` learn from a trip that another made."""
+    """Let `agent` observe the steps of a trip that another agent made."""
     agent.begin_episode(goal)
     for step in zip(*(column.tolist() for column in trip[1:]), strict=True):
         agent.observe(*step)

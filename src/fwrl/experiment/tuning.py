@@ -1,7 +1,7 @@
-"""The rivals' settings, chosen by a search on seeds that are used for nothing else.
+"""Grid search for the rivals' settings, on seeds that are used for nothing else.
 
-Every combination of a rival's grid plays a few episodes in each tuning world; its score is the mean over worlds of its
-share of the oracle's reward. The best combination is what the rival runs with in a league.
+Every combination of a rival's grid runs in each tuning world. Its score is the mean over worlds of its share of the
+oracle's reward. The best combination is the rival's setting in a league.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwrl.errors import OptionError, unknown_name
-from fwrl.experiment.runner import begin_work
+from fwrl.experiment.runner import initialise_worker
 from fwrl.experiment.spec import ORACLE, AgentSpec, Experiment
 from fwrl.experiment.trial import run_trial
 from fwrl.files import replaced
+from fwrl.metrics import share_of_oracle
 
-FIRST_SEED = 1_000_000  # leagues count seeds from 0
+FIRST_SEED = 1_000_000  # the seeds of leagues start at 0
 WORLDS = ("four-rooms", "windy-four-rooms", "muddy-rooms")
-EPISODES, STEPS = 50, 1000  # as long as a league's: what is best early need not be best late
+EPISODES, STEPS = 50, 1000  # as in a league: the best settings early in learning need not be the best later
 
 RATES = (0.25, 0.5, 1.0)
 GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {
@@ -46,8 +47,8 @@ class Candidate(NamedTuple):
     score: float
 
 
-class Search(NamedTuple):
-    """What to try where."""
+class Setting(NamedTuple):
+    """One combination of options to score, and the number of seeds."""
 
     agent: str
     options: dict[str, Any]
@@ -60,17 +61,20 @@ def tune(
     workers: int = 1,
     watch: Callable[[int, int], None] = lambda *_: None,
 ) -> list[Candidate]:
-    """Every combination of every agent's grid with its score, the best of each agent first."""
+    """Every combination of every agent's grid with its score, sorted by agent and then by score, best first.
+
+    `watch` is called after each combination with the numbers done and in all.
+    """
     for name in agents:
         if name not in GRIDS:
             raise unknown_name("agent to tune", name, GRIDS)
     if seeds < 1:
         raise OptionError(f"expected at least one seed, got {seeds}")
-    searches = [Search(name, options, seeds) for name in agents for options in combinations(GRIDS[name])]
+    settings = [Setting(name, options, seeds) for name in agents for options in combinations(GRIDS[name])]
     found = []
-    for candidate in _carried_out(searches, workers):
+    for candidate in _scored(settings, workers):
         found.append(candidate)
-        watch(len(found), len(searches))
+        watch(len(found), len(settings))
     order = {name: n for n, name in enumerate(agents)}
     return sorted(found, key=lambda c: (order[c.agent], -c.score))
 
@@ -85,22 +89,22 @@ def combinations(grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
         yield dict(zip(grid, values, strict=True))
 
 
-def score(search: Search) -> Candidate:
-    """The mean over worlds of the share of the oracle's reward."""
+def score(setting: Setting) -> Candidate:
+    """Score a setting: the mean over worlds of its share of the oracle's reward."""
     shares = []
-    spec, player = AgentSpec("candidate", search.agent, search.options), AgentSpec(ORACLE, ORACLE)
+    spec, player = AgentSpec("candidate", setting.agent, setting.options), AgentSpec(ORACLE, ORACLE)
     for world in WORLDS:
         experiment = Experiment("tuning", world, world, (spec, player), episodes=EPISODES, steps=STEPS)
-        earned, possible = (
-            sum(run_trial(experiment, label, FIRST_SEED + seed).result.reward.sum() for seed in range(search.seeds))
+        reward, oracle = (
+            [run_trial(experiment, label, FIRST_SEED + seed).result.reward for seed in range(setting.seeds)]
             for label in (spec.label, player.label)
         )
-        shares.append(earned / possible)
-    return Candidate(search.agent, search.options, float(np.mean(shares)))
+        shares.append(share_of_oracle(reward, oracle))
+    return Candidate(setting.agent, setting.options, float(np.mean(shares)))
 
 
 def record(found: Sequence[Candidate], path: Path, seeds: int) -> None:
-    """Write the best of each agent down, with how it was found."""
+    """Write the best options of each agent, and how they were found, as JSON."""
     best: dict[str, Candidate] = {}
     for candidate in found:
         best.setdefault(candidate.agent, candidate)
@@ -122,9 +126,9 @@ def record(found: Sequence[Candidate], path: Path, seeds: int) -> None:
         draft.write_text(json.dumps(page, indent=2) + "\n", encoding="utf-8")
 
 
-def _carried_out(searches: Sequence[Search], workers: int) -> Iterator[Candidate]:
+def _scored(settings: Sequence[Setting], workers: int) -> Iterator[Candidate]:
     if workers == 1:
-        yield from map(score, searches)
+        yield from map(score, settings)
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=begin_work) as pool:
-        yield from pool.map(score, searches)
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=initialise_worker) as pool:
+        yield from pool.map(score, settings)

@@ -1,7 +1,7 @@
-"""What an agent believes against what its policy really earns.
+"""Believed path costs against the true costs of the greedy policy.
 
-FWRL's maximum books one lucky gust as certain: the value it believes is better than any policy can do, and the
-policy that follows from it worse. Both are counted in steps; the optimum lies between them.
+FWRL's maximum treats the best observed outcome as certain. In wind it believes a cost below that of any policy, and
+its greedy policy costs more than the optimum, which lies between the two.
 """
 
 from __future__ import annotations
@@ -17,44 +17,43 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
-from fwrl.figures.canvas import counted, figure_of, sheet
 from fwrl.figures.palette import BLACK, INK, Look, table_of_colours
-from fwrl.figures.spread import Floats, name_rows, scatter_row
+from fwrl.figures.strip_plot import name_rows, scatter_row
+from fwrl.figures.style import counted, figure_of, sheet
 
-# The promise is a wide ring and the truth a disc that fits into it, so that both show where they agree.
+# The belief is a ring and the truth a disc that fits inside, so that both are visible where they agree.
 RING: dict[str, Any] = {"marker": "o", "markersize": 19, "markeredgewidth": 3, "linestyle": "", "zorder": 4}
 DISC: dict[str, Any] = {"marker": "o", "markersize": 12, "markeredgewidth": 1.5, "linestyle": "", "zorder": 5}
-WIDE = 12.0  # times the optimum: steps beyond this are drawn on a logarithmic scale
+WIDE = 12.0  # times the optimum: with larger costs the scale is logarithmic
 
 
-class Belief(NamedTuple):
-    """(runs,) steps to the goal, mean over trips: what the agent believes and what its policy truly takes.
+class BeliefRow(NamedTuple):
+    """Believed and true path costs of one agent, in steps, mean over trips."""
 
-    In `true`, inf is a policy that need not arrive; in `believed`, inf and NaN are trips without a known way.
-    """
-
-    believed: NDArray[np.float64]
-    true: NDArray[np.float64]
+    believed: NDArray[np.float64]  # (runs,) inf or NaN where no path is known
+    true: NDArray[np.float64]  # (runs,) inf where the policy may never arrive
+    believed_median: float  # over the finite ones; NaN without any
+    true_median: float  # inf if most policies may never arrive
+    lost: int  # runs whose policy may never arrive
 
 
 @figure_of
-def belief(title: str, rows: Mapping[str, Belief], optimum: float) -> Figure:
-    r"""Promise and truth of each agent label beside the `optimum`, all in steps.
+def belief(title: str, rows: Mapping[str, BeliefRow], optimum: float) -> Figure:
+    r"""Believed and true path costs of each agent label beside the `optimum`, all in steps.
 
-    >>> lucky = Belief(np.array([6.0, 7.0, 7.0]), np.array([11.0, 12.0, np.inf]))
-    >>> figure = belief("Windy four rooms", {"FWRL (exact)": lucky}, optimum=8.2)
+    >>> row = BeliefRow(np.array([6.0, 7.0, 7.0]), np.array([11.0, 12.0, np.inf]), 7.0, 12.0, lost=1)
+    >>> figure = belief("Windy four rooms", {"FWRL (exact)": row}, optimum=8.2)
     >>> figure.axes[0].texts[-1].get_text()
-    'promises 7.0 steps, takes 12.0\n1 of 3 runs may never arrive'
+    'believes 7.0 steps, takes 12.0\n1 of 3 runs may never arrive'
     """
     if not rows:
-        raise FwrlError("expected what at least one agent believes, got none")
+        raise FwrlError("expected at least one agent to draw, got none")
     looks = table_of_colours(rows)
-    runs = max(len(pair.true) for pair in rows.values())
+    runs = max(len(row.true) for row in rows.values())
     figure = sheet(11.5, 2.3 + 0.95 * len(looks))
     axes = figure.add_subplot()
-    for row, (label, look) in enumerate(looks.items()):
-        believed, true = (np.asarray(values, dtype=np.float64) for values in rows[label])
-        _draw_pair(axes, believed, true, row, look)
+    for place, (label, look) in enumerate(looks.items()):
+        _draw_row(axes, rows[label], place, look)
     name_rows(axes, looks)
     axes.axvline(optimum, color=BLACK, linestyle=(0, (4, 3)), linewidth=1.8, zorder=2)
     above: Any = {"transform": axes.get_xaxis_transform(), "ha": "center", "va": "bottom"}
@@ -63,26 +62,26 @@ def belief(title: str, rows: Mapping[str, Belief], optimum: float) -> Figure:
     axes.set_xlabel(
         f"path cost in steps, mean over all trips\n{counted(runs, 'seed')}; large: median over seeds, small: each seed"
     )
-    for row, (label, look) in enumerate(looks.items()):
-        _say(axes, rows[label], row, look)
-    _explain(figure)
+    for place, (label, look) in enumerate(looks.items()):
+        _write_row(axes, rows[label], place, look)
+    _add_legend(figure)
     figure.suptitle(title)
     return figure
 
 
-def _draw_pair(axes: Axes, believed: Floats, true: Floats, row: int, look: Look) -> None:
-    """Dots of all runs, and from the median belief to the median truth an arrow."""
-    scatter_row(axes, believed, row, look, size=12)
-    scatter_row(axes, true, row, look, size=12)
-    promise, fact = _medians(believed, true)
-    if np.isfinite(promise) and np.isfinite(fact):
-        axes.plot([promise, fact], [row, row], color=INK, linewidth=2.2, zorder=3)
-    axes.plot([promise], [row], color="white", markeredgecolor=look.colour, **RING)
-    axes.plot([fact], [row], color=look.colour, markeredgecolor=INK, **DISC)
+def _draw_row(axes: Axes, row: BeliefRow, place: int, look: Look) -> None:
+    """Dots of all runs, and a line from the median belief to the median truth."""
+    scatter_row(axes, row.believed, place, look, size=12)
+    scatter_row(axes, row.true, place, look, size=12)
+    believed, true = row.believed_median, row.true_median
+    if np.isfinite(believed) and np.isfinite(true):
+        axes.plot([believed, true], [place, place], color=INK, linewidth=2.2, zorder=3)
+    axes.plot([believed], [place], color="white", markeredgecolor=look.colour, **RING)
+    axes.plot([true], [place], color=look.colour, markeredgecolor=INK, **DISC)
 
 
 def _scale(axes: Axes, optimum: float) -> None:
-    """Linear where all agents are about as good, logarithmic where some are many times worse."""
+    """A logarithmic scale where some agents are many times worse than the optimum."""
     if axes.dataLim.x1 > WIDE * optimum:
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -91,18 +90,16 @@ def _scale(axes: Axes, optimum: float) -> None:
     axes.grid(axis="x")
 
 
-def _say(axes: Axes, pair: Belief, row: int, look: Look) -> None:
-    """The message of a row in words."""
-    promise, fact = _medians(*pair)
-    text = f"promises {_steps(promise)} steps, takes {_steps(fact)}"
-    lost = int(np.count_nonzero(~np.isfinite(pair.true)))
-    if lost:
-        text += f"\n{lost} of {len(pair.true)} runs may never arrive"
+def _write_row(axes: Axes, row: BeliefRow, place: int, look: Look) -> None:
+    """The medians of a row as text beside it."""
+    text = f"believes {_steps(row.believed_median)} steps, takes {_steps(row.true_median)}"
+    if row.lost:
+        text += f"\n{row.lost} of {len(row.true)} runs may never arrive"
     beside: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
-    axes.text(1.02, row, text, color=look.ink, weight="bold", **beside)
+    axes.text(1.02, place, text, color=look.ink, weight="bold", **beside)
 
 
-def _explain(figure: Figure) -> None:
+def _add_legend(figure: Figure) -> None:
     figure.legend(
         handles=[
             Line2D([], [], color="white", markeredgecolor=INK, label="what the agent believes", **RING),
@@ -113,14 +110,6 @@ def _explain(figure: Figure) -> None:
         frameon=False,
         borderpad=0.8,
     )
-
-
-def _medians(believed: Floats, true: Floats) -> tuple[float, float]:
-    """The median of the beliefs there are, and of the truth, in which never arriving counts as longest."""
-    known, lasting = believed[np.isfinite(believed)], np.sort(true[~np.isnan(true)])
-    promise = float(np.median(known)) if len(known) else np.nan
-    middle = lasting[(len(lasting) - 1) // 2 : len(lasting) // 2 + 1]
-    return promise, float(middle.sum() / len(middle)) if len(middle) else np.nan
 
 
 def _steps(value: float) -> str:

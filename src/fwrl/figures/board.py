@@ -1,4 +1,4 @@
-"""A world's map on a pair of axes: cell (x, y) is the unit square around it, y downwards as in the map."""
+"""A world's map on axes: cell (x, y) is the unit square around that point, y downwards as in the map."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ LINE = "#D5D5D5"
 MUD = "#9A6B3F"
 MUDDY = LinearSegmentedColormap.from_list("mud", [FLOOR, MUD])
 LETTER: dict[str, Any] = {"color": "white", "weight": "bold", "ha": "center", "va": "center", "zorder": 6}
-DEAREST = 9  # the highest cost a map can give a cell
+HIGHEST_COST = 9  # of a cell in a map
 
 
 def grid_of(world: World) -> Grid:
-    """The map of a world, which a picture of it needs."""
+    """The map of a world, or an error if it has none."""
     if world.grid is None:
-        raise FwrlError(f"expected a world with a map to draw, {world.name!r} has none")
+        raise FwrlError(f"the world {world.name!r} has no map to draw; expected a world with a map")
     return world.grid
 
 
 def draw_board(axes: Axes, world: World, *, wall: str = WALL) -> None:
-    """Walls, floor and the price of each cell, without axes; where the wind blows, arrows."""
+    """Draw walls, floor, the cost of each cell and the wind as arrows, without axis lines."""
     grid = grid_of(world)
     height, width = grid.states.shape
     axes.set_xlim(-0.5, width - 0.5)
@@ -41,7 +41,7 @@ def draw_board(axes: Axes, world: World, *, wall: str = WALL) -> None:
     axes.set_aspect("equal")
     axes.set_axis_off()
     for (y, x), state in np.ndenumerate(grid.states):
-        ground = wall if state < 0 else MUDDY((grid.cost[y, x] - 1) / (DEAREST - 1))
+        ground = wall if state < 0 else MUDDY((grid.cost[y, x] - 1) / (HIGHEST_COST - 1))
         edge = wall if state < 0 else LINE
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=ground, edgecolor=edge, linewidth=0.8))
     axes.add_patch(Rectangle((-0.5, -0.5), width, height, fill=False, edgecolor=wall, linewidth=2, clip_on=False))
@@ -62,7 +62,7 @@ def draw_goal(axes: Axes, x: float, y: float) -> list[Artist]:
 
 
 def draw_start(axes: Axes, x: float, y: float) -> list[Artist]:
-    """A blue frame, so that what the cell is worth stays visible, with an S in its corner."""
+    """A blue frame with an S in its corner; the cell's value stays visible."""
     frame = Rectangle((x - 0.46, y - 0.46), 0.92, 0.92, fill=False, edgecolor=BLUE, linewidth=4, zorder=3)
     corner = Rectangle((x - 0.48, y - 0.48), 0.28, 0.28, color=BLUE, zorder=3)
     letter = axes.text(x - 0.34, y - 0.34, "S", fontsize=14, **LETTER)

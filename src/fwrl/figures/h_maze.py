@@ -1,8 +1,8 @@
-"""The qualitative figure: what QLCAT and FWRL know in the H-maze, and where it leads them.
+"""The qualitative figure: the values of QLCAT and FWRL in the H-maze, and their trips.
 
-Rows are agents; columns are the two training trips and the test, which starts where the second began and ends
-where the first did. Each move that a trip made is an arrow, the thicker the more often; a number beside a round
-arrow says how many steps were spent going nowhere, bumping into a wall.
+Rows are agents. Columns are the two training trips and the test, which has the start of the second and the goal of the
+first. Each move of a trip is an arrow, thicker where it was repeated; the number beside a round arrow counts the steps
+into walls.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
 from fwrl.figures.board import draw_board, draw_goal, draw_start, places
-from fwrl.figures.canvas import NOTE, figure_of, sheet
 from fwrl.figures.palette import BLACK, INK
-from fwrl.figures.worth import SHADES, Worth, scale, written
+from fwrl.figures.style import NOTE, figure_of, sheet
+from fwrl.figures.value_map import SHADES, ValueMap, scale, written
 from fwrl.worlds import World
 
 
 class Panel(NamedTuple):
-    """One trip of one agent, and what the agent then held every state to be worth for the trip's goal."""
+    """One trip of one agent, and the agent's values for the trip's goal after it."""
 
     title: str
-    values: NDArray[np.float64]  # (S,) -inf where it knows no way
+    values: NDArray[np.float64]  # (S,) -inf where no path is known
     states: NDArray[np.int64]  # (n,) visited, from the start to the last
     start: int
     goal: int
@@ -37,7 +37,7 @@ class Panel(NamedTuple):
 
 @figure_of
 def h_maze(world: World, panels: Sequence[Sequence[Panel]], caption: str = "") -> Figure:
-    r"""A row of panels for each agent; a row shares one colour scale, rows do not.
+    r"""A row of panels for each agent, with one colour scale per row.
 
     >>> from fwrl.worlds import load_world
     >>> way = np.array([0, 2, 3, 4, 6])
@@ -55,7 +55,7 @@ def h_maze(world: World, panels: Sequence[Sequence[Panel]], caption: str = "") -
         norm = scale((panel.values, panel.goal) for panel in row)
         for axes, panel in zip(axes_row, row, strict=False):
             draw_board(axes, world, wall=BLACK)
-            Worth(axes, world, norm, below=-0.08).show(panel.values, panel.goal)
+            ValueMap(axes, world, norm, below=-0.08).show(panel.values, panel.goal)
             _draw_panel(axes, world, panel)
         for axes in axes_row[len(row) :]:
             axes.set_axis_off()
@@ -65,8 +65,8 @@ def h_maze(world: World, panels: Sequence[Sequence[Panel]], caption: str = "") -
         bar.set_ticks(ends, labels=[written(end) for end in ends])
     figure.supxlabel(
         f"{caption}\n".lstrip()
-        + "S start, G goal; arrows: moves made, thicker where repeated; ↻ n: n steps spent bumping into walls; "
-        "hatched: no way known",
+        + "S start, G goal; arrows: moves made, thicker where repeated; ↻ n: n steps into walls; "
+        "hatched: no path known",
         fontsize=NOTE,
     )
     return figure
@@ -83,7 +83,7 @@ def _draw_panel(axes: Axes, world: World, panel: Panel) -> None:
 
 
 def _draw_moves(axes: Axes, world: World, states: NDArray[np.int64]) -> None:
-    """Each different move once, on its right-hand side so that coming back shows beside going."""
+    """Draw each distinct move once, shifted to its right so that opposite moves do not overlap."""
     moves = Counter(zip(states[:-1].tolist(), states[1:].tolist(), strict=True))
     for (source, target), times in moves.items():
         here, there = places(world, [source, target])

@@ -1,4 +1,4 @@
-"""The learning in the H-maze as an animated GIF: agents side by side, the values appearing as each walks about."""
+"""The learning in the H-maze as an animated GIF: agents side by side, with their values after every step."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from PIL import Image
 
 from fwrl.errors import FwrlError
 from fwrl.figures.board import draw_board, draw_goal, draw_start, places
-from fwrl.figures.canvas import style
 from fwrl.figures.palette import BLACK, INK
-from fwrl.figures.worth import Worth, scale
+from fwrl.figures.style import style
+from fwrl.figures.value_map import ValueMap, scale
 from fwrl.files import replaced
 from fwrl.worlds import World
 
-MOST = 120  # frames; longer stories are thinned
+MOST = 120  # frames; of longer animations some are left out
 COLOURS = 64  # of the GIF's palette
 PACE, PAUSE, END = 120, 900, 2500  # milliseconds: a frame, the last of a chapter, the last of all
 DOTS_PER_INCH = 80
@@ -35,33 +35,33 @@ class Scene(NamedTuple):
     """One agent at one moment."""
 
     label: str
-    values: NDArray[np.float64]  # (S,) for the goal, -inf where it knows no way
+    values: NDArray[np.float64]  # (S,) for the goal, -inf where no path is known
     state: int
     start: int
     goal: int
-    note: str = ""  # what to say below its board
+    note: str = ""  # text below its board
 
 
 class Frame(NamedTuple):
-    """One moment: its chapter (such as "training 1") and the agents, in the same order throughout."""
+    """One moment: its chapter (such as "training 1") and the agents, in the same order in every frame."""
 
     title: str
     scenes: tuple[Scene, ...]
 
 
 def h_maze_animation(world: World, frames: Sequence[Frame], path: str | Path) -> Path:
-    """Write the animation to `path`, complete or not at all; where it was written.
+    """Write the animation to `path`, atomically, and return the path.
 
-    Colour scales are one per agent for the whole story. Each chapter's last frame stays a while.
+    Each agent has one colour scale for the whole animation. The last frame of each chapter is shown longer.
     """
     if not frames or not frames[0].scenes:
         raise FwrlError("expected at least one frame with at least one agent, got none")
     shown = thinned(frames)
     with style():
-        film = _Film(world, frames)
-        pictures = [film.picture(frame, k / max(len(shown) - 1, 1)) for k, frame in enumerate(shown)]
-    palette = _palette([pictures[0], *(p for k, p in enumerate(pictures) if _ends_chapter(shown, k))])
-    first, *others = (picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures)
+        renderer = _Renderer(world, frames)
+        images = [renderer.image(frame, k / max(len(shown) - 1, 1)) for k, frame in enumerate(shown)]
+    palette = _palette([images[0], *(image for k, image in enumerate(images) if _ends_chapter(shown, k))])
+    first, *others = (image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images)
     with replaced(path) as draft:
         first.save(
             draft, format="GIF", save_all=True, append_images=others, duration=durations(shown), loop=0, disposal=1
@@ -70,17 +70,17 @@ def h_maze_animation(world: World, frames: Sequence[Frame], path: str | Path) ->
 
 
 def thinned(frames: Sequence[Frame]) -> list[Frame]:
-    """At most `MOST` frames: short chapters whole, of long ones evenly taken frames, first and last included.
+    """At most `MOST` frames: short chapters whole, of long ones evenly spaced frames, first and last included.
 
-    >>> story = [Frame("one", ())] * 500 + [Frame("two", ())] * 20
-    >>> [frame.title for frame in thinned(story)].count("two"), len(thinned(story))
+    >>> frames = [Frame("one", ())] * 500 + [Frame("two", ())] * 20
+    >>> [frame.title for frame in thinned(frames)].count("two"), len(thinned(frames))
     (20, 120)
     """
     chapters = [list(chapter) for _, chapter in itertools.groupby(frames, key=lambda frame: frame.title)]
-    room, kept = MOST, [0] * len(chapters)
-    for waiting, k in enumerate(sorted(range(len(chapters)), key=lambda k: len(chapters[k]))):
-        kept[k] = min(len(chapters[k]), room // (len(chapters) - waiting))
-        room -= kept[k]
+    left, kept = MOST, [0] * len(chapters)
+    for done, k in enumerate(sorted(range(len(chapters)), key=lambda k: len(chapters[k]))):
+        kept[k] = min(len(chapters[k]), left // (len(chapters) - done))
+        left -= kept[k]
     return [
         chapter[int(i)]
         for chapter, many in zip(chapters, kept, strict=True)
@@ -89,14 +89,14 @@ def thinned(frames: Sequence[Frame]) -> list[Frame]:
 
 
 def durations(frames: Sequence[Frame]) -> list[int]:
-    """How long each frame stays, in milliseconds."""
+    """How long each frame is shown, in milliseconds."""
     times = [PAUSE if _ends_chapter(frames, k) else PACE for k in range(len(frames))]
     return [*times[:-1], END]
 
 
-def _palette(pictures: Sequence[Image.Image]) -> Image.Image:
-    """One palette for all frames: colours stay put from frame to frame, and the file stays small."""
-    stacked = Image.fromarray(np.concatenate([np.asarray(picture) for picture in pictures]))
+def _palette(images: Sequence[Image.Image]) -> Image.Image:
+    """One palette for all frames, so that colours are constant and the file is small."""
+    stacked = Image.fromarray(np.concatenate([np.asarray(image) for image in images]))
     return stacked.quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
 
 
@@ -104,8 +104,8 @@ def _ends_chapter(frames: Sequence[Frame], k: int) -> bool:
     return k == len(frames) - 1 or frames[k].title != frames[k + 1].title
 
 
-class _Film:
-    """One figure; the boards are drawn anew only when a value, start or goal changes, the rest over them."""
+class _Renderer:
+    """One figure for all frames; the boards are redrawn only when a value, start or goal changes."""
 
     def __init__(self, world: World, frames: Sequence[Frame]) -> None:
         self._world = world
@@ -120,33 +120,33 @@ class _Film:
         grid = self._figure.subplots(1, len(scenes), squeeze=False)[0]
         self._figure.subplots_adjust(0.03, 0.1, 0.97, 0.84, wspace=0.08)
         self._boards: Any = None
-        self._actors = [
-            _Actor(world, axes, scene.label, scale((f.scenes[k].values, f.scenes[k].goal) for f in frames))
+        self._panels = [
+            _AnimatedPanel(world, axes, scene.label, scale((f.scenes[k].values, f.scenes[k].goal) for f in frames))
             for k, (axes, scene) in enumerate(zip(grid, scenes, strict=True))
         ]
 
-    def picture(self, frame: Frame, progress: float) -> Image.Image:
+    def image(self, frame: Frame, progress: float) -> Image.Image:
         """The frame as an image; `progress`, from 0 to 1, is the bar at the bottom."""
         self._title.set_text(frame.title)
         self._progress.set_width(max(progress, 0.005))
-        changed = [actor.play(scene) for actor, scene in zip(self._actors, frame.scenes, strict=True)]
+        changed = [panel.update(scene) for panel, scene in zip(self._panels, frame.scenes, strict=True)]
         if any(changed):
             self._canvas.draw()
             self._boards = self._canvas.copy_from_bbox(self._figure.bbox)
         self._canvas.restore_region(self._boards)
-        for artist in (self._title, self._progress, *(part for actor in self._actors for part in actor.moving)):
+        for artist in (self._title, self._progress, *(part for panel in self._panels for part in panel.moving)):
             self._figure.draw_artist(artist)
         return Image.fromarray(np.asarray(self._canvas.buffer_rgba())).convert("RGB")
 
 
-class _Actor:
+class _AnimatedPanel:
     """One agent's board."""
 
     def __init__(self, world: World, axes: Axes, label: str, norm: Normalize) -> None:
         self._world, self._axes = world, axes
         draw_board(axes, world, wall=BLACK)
         axes.set_title(label, fontsize=15, weight="bold")
-        self._worth = Worth(axes, world, norm, below=0.35)
+        self._value_map = ValueMap(axes, world, norm, below=0.35)
         below: Any = {"transform": axes.transAxes, "ha": "center", "va": "top"}
         self._note = axes.text(0.5, -0.03, "", fontsize=13, animated=True, **below)
         look: Any = {"color": INK, "markeredgecolor": "white", "markeredgewidth": 2}
@@ -156,11 +156,11 @@ class _Actor:
 
     @property
     def moving(self) -> tuple[Artist, ...]:
-        """What changes from frame to frame."""
+        """The artists that change in every frame."""
         return self._dot, self._note
 
-    def play(self, scene: Scene) -> bool:
-        """Take up one moment; whether the board under the agent has changed."""
+    def update(self, scene: Scene) -> bool:
+        """Show one moment; whether the board under the agent has changed."""
         x, y = places(self._world, [scene.state])[0]
         self._dot.set_data([x], [y])
         self._note.set_text(scene.note)
@@ -172,5 +172,5 @@ class _Actor:
             mark.remove()
         start, goal = places(self._world, [scene.start, scene.goal])
         self._marks = [*draw_start(self._axes, *start), *draw_goal(self._axes, *goal)]
-        self._worth.show(scene.values, scene.goal)
+        self._value_map.show(scene.values, scene.goal)
         return True

@@ -1,6 +1,6 @@
 """The paper's visual abstract, drawn from a real run.
 
-Two trips, s1 to g1 and s2 to g2, share a state. The third, s2 to g1, was never made: it is stitched from the two.
+Two trips, s1 to g1 and s2 to g2, share a state. The third, s2 to g1, was never made; it is stitched from the two.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fwrl.errors import FwrlError
 from fwrl.figures.board import draw_board, grid_of, places
-from fwrl.figures.canvas import NOTE, figure_of, sheet
 from fwrl.figures.palette import BLUE, INK, ORANGE, VERMILLION
+from fwrl.figures.style import NOTE, figure_of, sheet
 from fwrl.worlds import World
 
 Floats = NDArray[np.float64]
@@ -25,13 +25,14 @@ Floats = NDArray[np.float64]
 FIRST, SECOND, THIRD = BLUE, ORANGE, VERMILLION
 DOTTED = (0, (0.1, 1.7))
 LINE_LENGTH = 72  # characters of a caption
-ASIDE = 0.16  # of a cell: how far trips keep apart where they share cells
+ASIDE = 0.16  # of a cell: the distance between trips that share cells
 
 
 @figure_of
 def intuition(world: World, first: ArrayLike, second: ArrayLike, third: ArrayLike, shared: int, caption: str) -> Figure:
-    """Trips as sequences of states: `first` from s1 to g1, `second` from s2 to g2, both through `shared`, and
-    `third` from s2 to g1, dotted.
+    """Three trips as sequences of states, the third dotted.
+
+    `first` leads from s1 to g1, `second` from s2 to g2, both through the state `shared`; `third` leads from s2 to g1.
 
     >>> from fwrl.worlds import load_world
     >>> figure = intuition(load_world("h-maze"), [0, 2, 3, 4, 6], [5, 2, 3, 4, 1], [5, 2, 3, 4, 6], 3, "stitched")
@@ -40,7 +41,7 @@ def intuition(world: World, first: ArrayLike, second: ArrayLike, third: ArrayLik
     """
     trips = [np.asarray(trip, dtype=np.int64) for trip in (first, second, third)]
     if any(not len(trip) for trip in trips):
-        raise FwrlError("expected three trips of at least one state each, one of them is empty")
+        raise FwrlError("expected three trips of at least one state each, got an empty one")
     height, width = grid_of(world).states.shape
     figure = sheet(7.4, 0.9 + 7.4 * height / width)
     axes = figure.add_subplot()
@@ -57,7 +58,7 @@ def intuition(world: World, first: ArrayLike, second: ArrayLike, third: ArrayLik
         ("g2", trips[1][-1], SECOND),
     ):
         _mark_end(axes, places(world, [state])[0], name, colour)
-    _explain(figure, caption)
+    _add_legend(figure, caption)
     return figure
 
 
@@ -90,7 +91,7 @@ def _draw_trip(axes: Axes, path: Floats, colour: str, line: Any) -> None:
 
 
 def _mark_shared(axes: Axes, at: Floats, centre: Floats) -> None:
-    """A ring, named on the side of the map's centre so that the name stays on the map."""
+    """A ring around the shared state, with its label towards the centre so that it stays on the map."""
     right, up = at[0] <= centre[0], at[1] > centre[1]
     axes.plot(*at, marker="o", markersize=30, color="none", markeredgecolor=INK, markeredgewidth=2.5, zorder=5)
     axes.annotate(
@@ -125,7 +126,7 @@ def _mark_end(axes: Axes, at: Floats, name: str, colour: str) -> None:
     )
 
 
-def _explain(figure: Figure, caption: str) -> None:
+def _add_legend(figure: Figure, caption: str) -> None:
     dots: Any = {"linewidth": 5, "linestyle": DOTTED, "dash_capstyle": "round"}
     figure.legend(
         handles=[

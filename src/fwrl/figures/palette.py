@@ -1,7 +1,7 @@
-"""How each agent looks: one colour, marker and line style by its label, the same in every figure.
+"""One colour, marker and line style per agent label, the same in every figure.
 
-The colours are those of Okabe and Ito, which people with any colour vision tell apart; markers and line styles say
-the same again for prints in grey.
+The colours are those of Okabe and Ito, which are distinct for people with colour vision deficiency. Markers and line
+styles distinguish agents in grey prints.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ORANGE = "#E69F00"
 PURPLE = "#CC79A7"
 SKY = "#56B4E9"
 VERMILLION = "#D55E00"
-# Two of Tol's dark colours, and Okabe's yellow and orange darkened: yellow alone would vanish on white.
+# Two of Tol's dark colours, and Okabe's yellow and orange darkened: yellow is invisible on white.
 WINE = "#882255"
 INDIGO = "#332288"
 MUSTARD = "#8A7A00"
@@ -26,16 +26,16 @@ BROWN = "#6B4226"
 
 
 class Look(NamedTuple):
-    """What an agent is drawn with."""
+    """How an agent is drawn."""
 
     colour: str
     marker: str
     line: Any  # a line style, as matplotlib takes it
-    width: float = 2.2  # of lines: agents that often do equally well differ, so that neither hides the other
+    width: float = 2.2  # of lines: different for agents whose curves often coincide, so that both are visible
 
     @property
     def ink(self) -> str:
-        """The colour, darkened until it can be read as text on white.
+        """The colour, darkened so that text in it is legible on white.
 
         >>> Look("#E69F00", "o", "-").ink
         '#a16f00'
@@ -44,7 +44,7 @@ class Look(NamedTuple):
         return "#" + "".join(f"{round(0.7 * channel):02x}" for channel in channels)
 
 
-# From the paper's agent down to the floor: the order of rows and legends; first the paper's labels, then a league's.
+# In the order of rows and legends: the labels of the paper's experiments, those of a league, then random and oracle.
 LOOKS = {
     "FWRL (Algorithm 1)": Look(VERMILLION, "o", "-", 3.2),
     "FWRL (exact)": Look(ORANGE, "D", (0, (3, 2)), 1.5),

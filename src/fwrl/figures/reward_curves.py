@@ -1,4 +1,4 @@
-"""Reward over episodes: how fast each agent learns, with the interval of its curve shaded."""
+"""Reward over episodes: a learning curve for each agent, with its interval shaded."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
 from fwrl.errors import FwrlError
-from fwrl.figures.canvas import NOTE, figure_of, sheet
 from fwrl.figures.palette import LOOKS, Look, table_of_colours
+from fwrl.figures.style import NOTE, figure_of, sheet
 
 Floats = NDArray[np.float64]
 
-GAP = 0.062  # of the axes' height: the least distance of two labels
+GAP = 0.062  # the least distance of two labels, in heights of the axes
 
 
-class Curve(NamedTuple):
-    """(E,) a number per episode, and (E,) the ends of its interval."""
+class RewardCurve(NamedTuple):
+    """A learning curve: (E,) a reward per episode, and (E,) the ends of its interval."""
 
     center: Floats
     low: Floats
@@ -30,12 +30,15 @@ class Curve(NamedTuple):
 
 
 @figure_of
-def reward_curves(title: str, reward: Mapping[str, Curve], intervals: str, oracle: ArrayLike | None = None) -> Figure:
-    """A curve for each agent label; `intervals` says what curve and shade are, and over how many seeds.
+def reward_curves(
+    title: str, reward: Mapping[str, RewardCurve], intervals: str, oracle: ArrayLike | None = None
+) -> Figure:
+    """A curve for each agent label.
 
-    `oracle` is the reward of the optimal policy: a number, or one per episode.
+    `intervals` describes curve and shade, and the number of seeds. `oracle` is the reward of the optimal policy: one
+    number, or one per episode.
 
-    >>> flat = Curve(np.full(3, 10.0), np.full(3, 9.0), np.full(3, 11.0))
+    >>> flat = RewardCurve(np.full(3, 10.0), np.full(3, 9.0), np.full(3, 11.0))
     >>> figure = reward_curves("Four rooms", {"QL": flat}, "mean and 95 % interval, 5 seeds", oracle=50)
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['QL', 'oracle']
@@ -47,7 +50,7 @@ def reward_curves(title: str, reward: Mapping[str, Curve], intervals: str, oracl
     axes = figure.add_subplot()
     ends: dict[str, float] = {}
     for k, (label, look) in enumerate(looks.items()):
-        curve = Curve(*(np.asarray(part, dtype=np.float64) for part in reward[label]))
+        curve = RewardCurve(*(np.asarray(part, dtype=np.float64) for part in reward[label]))
         _draw_curve(axes, curve, look, first_mark=k)
         ends[label] = _last(curve.center)
     episodes = max(len(curve.center) for curve in reward.values())
@@ -64,7 +67,7 @@ def reward_curves(title: str, reward: Mapping[str, Curve], intervals: str, oracl
 
 
 def spread_apart(positions: Floats, gap: float) -> Floats:
-    """(n,) ascending positions moved as little as possible, in least squares, to lie `gap` apart.
+    """(n,) the positions nearest to the ascending `positions`, in least squares, that are at least `gap` apart.
 
     >>> spread_apart(np.array([0.0, 0.0, 5.0]), 1.0).tolist()
     [-0.5, 0.5, 5.0]
@@ -74,8 +77,8 @@ def spread_apart(positions: Floats, gap: float) -> Floats:
     return moved
 
 
-def _draw_curve(axes: Axes, curve: Curve, look: Look, first_mark: int) -> None:
-    """The curve and its shade; markers of different agents stand on different episodes."""
+def _draw_curve(axes: Axes, curve: RewardCurve, look: Look, first_mark: int) -> None:
+    """Draw the curve and its shade; `first_mark` shifts the markers, so that those of agents do not coincide."""
     episode = np.arange(1, len(curve.center) + 1)
     every = max(1, len(episode) // 7)
     axes.fill_between(episode, curve.low, curve.high, color=look.colour, alpha=0.13, linewidth=0)
@@ -103,7 +106,7 @@ def _frame(axes: Axes, episodes: int) -> None:
 
 
 def _name_curves(axes: Axes, ends: dict[str, float], looks: dict[str, Look], episodes: int) -> None:
-    """Each curve's name at its end, names pushed apart where curves end together."""
+    """Write each curve's name at its end, moved apart where curves end together."""
     bottom, top = axes.get_ylim()
     named = sorted((label for label in ends if np.isfinite(ends[label])), key=lambda label: ends[label])
     heights = spread_apart(np.array([ends[label] for label in named]), GAP * (top - bottom))

@@ -1,4 +1,4 @@
-"""A route on the map of all logged moves: one colour for each past trip, rings where they were stitched."""
+"""A route over all logged moves: one colour for each past trip, a ring at each stitch."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
-from fwrl.figures.canvas import NOTE, counted, figure_of, sheet, style
 from fwrl.figures.palette import BLUE, GREEN, INK, ORANGE, PURPLE, VERMILLION
+from fwrl.figures.style import NOTE, counted, figure_of, sheet, style
 from fwrl.files import replaced
 from fwrl.planner.experience import Experience
 from fwrl.planner.explanation import Explanation
@@ -21,17 +21,17 @@ from fwrl.planner.explanation import Explanation
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
 ROAD, PLACE = "#D5D5D5", "#B8B8B8"
 LISTED = 7  # stretches in the legend
-NAMED = 12  # stitches whose names are written beside them
-MOST_ROADS = 20_000  # beyond, moves are left out and only some places are dotted
-MOST_ARROWS = 400  # one-way roads that are marked as such
+NAMED = 12  # stitches up to which their names are written beside them
+MOST_ROADS = 20_000  # with more moves, none is drawn, and only some places
+MOST_ARROWS = 400  # one-way moves up to which they are marked
 HEADS = 14  # arrow heads along a route
 
 Points = NDArray[np.float64]
 
 
 @figure_of
-def route_map(explanation: Explanation, found: Experience, positions: Points) -> Figure:
-    """The route of `explanation` over the moves of `found`, whose states are at `positions` (NaN: not known where).
+def route_map(explanation: Explanation, experience: Experience, positions: Points) -> Figure:
+    """The route of `explanation` over the moves of `experience`, whose states are at `positions` (NaN: unknown).
 
     >>> import fwrl, numpy
     >>> planner = fwrl.fit([("a", "b"), ("b", "c"), ("d", "b")])
@@ -41,28 +41,29 @@ def route_map(explanation: Explanation, found: Experience, positions: Points) ->
     ['a', 'c']
     """
     route = explanation.route
-    stops = np.array([found.states.find(state) for state in route.states])
+    stops = np.array([experience.states.find(state) for state in route.states])
     way = np.asarray(positions, np.float64)[stops]
     lost = np.flatnonzero(~np.isfinite(way).all(axis=1))
     if len(lost):
-        raise FwrlError(f"expected a position for every state of the route, {route.states[lost[0]]!r} has none")
+        raise FwrlError(f"{route.states[lost[0]]!r} is on the route but has no position; add it to the positions")
     figure = sheet(9, 6.5)
     axes = figure.add_subplot()
     axes.set_aspect("equal")
     axes.margins(0.06)
     axes.set_axis_off()
-    _draw_roads(axes, found, positions)
-    _draw_way(axes, explanation, way)
+    _draw_roads(axes, experience, positions)
+    _draw_route(axes, explanation, way)
     for point, name, shape in ((way[0], route.start, "o"), (way[-1], route.goal, "s")):
         axes.plot(*point, shape, color=VERMILLION, markeredgecolor="white", markersize=13, zorder=6)
         _name(axes, point, str(name), "bold")
     figure.suptitle(f"{route.start} to {route.goal}")
-    axes.set_title(_worth(explanation), fontsize=NOTE + 1, pad=18)
+    axes.set_title(_described(explanation), fontsize=NOTE + 1, pad=18)
     _explain(figure, explanation)
     return figure
 
 
-def _worth(explanation: Explanation) -> str:
+def _described(explanation: Explanation) -> str:
+    """Length, value and number of past trips, as the subtitle says."""
     route, n = explanation.route, len(explanation.stretches)
     said = f"{counted(len(route.steps), 'step')}, expected reward {route.value:.4g}"
     if route.arrival < 1:
@@ -72,9 +73,9 @@ def _worth(explanation: Explanation) -> str:
     return f"{said}, {'known from one past trip' if n == 1 else f'stitched from {n:,} past trips'}"
 
 
-def _draw_roads(axes: Axes, found: Experience, positions: Points) -> None:
+def _draw_roads(axes: Axes, experience: Experience, positions: Points) -> None:
     """Every logged move between two places as a grey line, with an arrow head where none was logged back."""
-    source, target = np.asarray(found.source, np.int64), np.asarray(found.target, np.int64)
+    source, target = np.asarray(experience.source, np.int64), np.asarray(experience.target, np.int64)
     known = np.all(np.isfinite(positions), axis=1)
     places = positions[known]
     if len(source) > MOST_ROADS:
@@ -91,7 +92,7 @@ def _draw_roads(axes: Axes, found: Experience, positions: Points) -> None:
             _head(axes, positions[a], positions[b], PLACE, 5, 2)
 
 
-def _draw_way(axes: Axes, explanation: Explanation, way: Points) -> None:
+def _draw_route(axes: Axes, explanation: Explanation, way: Points) -> None:
     axes.plot(*way.T, color="white", linewidth=8, zorder=3)
     every = max(1, -(-len(explanation.legs) // HEADS))
     for k, leg in enumerate(explanation.legs):
@@ -141,7 +142,7 @@ def _explain(figure: Figure, explanation: Explanation) -> None:
 
 
 def _stretch(explanation: Explanation, k: int) -> str:
-    """Where a stretch leads, and a trip that went there."""
+    """The ends of a stretch, and a trip that covers it."""
     steps = [leg.step for leg in explanation.legs if leg.stretch == k]
     trips = explanation.stretches[k]
     others = f" and {counted(len(trips) - 1, 'other')}" if len(trips) > 1 else ""
@@ -149,6 +150,6 @@ def _stretch(explanation: Explanation, k: int) -> str:
 
 
 def save_picture(figure: Figure, path: Path) -> None:
-    """Write one file, .png or .svg by its name; complete or not there at all."""
+    """Write a .png or .svg file; an existing file is replaced completely or not at all."""
     with style(), replaced(path) as draft:
         figure.savefig(draft, format=path.suffix[1:], metadata={"Date": None} if path.suffix == ".svg" else None)

@@ -1,4 +1,4 @@
-"""The worlds, side by side: where the walls are, where the wind blows, what a step costs."""
+"""Maps of worlds side by side, with walls, wind and costs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from fwrl.errors import FwrlError
-from fwrl.figures.board import DEAREST, LINE, MUDDY, WALL, draw_board, grid_of
-from fwrl.figures.canvas import figure_of, sheet
+from fwrl.figures.board import HIGHEST_COST, LINE, MUDDY, WALL, draw_board, grid_of
 from fwrl.figures.palette import BLUE
+from fwrl.figures.style import figure_of, sheet
 from fwrl.worlds import World
 
 Mark = Line2D | Patch
@@ -20,7 +20,7 @@ Mark = Line2D | Patch
 
 @figure_of
 def world_map(worlds: Sequence[World]) -> Figure:
-    """The maps of `worlds`, each with its name below it, and what the marks mean.
+    """The maps of `worlds`, each with its name below it, and a legend.
 
     >>> from fwrl.worlds import load_world
     >>> figure = world_map([load_world("four-rooms"), load_world("windy-four-rooms")])
@@ -50,12 +50,12 @@ def world_map(worlds: Sequence[World]) -> Figure:
 
 
 def _marks(world: World) -> dict[str, Mark]:
-    """What has to be explained about this map."""
+    """The legend's entries for this map."""
     grid = grid_of(world)
     marks: dict[str, Mark] = {"wall": Patch(facecolor=WALL)}
     if (grid.wind >= 0).any():
         marks["wind"] = Line2D([], [], color=BLUE, marker=r"$\rightarrow$", linestyle="", markersize=15)
     for cost in sorted({int(c) for c in grid.cost[grid.states >= 0]} - {1}):
-        shade = MUDDY((cost - 1) / (DEAREST - 1))
+        shade = MUDDY((cost - 1) / (HIGHEST_COST - 1))
         marks[f"mud: a step costs {cost} times as much"] = Patch(facecolor=shade, edgecolor=LINE)
     return marks

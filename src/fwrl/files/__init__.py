@@ -1,4 +1,4 @@
-"""The one saved format, for agents and planners alike."""
+"""The saved format of agents and planners."""
 
 from fwrl.files.archive import Archive, check_archive, is_archive, open_archive, write_archive
 from fwrl.files.atomic import replaced

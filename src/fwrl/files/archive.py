@@ -1,11 +1,11 @@
-"""Named arrays and a little JSON in one file that can be mapped into memory.
+"""Named arrays and some JSON in one file that can be mapped into memory.
 
     magic (8) | version (4) | header length (4) | sha-256 of the header (32) | header: JSON | sections
 
-The header says what the file is (`kind`), holds the `details` of whoever wrote it, and lists the sections: name,
-dtype, shape, offset and sha-256 of each. Sections begin at multiples of 64 bytes. Opening checks the header, its
-checksum and that every section lies within the file; a section's own checksum is checked on first use. Nothing in
-a file is ever executed: no pickle, no names of functions.
+The header has the `kind` of the file, the `details` of its writer, and a list of sections: name, dtype, shape, offset
+and sha-256 of each. Sections begin at multiples of 64 bytes. Opening checks the header, its checksum and that every
+section lies within the file; a section's own checksum is checked on first use. Nothing in a file is executed: no
+pickle, no names of functions. Files of earlier versions are read as if the current one had written them (`upgrade`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 
 from fwrl.errors import FileError
 from fwrl.files.atomic import replaced
+from fwrl.files.upgrade import upgraded
 
 MAGIC = b"\x89fwrl\r\n\x1a"
-VERSION = 1
+VERSION = 2
 ALIGNMENT = 64
 LONGEST_HEADER = 64 * 2**20
 PREFIX = struct.Struct("<8sII32s")
@@ -36,7 +37,8 @@ DTYPES = ("<f8", "<f4", "<i8", "<i4", "<u4", "|u1", "|b1")
 class Archive:
     """An opened file: `kind`, `details`, and read-only arrays mapped from the disk by name."""
 
-    def __init__(self, path: Path, header: dict[str, Any], data: mmap.mmap) -> None:
+    def __init__(self, path: Path, header: dict[str, Any], data: mmap.mmap, version: int = VERSION) -> None:
+        header, self._converted = upgraded(header, version)
         self.path = path
         self.kind: str = header["kind"]
         self.details: dict[str, Any] = header["details"]
@@ -47,15 +49,17 @@ class Archive:
     @property
     def names(self) -> list[str]:
         """The names of the arrays, in the order written."""
-        return list(self._sections)
+        return [*self._sections, *self._converted]
 
     def __contains__(self, name: str) -> bool:
-        return name in self._sections
+        return name in self._sections or name in self._converted
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """The array `name`; its checksum is checked the first time."""
+        """The array `name`; its checksum is checked on first use."""
+        if name in self._converted:
+            return self._converted[name](self.__getitem__)
         if name not in self._sections:
-            raise FileError(f"expected a section {name!r} in {str(self.path)!r}; it has {self.names}")
+            raise FileError(f"{str(self.path)!r} has no section {name!r}, only {self.names}")
         section = self._sections[name]
         dtype, offset = np.dtype(section["dtype"]), section["offset"]
         count = math.prod(section["shape"])
@@ -73,7 +77,7 @@ class Archive:
 
 
 def write_archive(path: str | Path, kind: str, details: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write `arrays` and `details` (anything JSON holds) to `path`, all or nothing."""
+    """Write `arrays` and `details` (JSON values) to `path`, all or nothing."""
     sections: list[dict[str, Any]] = []
     offset = 0
     stored = {name: _stored(array) for name, array in arrays.items()}
@@ -89,7 +93,7 @@ def write_archive(path: str | Path, kind: str, details: Mapping[str, Any], array
             }
         )
         offset += array.nbytes
-    # Offsets are counted from the end of the header, whose length they would otherwise change.
+    # Offsets count from the end of the header; otherwise they would change its length.
     text = json.dumps({"kind": kind, "details": dict(details), "sections": sections}).encode()
     begin = _aligned(PREFIX.size + len(text))
     with replaced(path) as draft, draft.open("wb") as file:
@@ -102,7 +106,7 @@ def write_archive(path: str | Path, kind: str, details: Mapping[str, Any], array
 
 
 def open_archive(path: str | Path) -> Archive:
-    """Open a saved file, checking its header and sizes."""
+    """Open a saved file and check its header and sizes."""
     path = Path(path)
     try:
         with path.open("rb") as file:
@@ -116,11 +120,11 @@ def open_archive(path: str | Path) -> Archive:
         section["offset"] += begin
         if section["offset"] + _nbytes(section) > len(data):
             raise FileError(f"{str(path)!r} is truncated: section {section['name']!r} is cut off")
-    return Archive(path, header, data)
+    return Archive(path, header, data, _version(prefix))
 
 
 def is_archive(path: str | Path) -> bool:
-    """Whether a file begins as those saved by fwrl do."""
+    """Whether a file begins like those saved by fwrl."""
     try:
         with Path(path).open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
@@ -139,12 +143,16 @@ def check_archive(path: str | Path) -> Archive:
 def _header_length(path: Path, prefix: bytes) -> int:
     if len(prefix) < PREFIX.size or prefix[:8] != MAGIC:
         raise FileError(f"{str(path)!r} is not a file saved by fwrl")
-    _, version, length, _ = PREFIX.unpack(prefix)
+    version, length = _version(prefix), PREFIX.unpack(prefix)[2]
     if version > VERSION:
         raise FileError(f"{str(path)!r} has format version {version}, this fwrl reads up to {VERSION}; upgrade fwrl")
     if version < 1 or length > LONGEST_HEADER:
-        raise FileError(f"{str(path)!r} is damaged: its header makes no sense")
+        raise FileError(f"{str(path)!r} is damaged: its header is not valid")
     return int(length)
+
+
+def _version(prefix: bytes) -> int:
+    return int(PREFIX.unpack(prefix)[1])
 
 
 def _header(path: Path, prefix: bytes, text: bytes) -> dict[str, Any]:
@@ -160,7 +168,7 @@ def _header(path: Path, prefix: bytes, text: bytes) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError, RecursionError):
         sound = False
     if not sound:
-        raise FileError(f"{str(path)!r} is damaged: its header makes no sense")
+        raise FileError(f"{str(path)!r} is damaged: its header is not valid")
     return header  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""Files that are either the old ones or the new ones, never half of each."""
+"""Replacing a file all or nothing."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fwrl.errors import FileError
 
 @contextlib.contextmanager
 def replaced(path: str | Path) -> Iterator[Path]:
-    """A temporary file beside `path` that takes its place when the block ends well.
+    """A temporary file beside `path` that replaces it when the block ends without an error.
 
-    On an error, or a crash at any moment, `path` is what it was before.
+    After an error, or a crash at any moment, `path` is unchanged.
     """
     target = Path(path)
     if target.is_dir():
-        raise FileError(f"expected a file to write, {str(target)!r} is a folder")
+        raise FileError(f"cannot write: {str(target)!r} is a folder")
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     except OSError as error:

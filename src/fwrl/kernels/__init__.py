@@ -1,23 +1,39 @@
 """Compiled equations: arrays, scalars and a Generator in, arrays changed in place.
 
+The paper's own equations are in this package: `relaxation` (Algorithm 1), `closure` (the fixed point of the triangle
+inequality), `qlearning` and `exploration`. Three rooms hold what they rest on:
+
+- `runtime`: how kernels are compiled, how they draw random numbers, when two values tie;
+- `graph`: edge stores, heap, shortest paths and their incremental update, reachability;
+- `model`: counted outcomes and planning on them, optimism, replay, cached greedy actions.
+
 The letters, here and in every kernel:
 
-| letter  | is |
-|---------|----|
-| S, A    | number of states, of actions |
-| s, a, r | a state, an action taken there, the reward of that step |
+| letter  | meaning |
+|---------|---------|
+| S, A, E | number of states, of actions, of edges |
+| s, a, r | a state, an action taken there, the reward of that step; b is another action |
 | t, T    | step of the episode, steps in an episode |
 | g       | the goal |
-| i, j, k | start, end and way-point of a path, as in the triangle inequality |
-| F       | (S, A, S) best known path reward: F[s, a, g] on the way from s, starting with a, to g |
-| V       | (S, S) max over a of F, stored goal-major: V[g, s] is the value of s for the goal g; V[g, g] = 0 |
-| Q       | action values of Q-learning |
+| e       | index of an edge: one observed (s, a, s') |
+| x, y    | source and target of an edge x -> y |
+| i, j, k | start, end and way-point of a path, as in the triangle inequality; elsewhere positions in an array |
+| F       | (S, A, S) best known path reward: F[s, a, g] from s, starting with a, to g |
+| V       | (S, S) max over a of F, goal-major: V[g, s] is the value of s for g, V[g, g] = 0; (S,) one row |
+| h       | (S,) a potential: h(x) >= r + h(y) for every edge x -> y |
+| W       | (S,) value of the best path to a frontier state and one untried action there |
+| Q       | action values of Q-learning and of prioritised sweeping |
+| DG      | (S, A, S) expected number of steps from s, starting with a, to g |
 | alpha   | learning rate |
-| D       | the worth of never arriving, in prioritised sweeping |
-| DG      | (S, A, S) expected number of steps on the way from s, starting with a, to g |
+| D       | value of never arriving, in prioritised sweeping |
+| n       | number of observations: n(s, a), n(s, a, s') |
+| P       | relative frequency of s' after (s, a): n(s, a, s') / n(s, a) |
+| q       | probability of an unseen outcome |
 | p, v    | probability of arriving at the goal; expected path reward given arrival |
-| pi      | the action of a policy at each state, -1 where it has none |
-| e       | an edge: one observed (s, a, s') |
+| pi      | (S,) the action of a policy at each state, -1 where it has none |
+| u       | a uniform random number in [0, 1) |
+| N, B, K, M | capacity of a replay ring; number of buckets; trips kept for an edge; moves of trips |
 
--inf means that no path is known.
+-inf means that no path is known. A scalar that kernels change is an array of shape (1,). Several scalars in one array
+have a named index each.
 """

@@ -1,13 +1,13 @@
-"""The fixed point of the triangle inequality, kept current one edge at a time.
+"""The fixed point of the triangle inequality, updated one edge at a time.
 
-V(i, j) >= V(i, k) + V(k, j) for all i, j, k, with equality reached by some path of observed edges. F need not
-be stored: F(s, a, g) is the best of r + V(s', g) over the edges of (s, a).
+V(i, j) >= V(i, k) + V(k, j) for all i, j, k, and V(i, j) is the reward of some path of observed edges. F need not be
+stored: F(s, a, g) is the best of r + V(s', g) over the edges of (s, a).
 
-When the edge u -> v is new or better, V(i, j) can change only where i reaches u and j is reached from v, and
-then to V(i, u) + r + V(v, j). Walk outward from v over edges that are tight for v (they lie on a best path),
-and at each j keep only the starts i that still improve: if i gains nothing at k, it gains nothing at any j whose
-best path from v leads over k. This is the QUINCA scheme (Slobbe, Bergamini and Meyerhenke, 2016). V is stored
-goal-major, so that the starts of one j lie side by side.
+When the edge x -> y is new or better, V(i, j) can change only where i reaches x and y reaches j, and then to
+V(i, x) + r + V(y, j). A depth-first search from y follows edges that are tight for y (they lie on a best path), and
+keeps at each j only the starts i that improve there: if i does not improve at k, it does not at any j whose best path
+from y leads over k. This is the QUINCA scheme (Slobbe, Bergamini and Meyerhenke 2016). V is stored goal-major, so that
+the starts of one j are contiguous.
 """
 
 from __future__ import annotations
@@ -17,124 +17,123 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.graph.edges import NONE, Edges
+from fwrl.kernels.graph.edges import NONE, Edges, Outgoing
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import improves
+from fwrl.kernels.runtime.ties import improves
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Walk(NamedTuple):
-    """Scratch for one outward walk."""
+class ClosureScratch(NamedTuple):
+    """Scratch for one search from y."""
 
-    through: Floats  # (S,) V(i, u) + r for each start i
-    starts: Ints  # (S,) those that improve at the top of the stack come first
-    seen: Ints  # (S,) number of the last walk that saw a state
-    walks: Ints  # (1,)
-    node: Ints  # (S,) the stack: state,
-    kept: Ints  # (S,) how many starts it keeps,
+    through: Floats  # (S,) V(i, x) + r for each start i
+    starts: Ints  # (S,) the starts that improve at the top of the stack come first
+    seen: Ints  # (S,) number of the last search that saw a state
+    searches: Ints  # (1,) number of the current search
+    node: Ints  # (S,) stack: the state,
+    kept: Ints  # (S,) the number of starts that improve there,
     action: Ints  # (S,) the action whose edges are being followed,
-    edge: Ints  # (S,) and the next of them
+    edge: Ints  # (S,) the next edge to follow
 
 
-def closure_scratch(n_states: int) -> Walk:
-    """Scratch for walks over `n_states` states."""
+def closure_scratch(n_states: int) -> ClosureScratch:
+    """Scratch for `close_over` on `n_states` states."""
     ints = [np.zeros(n_states, np.int64) for _ in range(6)]
-    return Walk(np.zeros(n_states), ints[0], ints[1], np.zeros(1, np.int64), *ints[2:])
+    return ClosureScratch(np.zeros(n_states), ints[0], ints[1], np.zeros(1, np.int64), *ints[2:])
 
 
 def nothing_known(n_states: int) -> Floats:
-    """V before any step: 0 on the diagonal, -inf elsewhere."""
+    """(S, S) V before any step: 0 on the diagonal, -inf elsewhere."""
     V = np.full((n_states, n_states), -np.inf)
     np.fill_diagonal(V, 0.0)
     return V
 
 
 @compiled
-def close_over(V: Floats, edges: Edges, walk: Walk, u: int, r: float, v: int) -> None:
-    """Make V the fixed point again after the edge u -> v came to pay `r`, the best now known."""
+def close_over(V: Floats, edges: Edges, scratch: ClosureScratch, x: int, r: float, y: int) -> None:
+    """Make V the fixed point again after the best reward of the edge x -> y became `r`."""
     S = V.shape[0]
     A = len(edges.leaving) // S
-    kept = _improving_starts(V, walk, u, r, v)
+    kept = _improving_starts(V, scratch, x, r, y)
     if kept == 0:
         return
-    walk.walks[0] += 1
-    walk.seen[v] = walk.walks[0]
+    scratch.searches[0] += 1
+    scratch.seen[y] = scratch.searches[0]
     top = 0
-    _push(walk, edges, A, top, v, kept)
+    _push(scratch, edges, A, top, y, kept)
     while top >= 0:
-        e = walk.edge[top]
+        e = scratch.edge[top]
         if e == NONE:
-            a = walk.action[top] + 1
+            a = scratch.action[top] + 1
             if a == A:
                 top -= 1
             else:
-                walk.action[top] = a
-                walk.edge[top] = edges.leaving[walk.node[top] * A + a]
+                scratch.action[top] = a
+                scratch.edge[top] = edges.leaving[scratch.node[top] * A + a]
             continue
-        walk.edge[top] = edges.next_leaving[e]
+        scratch.edge[top] = edges.next_leaving[e]
         j = edges.target[e]
-        if walk.seen[j] == walk.walks[0]:
+        if scratch.seen[j] == scratch.searches[0]:
             continue
-        onward = V[j, v]
-        if improves(onward, V[walk.node[top], v] + edges.best[e]):
-            continue  # not tight: the best path from v to j leads elsewhere
-        walk.seen[j] = walk.walks[0]
-        kept = _still_improving(V[j], walk, walk.kept[top], j, onward)
+        onward = V[j, y]
+        if improves(onward, V[scratch.node[top], y] + edges.best[e]):
+            continue  # not tight: the best path from y to j is another
+        scratch.seen[j] = scratch.searches[0]
+        kept = _still_improving(V[j], scratch, scratch.kept[top], j, onward)
         if kept > 0:
             top += 1
-            _push(walk, edges, A, top, j, kept)
+            _push(scratch, edges, A, top, j, kept)
 
 
 @compiled
-def _push(walk: Walk, edges: Edges, A: int, top: int, j: int, kept: int) -> None:
-    walk.node[top] = j
-    walk.kept[top] = kept
-    walk.action[top] = 0
-    walk.edge[top] = edges.leaving[j * A]
+def _push(scratch: ClosureScratch, edges: Edges, A: int, top: int, j: int, kept: int) -> None:
+    scratch.node[top] = j
+    scratch.kept[top] = kept
+    scratch.action[top] = 0
+    scratch.edge[top] = edges.leaving[j * A]
 
 
 @compiled
-def _improving_starts(V: Floats, walk: Walk, u: int, r: float, v: int) -> int:
-    """Raise V(i, v) for every start i that gains by the edge u -> v; the number of them."""
-    to_u, to_v = V[u], V[v]
+def _improving_starts(V: Floats, scratch: ClosureScratch, x: int, r: float, y: int) -> int:
+    """Raise V(i, y) for every start i that improves by the edge x -> y; how many there are."""
+    to_x, to_y = V[x], V[y]
     kept = 0
-    for i in range(len(to_u)):
-        through = to_u[i] + r
-        if improves(through, to_v[i]) and i != v:
-            to_v[i] = through
-            walk.through[i] = through
-            walk.starts[kept] = i
+    for i in range(len(to_x)):
+        through = to_x[i] + r
+        if improves(through, to_y[i]) and i != y:
+            to_y[i] = through
+            scratch.through[i] = through
+            scratch.starts[kept] = i
             kept += 1
     return kept
 
 
 @compiled
-def _still_improving(to_j: Floats, walk: Walk, kept: int, j: int, onward: float) -> int:
-    """Raise V(i, j) for those of the first `kept` starts that gain; they come first now. Their number."""
-    starts = walk.starts
+def _still_improving(to_j: Floats, scratch: ClosureScratch, kept: int, j: int, onward: float) -> int:
+    """Raise V(i, j) for those of the first `kept` starts that improve, and move them to the front; how many."""
+    starts = scratch.starts
     still = 0
-    for n in range(kept):
-        i = starts[n]
-        through = walk.through[i] + onward
+    for position in range(kept):
+        i = starts[position]
+        through = scratch.through[i] + onward
         if improves(through, to_j[i]) and i != j:
             to_j[i] = through
-            starts[n] = starts[still]
+            starts[position] = starts[still]
             starts[still] = i
             still += 1
     return still
 
 
 @compiled
-def path_rewards(V: Floats, edges: Edges, s: int, g: int, values: Floats) -> None:
-    """F(s, ., g): for each action the best of r + V(s', g) over its edges; -inf where none leads to g."""
+def path_rewards(V: Floats, edges: Outgoing, s: int, values: Floats) -> None:
+    """Fill `values` with F(s, ., g), given the column V(., g): -inf for actions without a known path to g."""
     A = len(values)
-    to_g = V[g]
     for a in range(A):
         best = -np.inf
         e = edges.leaving[s * A + a]
         while e != NONE:
-            best = max(best, edges.best[e] + to_g[edges.target[e]])
-            e = edges.next_leaving[e]
+            best = max(best, edges.best[e] + V[edges.target[e]])
+            e = edges.following[e]
         values[a] = best

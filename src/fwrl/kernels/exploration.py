@@ -2,8 +2,8 @@
 
     eps(t) = 0.001 + 0.499 (e^(-20 t/T) - e^-20) / (1 - e^-20)
 
-falls from 0.5 to 0.001 within the first fifth of the episode. The clock of an episode is four integers: its
-goal, the step t, the number of steps T, and whether to explore at all.
+falls from 0.5 to about 0.01 within the first fifth of the episode, and to 0.001 at its end. An episode is an array of
+four integers: goal, step t, number of steps T, and whether to explore.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.greedy import Greedy
+from fwrl.kernels.model.greedy import Greedy
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits, one_of
-from fwrl.kernels.ties import pick_best
+from fwrl.kernels.runtime.ties import pick_best
 
-GOAL, STEP, STEPS, EXPLORE = 0, 1, 2, 3  # the four integers of a clock
+GOAL, STEP, STEPS, EXPLORE = 0, 1, 2, 3  # of an episode
 
 START, END, DECAY = 0.5, 0.001, 20.0
 LEFT = math.exp(-DECAY)
-HALFWAY = END + (START - END) * math.exp(-DECAY / 2)  # no later eps is above it: saves an exponential
+HALFWAY = END + (START - END) * math.exp(-DECAY / 2)  # eps(T / 2): no later eps is larger, which saves an exponential
 
 
 @compiled
@@ -34,7 +34,7 @@ def epsilon(t: int, T: int) -> float:
 
 @compiled
 def explores(u: float, episode: NDArray[np.int64]) -> bool:
-    """Whether the uniform number `u` falls below eps(t); moves the clock on."""
+    """Whether the uniform number `u` is below eps(t); increments t."""
     t = episode[STEP]
     episode[STEP] = t + 1
     if episode[EXPLORE] == 0 or (2 * t > episode[STEPS] and u > HALFWAY):
@@ -44,7 +44,7 @@ def explores(u: float, episode: NDArray[np.int64]) -> bool:
 
 @compiled
 def epsilon_greedy(values: NDArray[np.float64], episode: NDArray[np.int64], rng: np.random.Generator) -> int:
-    """The best action (ties at random), or with probability eps(t) any."""
+    """With probability eps(t) an action drawn uniformly, else the best action, ties broken at random."""
     u = rng.random()
     if explores(u, episode):
         return one_of(len(values), rng)
@@ -53,7 +53,7 @@ def epsilon_greedy(values: NDArray[np.float64], episode: NDArray[np.int64], rng:
 
 @compiled
 def epsilon_greedy_from(greedy: Greedy, s: int, episode: NDArray[np.int64], rng: np.random.Generator) -> int:
-    """The same with the best actions remembered: the same action from the same draw."""
+    """`epsilon_greedy` on cached best actions: the same action from the same random number."""
     u = rng.random()
     if explores(u, episode):
         return one_of(greedy.best.shape[1], rng)

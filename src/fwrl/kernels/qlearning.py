@@ -1,4 +1,4 @@
-"""Q-learning, the paper's equation for the baselines, without discount."""
+"""Q-learning without discount: the paper's equation for its baselines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import largest
+from fwrl.kernels.runtime.ties import largest
 
 
 @compiled

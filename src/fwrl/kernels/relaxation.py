@@ -1,4 +1,4 @@
-"""Algorithm 1 of the paper, literally.
+"""Algorithm 1 of the paper, to the letter.
 
 After every ordinary step s_t, a_t -> s_{t+1} with reward r_t:
 
@@ -16,10 +16,10 @@ from fwrl.kernels.runtime.compiled import compiled
 
 @compiled
 def relax_through(F: NDArray[np.float64], k: int, onward: NDArray[np.float64]) -> bool:
-    """Enforce the triangle inequality through the way-point `k`; tell whether anything rose.
+    """Enforce the triangle inequality through the way-point `k`; whether any F rose.
 
-    `onward` (S,) is room for max_b F(k, b, .). Without a positive cycle the order of the loops is
-    immaterial, and doing it twice is doing it once.
+    `onward` (S,) is scratch for max_b F(k, b, .). Without a positive cycle the result does not depend on the order of
+    the loops, and a second call changes nothing.
     """
     S, A = F.shape[0], F.shape[1]
     for j in range(S):

@@ -1,11 +1,10 @@
-"""One number for many scores, and five for their spread.
+"""Medians, interquartile means and quantiles of scores.
 
 The interquartile mean (IQM) is the mean of the middle half: floor(n / 4) scores are cut off at each end, as
-`scipy.stats.trim_mean(scores, 0.25)` does. It wavers less from seed to seed than the median and is as deaf to a
-few wild runs.
+`scipy.stats.trim_mean(scores, 0.25)` does. It varies less between seeds than the median and is as robust to outliers.
 
-`median` and `iqm` of scores with a NaN are NaN. The `nan...` twins leave NaN out, and give NaN where nothing
-is left.
+`median` and `iqm` of scores with a NaN are NaN. `nanmedian` and `naniqm` leave NaN out, and return NaN where no
+score is left.
 """
 
 from __future__ import annotations
@@ -21,7 +20,16 @@ Floats = NDArray[np.float64]
 
 
 class Quartiles(NamedTuple):
-    """The five numbers of a box plot, and how many entries had no value and are not in them."""
+    """Minimum, quartiles and maximum of the scores that have a value.
+
+    Attributes:
+        minimum: The least score.
+        q1: The first quartile.
+        median: The median.
+        q3: The third quartile.
+        maximum: The greatest score.
+        without_value: The number of entries that are NaN and left out.
+    """
 
     minimum: float
     q1: float
@@ -31,12 +39,39 @@ class Quartiles(NamedTuple):
     without_value: int
 
 
+class BoxPlot(NamedTuple):
+    """The numbers of a box plot whose whiskers span 90 % of the finite scores.
+
+    Attributes:
+        low: The 5 % quantile.
+        q1: The first quartile.
+        median: The median.
+        q3: The third quartile.
+        high: The 95 % quantile.
+        without_value: The number of entries that are NaN or infinite and left out.
+    """
+
+    low: float
+    q1: float
+    median: float
+    q3: float
+    high: float
+    without_value: int
+
+
 @overload
 def median(scores: ArrayLike, axis: None = None) -> float: ...
 @overload
 def median(scores: ArrayLike, axis: int) -> Floats: ...
 def median(scores: ArrayLike, axis: int | None = None) -> float | Floats:
-    """The median over `axis`, or of all scores; NaN if one of them is.
+    """The median; NaN if one of the scores is.
+
+    Args:
+        scores: An array of scores.
+        axis: The axis to reduce; all scores if None.
+
+    Returns:
+        A number, or an array without the reduced axis.
 
     >>> median([3.0, 1.0, 8.0, 2.0])
     2.5
@@ -49,7 +84,14 @@ def nanmedian(scores: ArrayLike, axis: None = None) -> float: ...
 @overload
 def nanmedian(scores: ArrayLike, axis: int) -> Floats: ...
 def nanmedian(scores: ArrayLike, axis: int | None = None) -> float | Floats:
-    """The median over `axis`, or of all scores, NaN entries left out; NaN where nothing is left.
+    """The median of the scores that are not NaN.
+
+    Args:
+        scores: An array of scores.
+        axis: The axis to reduce; all scores if None.
+
+    Returns:
+        A number, or an array without the reduced axis; NaN where all scores are NaN.
 
     >>> nanmedian([3.0, 1.0, float("nan"), 2.0])
     2.0
@@ -64,7 +106,14 @@ def iqm(scores: ArrayLike, axis: None = None) -> float: ...
 @overload
 def iqm(scores: ArrayLike, axis: int) -> Floats: ...
 def iqm(scores: ArrayLike, axis: int | None = None) -> float | Floats:
-    """The interquartile mean over `axis`, or of all scores; NaN if one of them is.
+    """The interquartile mean; NaN if one of the scores is.
+
+    Args:
+        scores: An array of scores.
+        axis: The axis to reduce; all scores if None.
+
+    Returns:
+        A number, or an array without the reduced axis.
 
     >>> iqm([1.0, 2.0, 4.0, 100.0])
     3.0
@@ -73,7 +122,7 @@ def iqm(scores: ArrayLike, axis: int | None = None) -> float | Floats:
     n = rows.shape[-1]
     cut = n // 4
     middle = np.partition(rows, (cut, n - cut - 1), axis=-1)[..., cut : n - cut].mean(axis=-1)
-    # NaN sorts last, so it would be cut off with the best scores.
+    # NaN sorts last and would otherwise be cut off with the best scores.
     return _result(np.where(np.isnan(rows).any(axis=-1), np.nan, middle), axis)
 
 
@@ -82,7 +131,14 @@ def naniqm(scores: ArrayLike, axis: None = None) -> float: ...
 @overload
 def naniqm(scores: ArrayLike, axis: int) -> Floats: ...
 def naniqm(scores: ArrayLike, axis: int | None = None) -> float | Floats:
-    """The interquartile mean over `axis`, or of all scores, NaN entries left out; NaN where nothing is left.
+    """The interquartile mean of the scores that are not NaN.
+
+    Args:
+        scores: An array of scores.
+        axis: The axis to reduce; all scores if None.
+
+    Returns:
+        A number, or an array without the reduced axis; NaN where all scores are NaN.
 
     >>> naniqm([1.0, 2.0, float("nan"), 4.0, 100.0])
     3.0
@@ -96,9 +152,13 @@ def naniqm(scores: ArrayLike, axis: int | None = None) -> float | Floats:
 
 
 def quartiles(scores: ArrayLike) -> Quartiles:
-    """Minimum, quartiles and maximum of all scores that have a value, and how many have none.
+    """Minimum, quartiles and maximum, with linear interpolation between two scores.
 
-    Between two scores it interpolates linearly.
+    Args:
+        scores: An array of scores; NaN entries are left out and counted.
+
+    Returns:
+        The five numbers, NaN where every score is NaN, and the number of entries left out.
 
     >>> quartiles([4.0, 1.0, 3.0, float("nan"), 2.0, 10.0])
     Quartiles(minimum=1.0, q1=2.0, median=3.0, q3=4.0, maximum=10.0, without_value=1)
@@ -112,13 +172,34 @@ def quartiles(scores: ArrayLike) -> Quartiles:
     below, above = values[np.floor(position).astype(int)], values[np.ceil(position).astype(int)]
     with np.errstate(invalid="ignore"):
         between = below + (above - below) * (position % 1)
-    # Equal infinities have no difference.
+    # The difference of equal infinities is NaN.
     low, q1, middle, q3, high = (float(v) for v in np.where(below == above, below, between))
     return Quartiles(low, q1, middle, q3, high, missing)
 
 
+def box_plot(scores: ArrayLike) -> BoxPlot:
+    """The numbers of a box plot, with linear interpolation between two scores.
+
+    Args:
+        scores: An array of scores; NaN and infinite entries are left out and counted.
+
+    Returns:
+        The five numbers, NaN where no score is finite, and the number of entries left out.
+
+    >>> box_plot([4.0, 1.0, 3.0, float("nan"), 2.0, 5.0])
+    BoxPlot(low=1.2, q1=2.0, median=3.0, q3=4.0, high=4.8, without_value=1)
+    """
+    row = _rows(scores, None)
+    values = row[np.isfinite(row)]
+    missing = len(row) - len(values)
+    if not len(values):
+        return BoxPlot(np.nan, np.nan, np.nan, np.nan, np.nan, missing)
+    low, q1, middle, q3, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95]).tolist()
+    return BoxPlot(low, q1, middle, q3, high, missing)
+
+
 def _rows(scores: ArrayLike, axis: int | None) -> Floats:
-    """The scores with those that become one number along the last axis."""
+    """The scores with the axis to reduce moved to the end."""
     array = np.asarray(scores, dtype=np.float64)
     rows = array.ravel() if axis is None else np.moveaxis(array, axis, -1)
     if not rows.shape[-1]:
@@ -127,7 +208,7 @@ def _rows(scores: ArrayLike, axis: int | None) -> Floats:
 
 
 def _sorted_values(scores: ArrayLike, axis: int | None) -> tuple[Floats, NDArray[np.int64]]:
-    """The rows in order, NaN last, and how many values each has."""
+    """The rows in ascending order, NaN last, and the number of values of each."""
     rows = _rows(scores, axis)
     return np.sort(rows, axis=-1), np.asarray((~np.isnan(rows)).sum(axis=-1))
 

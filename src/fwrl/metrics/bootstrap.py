@@ -1,17 +1,14 @@
-"""Percentile bootstrap intervals: how far a statistic would move had the runs been others.
+"""Percentile bootstrap intervals of a statistic over runs.
 
-Runs (seeds) are what is drawn at random, so runs are what is resampled, with replacement; the interval lies
-between the (1 - level) / 2 and (1 + level) / 2 quantiles of the statistic over the resamples. What else the scores
-are indexed by decides how:
+Runs (seeds) are the random sample, so runs are resampled, with replacement. The interval lies between the
+(1 - level) / 2 and (1 + level) / 2 quantiles of the statistic over the resamples.
 
-- episodes of one task belong to their run: `bootstrap_runs` and `bootstrap_curve` resample whole runs, for the
-  episodes of a run are not independent;
-- tasks are fixed and their runs independent: `bootstrap_tasks` resamples each task's runs by themselves
-  (stratified).
+- Episodes of a run are not independent: `bootstrap_runs` and `bootstrap_curve` resample whole runs.
+- Tasks are fixed and their runs independent: `bootstrap_tasks` resamples each task's runs separately (stratified).
 
-The quantiles are taken outward to resampled values, never between two, so that infinite scores (censored ones)
-have intervals too. A resample without a value (NaN) might have had any: it counts as -inf below and +inf above.
-One run alone says nothing about others, so its interval is (-inf, inf).
+Quantiles are resampled values, rounded outward and never interpolated, so that infinite (censored) scores have
+intervals too. A resample without a value (NaN) counts as -inf for the lower end and +inf for the upper. The interval
+of a single run is (-inf, inf).
 """
 
 from __future__ import annotations
@@ -27,18 +24,28 @@ from fwrl.errors import FwrlError, OptionError
 Floats = NDArray[np.float64]
 Statistic: TypeAlias = Callable[[Floats, int], Floats]  # takes an array and the axis to reduce, as np.mean does
 
-BLOCK = 2**18  # scores resampled at a time: they stay in the processor's cache
+BLOCK = 2**18  # scores resampled at a time, so that they fit into the processor's cache
 
 
 class Interval(NamedTuple):
-    """Where a number lies."""
+    """The bootstrap interval of a number.
+
+    Attributes:
+        low: The lower end.
+        high: The upper end.
+    """
 
     low: float
     high: float
 
 
 class Band(NamedTuple):
-    """Where each point of a curve lies."""
+    """The bootstrap intervals of the points of a curve.
+
+    Attributes:
+        low: (E,) the lower ends.
+        high: (E,) the upper ends.
+    """
 
     low: Floats
     high: Floats
@@ -47,7 +54,17 @@ class Band(NamedTuple):
 def bootstrap_runs(
     scores: ArrayLike, statistic: Statistic, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> Interval:
-    """The interval of `statistic` over all entries of `scores`, (runs,) or (runs, episodes): whole runs resampled.
+    """The interval of a statistic over all entries of `scores`; whole runs are resampled.
+
+    Args:
+        scores: (runs,) or (runs, episodes).
+        statistic: Takes an array and the axis to reduce, as np.mean does.
+        level: The probability that the interval is to cover, default 0.95.
+        resamples: The number of resamples, default 2000.
+        seed: The seed of the resampling, default 0.
+
+    Returns:
+        The interval.
 
     >>> from fwrl.metrics import median
     >>> bootstrap_runs([3.0, 1.0, 2.0, 5.0, 4.0, 6.0, 7.0], median)
@@ -61,9 +78,17 @@ def bootstrap_runs(
 def bootstrap_curve(
     scores: ArrayLike, statistic: Statistic, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> Band:
-    """The intervals of `statistic` over the runs, one for each episode of `scores`, (runs, episodes).
+    """The interval of a statistic over the runs for each episode separately, not for the whole curve jointly.
 
-    Each holds its own point at `level`, not the whole curve.
+    Args:
+        scores: (runs, episodes).
+        statistic: Takes an array and the axis to reduce, as np.mean does.
+        level: The probability that each interval is to cover, default 0.95.
+        resamples: The number of resamples, default 2000.
+        seed: The seed of the resampling, default 0.
+
+    Returns:
+        The lower and upper ends, each (episodes,).
 
     >>> low, high = bootstrap_curve([[0.0, 4.0], [0.0, 6.0], [0.0, 8.0]], np.mean)
     >>> low.tolist(), high.tolist()
@@ -77,9 +102,17 @@ def bootstrap_curve(
 def bootstrap_tasks(
     scores: ArrayLike, statistic: Statistic, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> Interval:
-    """The interval of `statistic` over all entries of `scores`, (runs, tasks): runs resampled task by task.
+    """The interval of a statistic over all entries of `scores`; the runs of each task are resampled separately.
 
-    With one task this is `bootstrap_runs`.
+    Args:
+        scores: (runs, tasks); with one task this is `bootstrap_runs`.
+        statistic: Takes an array and the axis to reduce, as np.mean does.
+        level: The probability that the interval is to cover, default 0.95.
+        resamples: The number of resamples, default 2000.
+        seed: The seed of the resampling, default 0.
+
+    Returns:
+        The interval.
 
     >>> from fwrl.metrics import iqm
     >>> low, high = bootstrap_tasks([[0.1, 0.8], [0.3, 0.9], [0.2, 0.7], [0.3, 0.9]], iqm)
@@ -92,13 +125,13 @@ def bootstrap_tasks(
 
 
 def interval_of(estimates: Floats, level: float, runs: int) -> Interval:
-    """The percentile interval from the statistic of every resample of so many `runs`."""
+    """The percentile interval of the statistic's value in every resample, `estimates`, of `runs` runs."""
     low, high = _band(estimates, level, runs)
     return Interval(float(low), float(high))
 
 
 def checked_resamples(resamples: int) -> int:
-    """The number of resamples, if there are any."""
+    """`resamples`, or an error if it is less than 1."""
     if resamples < 1:
         raise OptionError(f"expected at least one resample, got {resamples}; 2000 are usual")
     return resamples
@@ -133,7 +166,7 @@ def _whole_runs(runs: Floats, resamples: int, seed: int) -> Iterator[Floats]:
 
 
 def _runs_by_task(runs: Floats, resamples: int, seed: int) -> Iterator[Floats]:
-    """The same, with runs drawn anew for every column."""
+    """Blocks of resamples, (resamples, runs, columns), with runs drawn separately for every column."""
     rng = np.random.default_rng(seed)
     for size in _block_sizes(resamples, runs.size):
         yield runs[rng.integers(len(runs), size=(size, *runs.shape)), np.arange(runs.shape[1])]
@@ -155,9 +188,19 @@ def bootstrap_pairs(
     resamples: int = 2000,
     seed: int = 0,
 ) -> Interval:
-    """The interval of `combine(statistic(x), statistic(y))` where run i of both met the same seed.
+    """The interval of `combine(statistic(x), statistic(y))` where run i of both has the same seed.
 
-    `combine` is np.subtract or np.divide, say. Runs of x and y are resampled together.
+    Args:
+        x: (runs,) or (runs, episodes); run i is resampled together with run i of y.
+        y: As many runs as x.
+        statistic: Takes an array and the axis to reduce, as np.mean does.
+        combine: A function of the two statistics, such as np.subtract or np.divide.
+        level: The probability that the interval is to cover, default 0.95.
+        resamples: The number of resamples, default 2000.
+        seed: The seed of the resampling, default 0.
+
+    Returns:
+        The interval.
 
     >>> from fwrl.metrics import median
     >>> bootstrap_pairs([2.0, 4.0, 6.0], [1.0, 2.0, 3.0], median, np.divide)

@@ -1,9 +1,9 @@
-"""Probability of improvement: how likely a run of one agent is to beat a run of another.
+"""Probability of improvement: how likely a run of one agent is to score higher than a run of another.
 
     P(X > Y) + P(X = Y) / 2
 
-for independent runs X and Y of the same task, which is the Mann-Whitney U statistic of the two samples over n m;
-with several tasks, the mean over them. It says how often, not by how much.
+for independent runs X and Y of the same task: the Mann-Whitney U statistic of the two samples over n m. With several
+tasks it is the mean over them. It measures how often one is better, not by how much.
 """
 
 from __future__ import annotations
@@ -18,9 +18,14 @@ Floats = NDArray[np.float64]
 
 
 def probability_of_improvement(x: ArrayLike, y: ArrayLike) -> float:
-    """The probability that a run of `x` scores higher than one of `y`, each (runs,) or (runs, tasks).
+    """The probability that a run of `x` scores higher than one of `y`; ties count half.
 
-    The two may differ in the number of runs. Infinite scores are compared like any other; NaN is refused.
+    Args:
+        x: (runs,) or (runs, tasks) scores of one agent; infinite scores are allowed, NaN is not.
+        y: The scores of the other agent on the same tasks; the number of runs may differ.
+
+    Returns:
+        A probability.
 
     >>> probability_of_improvement([3.0, 4.0], [1.0, 3.0, 5.0])
     0.5833333333333334
@@ -31,7 +36,19 @@ def probability_of_improvement(x: ArrayLike, y: ArrayLike) -> float:
 def improvement_interval(
     x: ArrayLike, y: ArrayLike, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> Interval:
-    """Its bootstrap interval: the runs of each agent and each task are resampled by themselves.
+    """The bootstrap interval of `probability_of_improvement`.
+
+    The runs of each agent and each task are resampled separately.
+
+    Args:
+        x: (runs,) or (runs, tasks) scores of one agent.
+        y: The scores of the other agent on the same tasks.
+        level: The probability that the interval is to cover, default 0.95.
+        resamples: The number of resamples, default 2000.
+        seed: The seed of the resampling, default 0.
+
+    Returns:
+        The interval.
 
     >>> improvement_interval([3.0, 4.0, 5.0], [1.0, 2.0])
     Interval(low=1.0, high=1.0)
@@ -42,7 +59,7 @@ def improvement_interval(
     size = checked_resamples(resamples)
     estimates = np.zeros(size)
     for task in wins:
-        # How often each run is drawn; a resample's wins are then a sum over pairs of runs.
+        # How often each run is drawn; the wins of a resample are a weighted sum over pairs of runs.
         times_x = rng.multinomial(n, np.full(n, 1 / n), size=size).astype(np.float64)
         times_y = rng.multinomial(m, np.full(m, 1 / m), size=size)
         estimates += np.sum((times_x @ task) * times_y, axis=1)
@@ -64,7 +81,7 @@ def _by_task(name: str, scores: ArrayLike) -> Floats:
         raise FwrlError(f"expected {name} of shape (runs,) or (runs, tasks), got {array.shape}")
     if missing := int(np.isnan(array).sum()):
         raise FwrlError(
-            f"expected a score for every run, {missing} of {array.size} in {name} are NaN; leave those runs out "
-            "of both agents and say so, or give them the worst score there is"
+            f"{missing} of {array.size} in {name} are NaN; leave those runs out of both agents and report that, "
+            "or give them the worst possible score"
         )
     return array.reshape(len(array), -1).T

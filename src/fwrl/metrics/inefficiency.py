@@ -1,12 +1,12 @@
-"""Distance-inefficiency: how much further than necessary an agent travelled.
+"""Distance-inefficiency: the distance travelled over the shortest distance.
 
 Over the completed visits i of an episode, with d_i the distance travelled on visit i and delta_i the shortest
-distance from where it began to the goal, the paper's measure is the ratio of sums
+distance from its start to the goal, the paper's measure is the ratio of sums
 
     sum_i d_i / sum_i delta_i  >=  1.
 
-An episode without a completed visit has no value. The authors' logs hold d_i / delta_i visit by visit instead,
-without the first visit of each episode.
+An episode without a completed visit has no value. The authors' logs hold d_i / delta_i of each visit instead, without
+the first visit of each episode.
 """
 
 from __future__ import annotations
@@ -18,14 +18,21 @@ from fwrl.errors import FwrlError
 
 Floats = NDArray[np.float64]
 
-ROUNDING = 1e-9  # relative: sums of lengths such as sqrt(2) may fall this short of the shortest distance
+ROUNDING = 1e-9  # relative: rounding of sums of lengths such as sqrt(2)
 
 
 def distance_inefficiency(distance: ArrayLike, shortest: ArrayLike) -> Floats:
-    """The ratio of `distance` to `shortest`, an entry per episode: at least 1, NaN without a visit.
+    """The ratio of `distance` to `shortest`, entry by entry.
 
-    Both are sums over an episode's completed visits, of any one shape. Raises `FwrlError` where the distance is
-    shorter than the shortest: then the two were not measured by the same distance.
+    Args:
+        distance: Distance travelled, summed over the completed visits of each episode; any shape.
+        shortest: Shortest distance, summed over the same visits; 0 where there was no visit.
+
+    Returns:
+        Ratios of the same shape, at least 1; NaN where there was no visit.
+
+    Raises:
+        FwrlError: A distance is below the shortest, so the two were not measured the same way.
 
     >>> distance_inefficiency([12.0, 8.0, 0.0], [8.0, 8.0, 0.0]).tolist()
     [1.5, 1.0, nan]
@@ -37,13 +44,13 @@ def distance_inefficiency(distance: ArrayLike, shortest: ArrayLike) -> Floats:
         i = np.flatnonzero(below)[0]
         raise FwrlError(
             f"expected no distance below the shortest, got {d.flat[i]:g} where the shortest is {delta.flat[i]:g} "
-            f"(entry {i}, {below.sum()} in all); measure both by the world's own distance"
+            f"(entry {i}, {below.sum()} in all); measure both with the world's distance"
         )
     visited = delta > 0
     if np.any(nowhere := ~visited & (d > 0)):
         raise FwrlError(
-            f"expected a shortest distance wherever one was travelled, got 0 in {nowhere.sum()} entries; count "
-            "completed visits only"
+            f"expected a positive shortest distance where distance is positive, got 0 in {nowhere.sum()} entries; "
+            "count completed visits only"
         )
     ratio = np.full(d.shape, np.nan)
     ratio[visited] = np.maximum(d[visited] / delta[visited], 1.0)
@@ -51,7 +58,13 @@ def distance_inefficiency(distance: ArrayLike, shortest: ArrayLike) -> Floats:
 
 
 def without_value(ratio: ArrayLike) -> int:
-    """How many entries have no value (are NaN): to be reported beside whatever leaves them out.
+    """The number of entries without a value; report it beside any summary that leaves them out.
+
+    Args:
+        ratio: What `distance_inefficiency` returned.
+
+    Returns:
+        The number of NaN entries.
 
     >>> without_value([1.5, float("nan"), 1.0])
     1
@@ -62,10 +75,16 @@ def without_value(ratio: ArrayLike) -> int:
 def per_visit_inefficiency(
     visit_distance: ArrayLike, visit_shortest: ArrayLike, visits: ArrayLike, *, drop_first: bool = True
 ) -> Floats:
-    """The authors' variant: the ratio of each visit, without the first of each episode if `drop_first`.
+    """The authors' variant: the ratio of each visit.
 
-    `visits` is how many there were in each episode; the other two hold one entry per visit, episode after
-    episode. Episodes of any number of runs may follow each other.
+    Args:
+        visit_distance: (V,) the distance travelled on each visit, in order of episode; runs may follow each other.
+        visit_shortest: (V,) the shortest distance of each visit.
+        visits: (E,) the number of visits in each episode; the sum is V.
+        drop_first: Leave out the first visit of each episode, as the authors do; default True.
+
+    Returns:
+        The ratio of each remaining visit.
 
     >>> per_visit_inefficiency([9.0, 4.0, 3.0, 7.0], [3.0, 4.0, 2.0, 7.0], [3, 0, 1]).tolist()
     [1.0, 1.5]
@@ -74,8 +93,8 @@ def per_visit_inefficiency(
     count = np.asarray(visits, dtype=np.int64)
     if ratio.ndim != 1 or count.ndim != 1 or np.any(count < 0) or count.sum() != len(ratio):
         raise FwrlError(
-            f"expected one entry per visit and numbers of visits that add up to as many, got {ratio.shape} "
-            f"entries for {count.sum()} visits"
+            f"expected one entry per visit and visits that add up to their number, got {ratio.shape} entries for "
+            f"{count.sum()} visits"
         )
     kept = np.ones(len(ratio), dtype=np.bool_)
     if drop_first:

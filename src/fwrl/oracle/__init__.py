@@ -1,21 +1,21 @@
-"""The exact optimum of a known world and the exact worth of a policy, in NumPy and SciPy only.
+"""The exact optimum of a known world and the exact evaluation of a policy, in NumPy and SciPy only.
 
-Nothing here is compiled or shares code with the agents' kernels: it is the independent answer they
-are tested against, and what regret is measured from.
+The package shares no compiled code with the agents, and import-linter checks that. Tests compare the
+agents with it, and regret is measured against it.
 """
 
 from fwrl.oracle.evaluation import Evaluation, evaluate, path_function
 from fwrl.oracle.finality import by_final_state, q_from_f
+from fwrl.oracle.first_passage import mean_first_passage
 from fwrl.oracle.optimum import Optimum, optimum
-from fwrl.oracle.player import OraclePlayer
 from fwrl.oracle.returns import optimal_return
 
 __all__ = [
     "Evaluation",
     "Optimum",
-    "OraclePlayer",
     "by_final_state",
     "evaluate",
+    "mean_first_passage",
     "optimal_return",
     "optimum",
     "path_function",

@@ -1,8 +1,8 @@
-"""The exact worth of a given policy: how surely it arrives, what the way pays, how long it takes.
+"""Exact evaluation of a policy: probability of arrival, path reward and number of steps.
 
-With the policy fixed there is nothing left to maximise and the equations of `fwrl.oracle.arrival`
-are linear. The paper's first equation, F_pi(s, a, g), is one of them: the expected sum of rewards
-on the way from s to g, first taking a and then following pi, given that g is reached.
+With the policy fixed there is no maximum, and the equations of `fwrl.oracle.arrival` are linear. The
+paper's first equation, F_pi(s, a, g), is one of them: the expected sum of rewards from s to g, taking
+a first and following pi afterwards, given that g is reached.
 """
 
 from __future__ import annotations
@@ -23,22 +23,36 @@ from fwrl.worlds.world import World
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What following a policy until the goal amounts to, from everywhere."""
+    """What following a policy until the goal gives, from every state.
 
-    arrival: Floats  # (S,) probability of ever arriving
-    value: Floats  # (S,) expected path reward given arrival; -inf where it never arrives
-    steps: Floats  # (S,) expected number of steps given arrival; inf where it never arrives
+    Attributes:
+        arrival: (S,) probability of ever arriving.
+        value: (S,) expected path reward given arrival; -inf where the policy never arrives.
+        steps: (S,) expected number of steps given arrival; inf where the policy never arrives.
+    """
+
+    arrival: Floats
+    value: Floats
+    steps: Floats
 
 
 def evaluate(world: World, policy: ArrayLike, goal: int) -> Evaluation:
-    """The exact worth of `policy`, (S,) actions or (S, A) probabilities, for one goal.
+    """Evaluate a policy for one goal, exactly.
+
+    Args:
+        world: The world.
+        policy: (S,) integer actions, or (S, A) probabilities whose rows sum to 1.
+        goal: The goal's state; the path ends on entering it.
+
+    Returns:
+        Arrival probability, path reward and steps from every state.
 
     >>> from fwrl.worlds.world import from_outcomes
     >>> corridor = from_outcomes("corridor", [[[(1, 0, -1)], [(1, 1, -1)]], [[(1, 1, 0)]] * 2])
     >>> evaluate(corridor, [1, 0], goal=1).value.tolist()
     [-1.0, 0.0]
-    >>> dithering = evaluate(corridor, [[0.75, 0.25], [1, 0]], goal=1)
-    >>> dithering.value.tolist(), dithering.steps.tolist()
+    >>> random = evaluate(corridor, [[0.75, 0.25], [1, 0]], goal=1)
+    >>> random.value.tolist(), random.steps.tolist()
     ([-4.0, 0.0], [4.0, 0.0])
     >>> evaluate(corridor, [0, 0], goal=1).arrival.tolist()
     [0.0, 1.0]
@@ -50,9 +64,15 @@ def evaluate(world: World, policy: ArrayLike, goal: int) -> Evaluation:
 
 
 def path_function(world: World, policy: ArrayLike, goal: int) -> Floats:
-    """F_pi(s, a, g), (S, A): the path reward of a first and `policy` after, given arrival.
+    """F_pi(s, a, g) for one goal g: the path reward of a first and `policy` afterwards, given arrival.
 
-    -inf where g is never reached that way. At s = g it is the value of leaving and coming back.
+    Args:
+        world: The world.
+        policy: (S,) integer actions, or (S, A) probabilities whose rows sum to 1.
+        goal: The goal's state g.
+
+    Returns:
+        (S, A) path rewards; -inf where g is not reached. At s = g, the value of leaving and coming back.
 
     >>> from fwrl.worlds.world import from_outcomes
     >>> corridor = from_outcomes("corridor", [[[(1, 0, -1)], [(1, 1, -1)]], [[(1, 1, 0)]] * 2])

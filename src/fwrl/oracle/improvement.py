@@ -1,14 +1,14 @@
-"""Policy iteration: the policy with the best expected total payoff among those that end.
+"""Policy iteration over proper policies: the best expected total payoff until a set of states is left.
 
-The process runs inside a set of states and ends on leaving it. For a policy pi that ends surely,
+A policy is proper if it leaves the set with probability 1. For a proper policy pi,
 
-    x = payoff_pi + M_pi x,        M the probabilities of moves that stay inside,
+    x = payoff_pi + M_pi x,        M the probabilities of transitions that stay inside,
 
 has one solution, found by one sparse LU factorisation. Switching every state to an action that is
-*strictly* better for x gives a better policy that still ends: in a closed loop that it never left,
-the gains of the switches, weighted by how often each state is visited, would add up to what a round
-of the loop pays, so the loop would have to profit. That is also how a profitable loop is found,
-where no best policy exists.
+*strictly* better for x gives a better policy. If that policy were not proper, it would have a closed
+cycle; the advantages of the switches, weighted by the visits to each state, sum to the payoff of one
+round, so the cycle would have positive reward. This is how positive cycles are detected; with one, no
+best policy exists.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from scipy.sparse.linalg import splu
 from fwrl.errors import PositiveCycleError
 from fwrl.oracle.mdp import Floats, Ints, Mask, Mdp
 
-LEAST_GAIN = 1e-9  # a loop that gains no more than this does not count as profitable
-ROUNDING = 1e-12  # relative: an action better by less than this is not better
+LEAST_GAIN = 1e-9  # a cycle of no more reward than this does not count as positive
+ROUNDING = 1e-12  # relative: smaller advantages are rounding errors
 
 
 def best_values(mdp: Mdp, payoff: Floats, inside: Mask, allowed: Mask, policy: Ints) -> Floats:
     """(S,) best expected total of `payoff` (S, A) until the states `inside` are left; 0 outside.
 
-    `policy` (S,) must be one that leaves surely, by `allowed` (S, A) actions only; it is where the
-    search starts.
+    `policy` (S,) is the initial policy; it must be proper and use `allowed` (S, A) actions only.
     """
     states, A = np.flatnonzero(inside), mdp.n_actions
     x = np.zeros(mdp.n_states)
@@ -37,52 +36,52 @@ def best_values(mdp: Mdp, payoff: Floats, inside: Mask, allowed: Mask, policy: I
         (mdp.probability, mdp.target, mdp.first),
         shape=(len(mdp.first) - 1, mdp.n_states),
     )
-    moves, forbidden = table[rows][:, states], ~allowed[states]
-    gains = np.where(allowed, payoff, 0.0).ravel()[rows]
+    M, forbidden = table[rows][:, states], ~allowed[states]
+    payoffs = np.where(allowed, payoff, 0.0).ravel()[rows]
     seen: set[bytes] = set()
-    # Rounding may make each of two policies look better than the other: stop when one comes back.
+    # Rounding may make each of two policies look better than the other: stop when one repeats.
     while len(states) and policy.tobytes() not in seen:
         seen.add(policy.tobytes())
-        x[states] = _solution(moves, gains, np.arange(len(states)) * A + policy[states])
-        slack = ROUNDING * (np.abs(gains) + moves @ np.abs(x[states]))
-        surplus = gains + moves @ x[states] - np.repeat(x[states], A) - slack
+        x[states] = _solution(M, payoffs, np.arange(len(states)) * A + policy[states])
+        slack = ROUNDING * (np.abs(payoffs) + M @ np.abs(x[states]))
+        surplus = payoffs + M @ x[states] - np.repeat(x[states], A) - slack
         surplus = np.where(forbidden, -np.inf, surplus.reshape(-1, A))
-        better = np.zeros(mdp.n_states)
-        better[states] = surplus.max(axis=1)
+        advantage = np.zeros(mdp.n_states)
+        advantage[states] = surplus.max(axis=1)
         switched = policy.copy()
-        switched[states] = np.where(better[states] > 0, surplus.argmax(axis=1), policy[states])
-        policy = _without_loops(mdp, inside, policy, switched, better)
+        switched[states] = np.where(advantage[states] > 0, surplus.argmax(axis=1), policy[states])
+        policy = _proper(mdp, inside, policy, switched, advantage)
     return x
 
 
-def _solution(moves: csr_array, gains: Floats, rows: Ints) -> Floats:
-    """Solve x = gains[rows] + moves[rows] x, one row per state.
+def _solution(M: csr_array, payoffs: Floats, rows: Ints) -> Floats:
+    """Solve x = payoffs[rows] + M[rows] x, one row per state.
 
-    The diagonal pivots of such a matrix (rows sum to at most 1, every state has a way out) never
-    vanish and need no exchange, which keeps every x accurate in its own size, however small.
+    I - M is an M-matrix: its diagonal pivots never vanish and need no exchange. So every x has a small
+    relative error, however small it is.
     """
-    matrix = (eye_array(len(rows)) - moves[rows]).tocsc()
+    matrix = (eye_array(len(rows)) - M[rows]).tocsc()
     factors = splu(
         matrix,
         permc_spec="MMD_AT_PLUS_A",
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
     )
-    x: Floats = factors.solve(gains[rows])
+    x: Floats = factors.solve(payoffs[rows])
     return x
 
 
-def _without_loops(mdp: Mdp, inside: Mask, policy: Ints, switched: Ints, better: Floats) -> Ints:
-    """The switched policy, with loops that gain next to nothing opened again where they closed."""
+def _proper(mdp: Mdp, inside: Mask, policy: Ints, switched: Ints, advantage: Floats) -> Ints:
+    """The switched policy, with switches undone that close a cycle of reward 0 up to rounding."""
     while True:
         stuck = inside & np.isinf(mdp.hops_to(~inside, mdp.chosen_by(switched)))
         if not stuck.any():
             return switched
-        idle = stuck & (switched != policy) & (better <= LEAST_GAIN)
-        if not idle.any():
+        undone = stuck & (switched != policy) & (advantage <= LEAST_GAIN)
+        if not undone.any():
             some = ", ".join(str(s) for s in np.flatnonzero(stuck)[:8])
             raise PositiveCycleError(
-                "expected that no loop of steps gains reward, but one does among the states"
-                f" {some}: going round for ever beats arriving; lower the rewards on that loop"
+                f"there is a positive cycle among the states {some}: repeating it beats reaching the goal; "
+                "lower the rewards on that cycle"
             )
-        switched = np.where(idle, policy, switched)
+        switched = np.where(undone, policy, switched)

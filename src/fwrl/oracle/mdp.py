@@ -1,12 +1,10 @@
-"""What can be chosen at every state, and what it leads to.
+"""The MDP of a world, and the Markov chain that a policy induces, in one representation.
 
-The rows of a world's outcome table, one per (s, a), each with probabilities that sum to 1. A policy
-is a table too: with one row per state. So the same equations answer "what is best?" and "what is
-this policy worth?".
+Each (s, a) is one row of outcomes whose probabilities sum to 1. A policy reduces the MDP to a chain
+with one row per state, so the same equations solve for the optimum and evaluate a policy.
 
-Three questions are settled on the graph of possible outcomes alone, before any number is solved
-for: from where can a set of states be reached, in how many hops, and from where can it be reached
-*surely* (with probability 1).
+Three questions depend on the graph of possible outcomes alone, not on the numbers: from which states
+a set can be reached, in how many hops, and from which it can be reached with probability 1.
 """
 
 from __future__ import annotations
@@ -28,13 +26,13 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Mdp:
-    """S states of A rows; row k = s * A + a has the outcomes first[k] .. first[k + 1]."""
+    """S states with A rows each; the outcomes of row k = s * A + a are first[k] .. first[k + 1] - 1."""
 
     n_states: int
     n_actions: int
     first: Ints  # (S * A + 1,)
     probability: Floats  # (K,)
-    target: Ints  # (K,)
+    target: Ints  # (K,) next states
     reward: Floats  # (K,)
 
     @property
@@ -43,23 +41,23 @@ class Mdp:
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
     def total(self, amounts: Floats) -> Floats:
-        """(S, A) the sum of an amount per outcome, over each row."""
+        """(S, A) the sum of `amounts` (K,) over the outcomes of each row."""
         sums: Floats = np.add.reduceat(amounts, self.first[:-1])
         return sums.reshape(self.n_states, self.n_actions)
 
     def expected(self, values: Floats) -> Floats:
-        """(S, A) the mean of a finite value per state, over where each row leads."""
+        """(S, A) the mean of `values` (S,), all finite, over the next states of each row."""
         return self.total(self.probability * values[self.target])
 
     def weighted(self, weights: Floats) -> Mdp:
-        """The outcomes weighted by their target's weight; rows of no weight become impossible."""
+        """The MDP with outcomes reweighted by the `weights` (S,) of their targets; all 0 in rows of weight 0."""
         mass = self.probability * weights[self.target]
         sums = self.total(mass).ravel()[self.row]
         shares = np.divide(mass, sums, out=np.zeros_like(mass), where=sums > 0)
         return replace(self, probability=shares)
 
     def hops_to(self, ends: Mask, allowed: Mask) -> Floats:
-        """(S,) fewest steps that can enter `ends` (S,) by `allowed` (S, A) rows; inf: none can."""
+        """(S,) the fewest steps in which `allowed` (S, A) rows can enter `ends` (S,); inf where they cannot."""
         if not ends.any():
             return np.full(self.n_states, np.inf)
         row = self.row
@@ -71,20 +69,20 @@ class Mdp:
         return hops
 
     def chosen_by(self, policy: Ints) -> Mask:
-        """(S, A) the rows that a policy (S,) takes."""
+        """(S, A) mask of the rows that `policy` (S,) takes."""
         taken: Mask = policy[:, None] == np.arange(self.n_actions)
         return taken
 
     def staying_in(self, states: Mask) -> Mask:
-        """(S, A) the rows whose every possible outcome is one of `states`."""
+        """(S, A) mask of the rows all of whose possible outcomes are in `states` (S,)."""
         leaving = np.where(states, 0.0, 1.0)
         stays: Mask = self.expected(leaving) == 0
         return stays
 
     def sure_to_reach(self, ends: Mask) -> Mask:
-        """(S,) from where some policy enters `ends` with probability 1.
+        """(S,) mask of the states from which some policy enters `ends` with probability 1.
 
-        It is the largest set of states that reach `ends` by rows that never leave the set.
+        It is the largest set of states that can reach `ends` by rows that never leave the set.
         """
         sure = np.ones(self.n_states, dtype=np.bool_)
         while True:
@@ -94,11 +92,10 @@ class Mdp:
             sure = reached
 
     def proper_policy(self, ends: Mask, allowed: Mask) -> Ints:
-        """(S,) the lowest allowed action that can come a hop nearer to `ends`; 0 where none can.
+        """(S,) the lowest allowed action that can reduce the hops to `ends` by one; 0 where none can.
 
-        Following it enters `ends` with probability 1 from wherever its outcomes stay among the
-        states that can: every S steps there is a chance of arriving, so no loop is for ever,
-        whatever it pays.
+        The policy is proper: where its outcomes stay among states that can reach `ends`, every S steps
+        have a positive probability of entering it, so it is entered with probability 1.
         """
         hops = self.hops_to(ends, allowed)
         reach = np.where(self.probability > 0, hops[self.target], np.inf)
@@ -108,34 +105,34 @@ class Mdp:
 
 
 def mdp_of(world: World) -> Mdp:
-    """Every (state, action) of a world."""
+    """The MDP of a world."""
     T = world.tables
     return _normalised(world.n_states, world.n_actions, T.first, T.probability, T.next_state, T.reward)
 
 
 def induced_chain(world: World, policy: ArrayLike) -> Mdp:
-    """The one row per state that remains when `policy` has chosen."""
-    chances = policy_chances(world, policy)
+    """The Markov chain of a world under `policy`, (S,) actions or (S, A) probabilities: one row per state."""
+    pi = policy_probabilities(world, policy)
     T = world.tables
-    row = np.repeat(np.arange(chances.size), np.diff(T.first))
-    probability = T.probability * chances.ravel()[row]
+    row = np.repeat(np.arange(pi.size), np.diff(T.first))
+    probability = T.probability * pi.ravel()[row]
     return _normalised(world.n_states, 1, T.first[:: world.n_actions], probability, T.next_state, T.reward)
 
 
-def policy_chances(world: World, policy: ArrayLike) -> Floats:
-    """(S, A) how likely each action is under (S,) actions or (S, A) probabilities."""
+def policy_probabilities(world: World, policy: ArrayLike) -> Floats:
+    """(S, A) the probability of each action under `policy`, (S,) actions or (S, A) probabilities."""
     S, A = world.n_states, world.n_actions
     given = np.asarray(policy)
     if given.shape == (S,) and np.issubdtype(given.dtype, np.integer):
         if given.min() < 0 or given.max() >= A:
-            raise FwrlError(f"expected actions from 0 to {A - 1}, the policy has {given.min()} to {given.max()}")
+            raise FwrlError(f"expected actions from 0 to {A - 1} in the policy, got {given.min()} to {given.max()}")
         chosen: Floats = np.eye(A)[given]
         return chosen
     if given.shape == (S, A):
-        chances = given.astype(np.float64)
-        if not (np.all(chances >= 0) and np.allclose(chances.sum(axis=1), 1, rtol=0, atol=1e-9)):
+        probabilities = given.astype(np.float64)
+        if not (np.all(probabilities >= 0) and np.allclose(probabilities.sum(axis=1), 1, rtol=0, atol=1e-9)):
             raise FwrlError("expected a policy whose rows are probabilities that sum to 1")
-        return chances
+        return probabilities
     raise FwrlError(
         f"expected a policy of {S} integer actions or of ({S}, {A}) probabilities,"
         f" got {given.dtype} of shape {given.shape}"
@@ -143,7 +140,7 @@ def policy_chances(world: World, policy: ArrayLike) -> Floats:
 
 
 def goal_mask(world: World, goal: int) -> Mask:
-    """(S,) true at the goal alone."""
+    """(S,) mask that is true at the goal only."""
     if not 0 <= goal < world.n_states:
         raise FwrlError(f"expected a goal from 0 to {world.n_states - 1}, got {goal}")
     end: Mask = np.arange(world.n_states) == goal

@@ -1,8 +1,8 @@
-"""The exact optimum of a known world for one goal: what a learner is measured against.
+"""The exact optimum of a known world for one goal.
 
-Worlds without chance and without positive rewards are a shortest-path problem (Dijkstra, backwards
-from the goal). All others go through the linear equations of `fwrl.oracle.arrival`. The goal is
-absorbing: what happens after arriving, loops through the goal included, does not count.
+Deterministic worlds without positive rewards are a shortest-path problem, solved by Dijkstra's
+algorithm backwards from the goal. All others are solved by `fwrl.oracle.arrival`. The goal is
+absorbing: rewards after arrival, cycles through the goal included, do not count.
 """
 
 from __future__ import annotations
@@ -26,28 +26,40 @@ from fwrl.worlds.world import World
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """The best that can be done for one goal, from everywhere.
+    """The optimum for one goal, from every state.
 
-    At the goal itself the action tables hold the value of coming back; `policy` is 0 there, and
-    wherever the goal is out of reach.
+    Attributes:
+        arrival: (S,) p, the best probability of ever arriving.
+        value: (S,) v, the best expected path reward given arrival; -inf where p is 0.
+        policy: (S,) actions that arrive with probability p and earn v; 0 at the goal and where p is 0.
+        action_arrival: (S, A) p(s, a); at the goal, of leaving and coming back.
+        action_value: (S, A) v(s, a); -inf where the action cannot lead to the goal.
     """
 
-    arrival: Floats  # (S,) p: best probability of ever arriving
-    value: Floats  # (S,) v: best expected path reward given arrival; -inf where p is 0
-    policy: Ints  # (S,) arrives with probability p and earns v
-    action_arrival: Floats  # (S, A)
-    action_value: Floats  # (S, A) -inf where the action cannot lead to the goal
+    arrival: Floats
+    value: Floats
+    policy: Ints
+    action_arrival: Floats
+    action_value: Floats
 
 
 def optimum(world: World, goal: int) -> Optimum:
-    """The best arrival probability, the best path reward given arrival, and a policy that has both.
+    """The best arrival probability, the best path reward given arrival, and a policy that attains both.
 
-    The policy takes the lowest of the best actions (ties within 1e-9 x max(1e-3, |v|)), and where
-    that would circle for ever, since circling is free, the lowest that can come a hop nearer.
-    Raises `PositiveCycleError` where a loop on the way gains reward, for then no best policy
-    exists.
+    The policy takes the lowest of the best actions (ties within 1e-9 x max(1e-3, |v|)). Where these
+    form a cycle of reward 0, it takes the lowest of the best actions that reduces the hops to the goal.
 
-    A slip with probability 1/2 costs a second try, so crossing takes two tries on average:
+    Args:
+        world: The world.
+        goal: The goal's state.
+
+    Returns:
+        Values, arrival probabilities and the policy.
+
+    Raises:
+        PositiveCycleError: There is a positive cycle, so no best policy exists.
+
+    A step that fails with probability 1/2 takes two attempts on average:
 
     >>> from fwrl.worlds.world import from_outcomes
     >>> bridge = from_outcomes("bridge", [[[(0.5, 0, -1), (0.5, 1, -1)]], [[(1, 1, 0)]]])
@@ -60,7 +72,7 @@ def optimum(world: World, goal: int) -> Optimum:
     end = goal_mask(world, goal)
     mdp = mdp_of(world)
     if world.deterministic and not np.any(mdp.reward > 0):
-        v = _least_cost(mdp, goal)
+        v = _shortest_paths(mdp, goal)
         p = np.isfinite(v).astype(np.float64)
     else:
         p = best_arrival(mdp, end)
@@ -68,20 +80,21 @@ def optimum(world: World, goal: int) -> Optimum:
     action_arrival, action_value = action_values(mdp, p, v)
     tolerance = TIE * np.maximum(1e-3, np.abs(v))
     best = arriving_actions(action_arrival) & (action_value >= (v - tolerance)[:, None])
-    policy = _lowest_that_arrives(mdp.weighted(p), end, best)
+    policy = _lowest_best_action(mdp.weighted(p), end, best)
     return Optimum(p, v, policy, action_arrival, action_value)
 
 
-def _lowest_that_arrives(arriving: Mdp, end: Mask, best: Mask) -> Ints:
+def _lowest_best_action(arriving: Mdp, end: Mask, best: Mask) -> Ints:
+    """(S,) the lowest of the `best` (S, A) actions, made proper where these form a cycle."""
     lowest: Ints = np.where(end, 0, np.argmax(best, axis=1))
-    circling = np.isinf(arriving.hops_to(end, arriving.chosen_by(lowest)))
-    return np.where(circling, arriving.proper_policy(end, best), lowest)
+    cyclic = np.isinf(arriving.hops_to(end, arriving.chosen_by(lowest)))
+    return np.where(cyclic, arriving.proper_policy(end, best), lowest)
 
 
-def _least_cost(mdp: Mdp, goal: int) -> Floats:
-    """(S,) the best path reward where nothing is left to chance and no step gains."""
+def _shortest_paths(mdp: Mdp, goal: int) -> Floats:
+    """(S,) the best path reward of a deterministic MDP without positive rewards."""
     S, A = mdp.n_states, mdp.n_actions
-    # Built column by column, since parallel edges given as coordinates would be added up.
+    # Built in CSC form: the coordinate form would sum parallel edges.
     backward: csc_array[np.float64] = csc_array((-mdp.reward, mdp.target, mdp.first[::A]), shape=(S, S))
     costs: Floats = dijkstra(backward.tocsr(), indices=[goal], min_only=True)
     return 0.0 - costs

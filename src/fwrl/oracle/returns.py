@@ -1,8 +1,8 @@
-"""The best return of a world that ends by itself, as Gymnasium scores it.
+"""The best return of a world with terminal states, as Gymnasium counts it.
 
-An episode is over on the first of `world.terminals`, which pays its own reward on top of the step
-that enters it. Unlike the optimum for a goal, any terminal will do, and nothing is conditioned on:
-the policies compared are those that end with probability 1.
+An episode ends on entering one of `world.terminals`, which pays its own reward on top of the step's.
+Unlike for a goal, any terminal ends the episode and nothing is conditioned on arrival: the maximum is
+over the policies that end with probability 1.
 """
 
 from __future__ import annotations
@@ -16,10 +16,16 @@ from fwrl.worlds.world import World
 
 
 def optimal_return(world: World) -> Floats:
-    """(S,) the best expected total reward, terminals' included, of policies that end surely.
+    """The best expected total reward, terminal rewards included, of the policies that end with probability 1.
 
-    0 at terminals, where the episode is over already; -inf where no policy ends surely. Raises
-    `PositiveCycleError` where a loop gains reward, for then it pays never to end.
+    Args:
+        world: A world with terminals.
+
+    Returns:
+        (S,) returns: 0 at terminals, -inf where no policy ends with probability 1.
+
+    Raises:
+        PositiveCycleError: There is a positive cycle, so no best policy exists.
 
     >>> from fwrl.worlds.world import from_outcomes
     >>> outcomes = [[[(1, 0, -1)], [(1, 1, -1)]], [[(1, 1, 0)]] * 2]
@@ -27,16 +33,16 @@ def optimal_return(world: World) -> Floats:
     [19.0, 0.0]
     """
     if not world.terminals:
-        raise FwrlError(f"expected a world with terminals, {world.name!r} has none; ask for `optimum` of a goal")
+        raise FwrlError(f"the world {world.name!r} has no terminal states; call `optimum` for a goal instead")
     mdp = mdp_of(world)
-    over = np.zeros(world.n_states, dtype=np.bool_)
-    final = np.zeros(world.n_states)
+    terminal = np.zeros(world.n_states, dtype=np.bool_)
+    terminal_reward = np.zeros(world.n_states)
     for state, reward in world.terminals.items():
-        over[state], final[state] = True, reward
-    sure = mdp.sure_to_reach(over)
+        terminal[state], terminal_reward[state] = True, reward
+    sure = mdp.sure_to_reach(terminal)
     allowed = mdp.staying_in(sure)
-    payoff = mdp.total(mdp.probability * (mdp.reward + final[mdp.target]))
-    start = mdp.proper_policy(over, allowed)
-    returns = best_values(mdp, payoff, sure & ~over, allowed, start)
+    payoff = mdp.total(mdp.probability * (mdp.reward + terminal_reward[mdp.target]))
+    start = mdp.proper_policy(terminal, allowed)
+    returns = best_values(mdp, payoff, sure & ~terminal, allowed, start)
     returns[~sure] = -np.inf
     return returns

@@ -1,4 +1,4 @@
-"""From logs of past trips to routes and their reasons."""
+"""Plans routes from logs of past trips, and explains them."""
 
 from __future__ import annotations
 
@@ -6,25 +6,29 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fwrl.planner.experience import Evidence, Experience, Summary
-    from fwrl.planner.explanation import Explanation
+    from fwrl.planner.experience import Evidence, Experience, LogSummary
+    from fwrl.planner.explanation import Explanation, Leg
     from fwrl.planner.fitting import fit
-    from fwrl.planner.planner import Planner, Policy
+    from fwrl.planner.ingest.errors import LogError
+    from fwrl.planner.planner import Planner
+    from fwrl.planner.policy import Policy
     from fwrl.planner.positions import read_positions
-    from fwrl.planner.route import Route, Step
+    from fwrl.planner.route import Route, RouteStep
     from fwrl.planner.unreachable import NoRouteError
 
-# Everything is imported on first use: a route from a saved planner needs nothing of what reads logs.
+# Imported on first use: a route from a saved planner needs nothing of what reads logs.
 _HOME = {
     "Evidence": "experience",
     "Experience": "experience",
     "Explanation": "explanation",
+    "Leg": "explanation",
+    "LogError": "ingest.errors",
+    "LogSummary": "experience",
     "NoRouteError": "unreachable",
     "Planner": "planner",
-    "Policy": "planner",
+    "Policy": "policy",
     "Route": "route",
-    "Step": "route",
-    "Summary": "experience",
+    "RouteStep": "route",
     "fit": "fitting",
     "read_positions": "positions",
 }
@@ -33,12 +37,14 @@ __all__ = [
     "Evidence",
     "Experience",
     "Explanation",
+    "Leg",
+    "LogError",
+    "LogSummary",
     "NoRouteError",
     "Planner",
     "Policy",
     "Route",
-    "Step",
-    "Summary",
+    "RouteStep",
     "fit",
     "read_positions",
 ]

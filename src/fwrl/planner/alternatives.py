@@ -1,9 +1,10 @@
-"""The K best loopless routes (Yen 1971, Lawler 1972), for `best` rewards.
+"""The k best loopless paths (Yen 1971, Lawler 1972), for `best` rewards.
 
-Each further route leaves an earlier one at some state, its root up to there kept, by an edge that no route with that
-root took yet; states before the one where the earlier route left its own parent were looked at then. V, the column of
-the goal, makes every edge cost c(x, y) = V(x) - r(x, y) - V(y) >= 0 on top of the best way, so the search for a way on
-is Dijkstra's on c: it sees only states about as good as those on the route, and positive rewards need nothing further.
+Each further path follows an earlier one up to some state, its root, and leaves it by an edge that no path with the
+same root has taken. An earlier path is branched only after the state where it left its own parent; the roots before
+were branched with the parent. V, the value of each state for the goal, gives every edge the cost
+c(x, y) = V(x) - r(x, y) - V(y) >= 0, how much worse it is than the best path. The search for the rest of a path is
+Dijkstra's on c: it visits only states nearly as good as those on the path, and rewards may have either sign.
 """
 
 from __future__ import annotations
@@ -18,53 +19,54 @@ import numpy as np
 from fwrl.planner.experience import Experience, Floats, Indices
 
 Path = tuple[int, ...]  # edges
-Branches = dict[int, "Branches"]  # the states that ways taken go on to, and how they go on from there
+Branches = dict[int, "Branches"]  # the next states of the paths taken so far, and their branches
 
 
-class Ways:
-    """Ways to one goal over edges of which each costs how much worse it is than the best."""
+class PathSearch:
+    """Dijkstra's search to one goal, over edges whose cost is how much worse they are than the best path."""
 
-    def __init__(self, found: Experience, V: Floats, goal: int, avoid: frozenset[int]) -> None:
-        # Views, because single elements of arrays are slow to come by.
-        self._source, self._target, self._first = map(_view, (found.source, found.target, found.first))
-        self._reward, self._V, self._goal, self._avoid = _view(found.best), _view(V), goal, avoid
+    def __init__(self, experience: Experience, V: Floats, goal: int, avoid: frozenset[int]) -> None:
+        # Views, because reading single elements of arrays is slow.
+        self._source, self._target = _view(experience.source), _view(experience.target)
+        self._first, self._reward, self._V = _view(experience.first), _view(experience.best), _view(V)
+        self._goal, self._avoid = goal, avoid
 
-    def shortest(self, start: int, shut: set[int], barred: set[int], limit: float) -> tuple[float, Path] | None:
-        """The least extra cost from `start`, and its edges: not into the states `shut`, not to `barred` first.
+    def shortest(self, start: int, closed: set[int], barred: set[int], limit: float) -> tuple[float, Path] | None:
+        """The least cost from `start` and its edges; not through states of `closed`, not first to one of `barred`.
 
-        None where there is no way, or none that costs at most `limit`.
+        None where there is no such path, or none that costs at most `limit`.
         """
         goal, V = self._goal, self._V
-        waiting: list[tuple[float, int, int, int]] = [(0.0, 0, start, -1)]
-        came: dict[int, int] = {}
-        while waiting:
-            cost, steps, x, by = heapq.heappop(waiting)
+        heap: list[tuple[float, int, int, int]] = [(0.0, 0, start, -1)]
+        entered: dict[int, int] = {}  # the edge by which each finished state was reached
+        while heap:
+            cost, steps, x, by = heapq.heappop(heap)
             if cost > limit:
                 return None
-            if x in came:
+            if x in entered:
                 continue
-            came[x] = by
+            entered[x] = by
             if x == goal:
-                return cost, self._way(came, start)
+                return cost, self._path(entered, start)
             for e in range(self._first[x], self._first[x + 1]):
                 y = self._target[e]
-                if y in came or y in shut or V[y] == -math.inf or (x == start and y in barred):
+                if y in entered or y in closed or V[y] == -math.inf or (x == start and y in barred):
                     continue
                 if y in self._avoid and y != goal:
                     continue
-                heapq.heappush(waiting, (cost + self.extra(e), steps + 1, y, e))
+                heapq.heappush(heap, (cost + self.cost(e), steps + 1, y, e))
         return None
 
-    def extra(self, e: int) -> float:
-        """How much worse than the best way the edge `e` is."""
+    def cost(self, e: int) -> float:
+        """How much worse than the best path the edge `e` is."""
         V = self._V
         return max(0.0, float(V[self._source[e]] - self._reward[e] - V[self._target[e]]))
 
-    def _way(self, came: dict[int, int], start: int) -> Path:
+    def _path(self, entered: dict[int, int], start: int) -> Path:
         edges, x = [], self._goal
         while x != start:
-            edges.append(came[x])
-            x = self._source[came[x]]
+            edges.append(entered[x])
+            x = self._source[entered[x]]
         return tuple(reversed(edges))
 
 
@@ -72,48 +74,62 @@ def _view(array: Floats | Indices) -> Any:
     return memoryview(np.ascontiguousarray(array))  # type: ignore[arg-type]
 
 
-class Way(NamedTuple):
-    """A way that may be among the best; ways are compared in this order."""
+class CandidatePath(NamedTuple):
+    """A path that may be among the best; candidates are compared by these fields in order.
 
-    cost: float  # on top of the best way
+    Attributes:
+        cost: How much worse than the best path it is.
+        steps: Its number of edges.
+        path: Its edges.
+        branch: The number of edges after which it leaves the path it was made from.
+
+    """
+
+    cost: float
     steps: int
     path: Path
-    leaves: int  # after how many steps it leaves the one it was made from
+    branch: int
 
 
-def best_ways(found: Experience, V: Floats, start: int, goal: int, k: int, avoid: frozenset[int]) -> list[Path]:
-    """Up to `k` ways from `start` to `goal` that differ in their states, best first, none through a state twice."""
-    ways = Ways(found, V, goal, avoid)
+def best_paths(experience: Experience, V: Floats, start: int, goal: int, k: int, avoid: frozenset[int]) -> list[Path]:
+    """Up to `k` paths from `start` to `goal` that differ in their states, best first, none through a state twice."""
+    search = PathSearch(experience, V, goal, avoid)
     if V[start] == -np.inf or start == goal:
         return []
-    first = ways.shortest(start, set(), set(), math.inf)
-    waiting = [] if first is None else [Way(first[0], len(first[1]), first[1], 0)]
+    best = search.shortest(start, set(), set(), math.inf)
+    candidates = [] if best is None else [CandidatePath(best[0], len(best[1]), best[1], 0)]
     chosen: list[Path] = []
     taken: Branches = {}
-    while waiting:
-        way = waiting.pop(0)
-        chosen.append(way.path)
-        del waiting[k - len(chosen) :]
-        _branch_off(ways, way, [start, *found.target[list(way.path)].tolist()], taken, waiting, k - len(chosen))
+    while candidates:
+        candidate = candidates.pop(0)
+        chosen.append(candidate.path)
+        wanted = k - len(chosen)
+        del candidates[wanted:]
+        states = [start, *experience.target[list(candidate.path)].tolist()]
+        _branch(search, candidate, states, taken, candidates, wanted)
     return chosen
 
 
-def _branch_off(ways: Ways, way: Way, states: list[int], taken: Branches, waiting: list[Way], wanted: int) -> None:
-    """Add `way` to those taken, and to the `wanted` best ways in waiting those that leave it where it is its own.
-
-    Ways that leave it before were found when the way that it left was looked at.
-    """
-    shut: set[int] = set()
+def _branch(
+    search: PathSearch,
+    parent: CandidatePath,
+    states: list[int],
+    taken: Branches,
+    candidates: list[CandidatePath],
+    wanted: int,
+) -> None:
+    """Add `parent` to the paths `taken`, and the paths that leave it to the `wanted` best candidates."""
+    closed: set[int] = set()
     spent = 0.0
-    for n, e in enumerate(way.path):
-        shut.add(states[n])
+    for n, e in enumerate(parent.path):
+        closed.add(states[n])
         barred = taken.keys() | {states[n + 1]}
-        if n >= way.leaves and wanted:
-            most = waiting[-1].cost * (1 + 1e-9) + 1e-12 if len(waiting) == wanted else math.inf
-            onward = ways.shortest(states[n], shut, barred, most - spent)
-            if onward is not None:
-                path = (*way.path[:n], *onward[1])
-                bisect.insort(waiting, Way(spent + onward[0], len(path), path, n))
-                del waiting[wanted:]
-        spent += ways.extra(e)
+        if n >= parent.branch and wanted:
+            limit = candidates[-1].cost * (1 + 1e-9) + 1e-12 if len(candidates) == wanted else math.inf
+            rest = search.shortest(states[n], closed, barred, limit - spent)
+            if rest is not None:
+                path = (*parent.path[:n], *rest[1])
+                bisect.insort(candidates, CandidatePath(spent + rest[0], len(path), path, n))
+                del candidates[wanted:]
+        spent += search.cost(e)
         taken = taken.setdefault(states[n + 1], {})

@@ -1,7 +1,8 @@
-"""Names of states, actions and trips: strings or integers, kept as given, in order.
+"""Labels: the names of states, actions and trips, as integers or text.
 
-Inside, a label is its place in the sorted list. Integers are kept as one array, strings as the bytes of all of them
-on end with the offsets where each begins, so that a million names are mapped from a file without being read.
+The code of a label is its index in the sorted list of labels. Integers are kept as one array. Text is kept as the
+concatenated UTF-8 bytes of all labels and the offset where each begins, so that a million names can be mapped from a
+file without decoding them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import bisect
 import difflib
 import itertools
 import operator
-from collections.abc import Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,178 +23,227 @@ from fwrl.files import Archive
 
 Label = int | str
 Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
 
-ALL_COMPARED = 20_000  # with more names, only those near in order are compared with an unknown one
+ALL_COMPARED = 20_000  # with more labels, only those near in order are compared with an unknown one
 CLOSE = 3  # matches shown
 LONGEST = 20  # characters of an integer of 64 bits
 
+# Names of a file's sections, after the name of what is labelled and a dot.
+NUMBER, TEXT, OFFSET = "number", "text", "offset"
+
 
 class Labels(Sequence[Label]):
-    """Distinct labels in order; `labels[i]` is the i-th, `labels.find(name)` its place.
+    """Distinct labels in ascending order; `labels[code]` is a label, `labels.find(label)` its code.
 
-    >>> docks = Labels.of(["north", "south", "east"])
+    >>> docks = labels_of(["north", "south", "east"])
     >>> docks[0], docks.find("south"), len(docks)
     ('east', 2, 3)
-    >>> Labels.of([30, 4]).find("30")
+    >>> labels_of([30, 4]).find("30")
     1
     """
 
-    def __init__(self, numbers: Ints | None, text: NDArray[np.uint8] | None = None, offsets: Ints | None = None):
-        self.numbers = numbers
-        self._text, self._offsets = text, offsets
+    @abstractmethod
+    def decode(self, codes: list[int]) -> list[Label]:
+        """The labels of several codes; much faster than one by one."""
 
-    @classmethod
-    def of(cls, names: Iterable[Label]) -> Labels:
-        """Labels from distinct names, all integers or all strings."""
-        ordered = sorted(names)
-        if all(isinstance(name, int) for name in ordered):
-            return cls(np.array(ordered, np.int64))
-        return cls.of_text([str(name) for name in ordered])
+    @abstractmethod
+    def column(self, codes: NDArray[Any], as_text: bool) -> NDArray[Any]:
+        """(n,) the labels of `codes`, as an array that DuckDB reads; integers become text if `as_text`."""
 
-    @classmethod
-    def of_text(cls, ordered: Sequence[str]) -> Labels:
-        """Labels from distinct strings in the order of their UTF-8 bytes."""
-        encoded = [name.encode() for name in ordered]
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
-        return cls(None, np.frombuffer(b"".join(encoded), np.uint8), offsets)
+    @abstractmethod
+    def code(self, label: object) -> int | None:
+        """The code of `label`, None if there is no such label."""
 
-    @property
-    def kind(self) -> str:
-        """`integer` or `text`."""
-        return "text" if self.numbers is None else "integer"
+    @abstractmethod
+    def insertion_code(self, label: object) -> int:
+        """The code before which an unknown `label` would be inserted."""
 
-    def __len__(self) -> int:
-        if self.numbers is not None:
-            return len(self.numbers)
-        assert self._offsets is not None
-        return len(self._offsets) - 1
+    @abstractmethod
+    def sections(self, name: str) -> dict[str, NDArray[Any]]:
+        """The sections of a file that hold these labels of `name`."""
 
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return [self[k] for k in range(*place.indices(len(self)))]
-        if not -len(self) <= place < len(self):
-            raise IndexError(place)
-        place = place % len(self)
-        return int(self.numbers[place]) if self.numbers is not None else self._bytes(place).decode()
+    @abstractmethod
+    def check_order(self) -> None:
+        """Raise FileError if labels are not in ascending order; reads every label."""
 
-    def many(self, places: list[int]) -> list[Label]:
-        """The labels at several places: much faster than one by one."""
-        if self.numbers is not None:
-            numbers: list[Label] = self.numbers[places].tolist()
-            return numbers
-        assert self._text is not None
-        assert self._offsets is not None
-        wanted = np.array(places, np.int64)
-        begins, ends = self._offsets[wanted].tolist(), self._offsets[wanted + 1].tolist()
-        text = memoryview(self._text)  # type: ignore[arg-type]
-        return [str(text[begin:end], "utf-8") for begin, end in zip(begins, ends, strict=True)]
+    def find(self, label: object, what: str = "state") -> int:
+        """The code of `label`; the error for an unknown one carries close matches."""
+        code = self.code(label)
+        if code is None:
+            close = self._close(label)
+            hint = f"did you mean {' or '.join(repr(c) for c in close)}?" if close else "no known name is similar."
+            raise UnknownNameError(f"unknown {what} {label!r} among {len(self):,}; {hint}")
+        return code
 
-    def taken(self, places: NDArray[Any], as_text: bool) -> NDArray[Any]:
-        """(n,) the labels at `places`, as text where they are to be."""
-        if self.numbers is not None:
-            numbers: NDArray[Any] = np.ascontiguousarray(self.numbers)[places]
-            return numbers.astype(str).astype(object) if as_text else numbers
-        names: NDArray[Any] = np.array(self.many(list(range(len(self)))), object)[places]
-        return names
-
-    def _bytes(self, place: int) -> bytes:
-        assert self._text is not None
-        assert self._offsets is not None
-        return self._text[self._offsets[place] : self._offsets[place + 1]].tobytes()
-
-    def place(self, name: object) -> int | None:
-        """Where `name` is, None if it is not there; integers may come as text, from a command line."""
-        if self.numbers is not None:
-            number = _integer(name)
-            k = -1 if number is None else int(np.searchsorted(self.numbers, number))
-            return k if 0 <= k < len(self) and self.numbers[k] == number else None
-        wanted = _encoded(name)
-        k = bisect.bisect_left(range(len(self)), wanted, key=self._bytes)
-        return k if k < len(self) and self._bytes(k) == wanted else None
-
-    def find(self, name: object, what: str = "state") -> int:
-        """Where `name` is; an unknown one is an error that carries close matches."""
-        place = self.place(name)
-        if place is None:
-            close = self._close(name)
-            hint = f"did you mean {' or '.join(repr(c) for c in close)}?" if close else "nothing known is like it."
-            raise UnknownNameError(f"unknown {what} {name!r} among {len(self):,}; {hint}")
-        return place
-
-    def _close(self, name: object) -> list[Label]:
+    def _close(self, label: object) -> list[Label]:
         begin, end = 0, len(self)
         if end > ALL_COMPARED:
-            if self.numbers is not None:
-                number = _integer(name)
-                middle = 0 if number is None else int(np.searchsorted(self.numbers, number))
-            else:
-                middle = bisect.bisect_left(range(end), _encoded(name), key=self._bytes)
-            begin = max(0, middle - ALL_COMPARED // 2)
+            begin = max(0, self.insertion_code(label) - ALL_COMPARED // 2)
             end = min(end, begin + ALL_COMPARED)
-        near = {str(label): label for label in self[begin:end]}
-        wanted = str(name)
+        near = {str(known): known for known in self[begin:end]}
+        wanted = str(label)
         folded = [text for text in near if text.casefold() == wanted.casefold()]
         close = folded or difflib.get_close_matches(wanted, near, n=CLOSE)
         return [near[text] for text in close[:CLOSE]]
 
-    def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
-        """What a file keeps of them."""
-        if self.numbers is not None:
-            return {f"{prefix}.number": self.numbers}
-        assert self._text is not None
-        assert self._offsets is not None
-        return {f"{prefix}.text": self._text, f"{prefix}.offset": self._offsets}
+    def __getitem__(self, code: Any) -> Any:
+        if isinstance(code, slice):
+            return self.decode(list(range(*code.indices(len(self)))))
+        if not -len(self) <= code < len(self):
+            raise IndexError(code)
+        return self.decode([code % len(self)])[0]
 
-    @classmethod
-    def restored(cls, archive: Archive, prefix: str) -> Labels:
-        """The labels that a file keeps; FileError where they are not distinct labels in order."""
-        if f"{prefix}.number" in archive:
-            labels = cls(archive[f"{prefix}.number"])
-            sound = labels.numbers is not None and labels.numbers.dtype == np.int64 and labels.numbers.ndim == 1
-            sound = sound and bool(np.all(labels.numbers[1:] > labels.numbers[:-1]))  # type: ignore[index]
-        else:
-            text, offsets = archive[f"{prefix}.text"], archive[f"{prefix}.offset"]
-            labels = cls(None, text, offsets)
-            sound = text.dtype == np.uint8 and offsets.dtype == np.int64 and text.ndim == offsets.ndim == 1
-            sound = sound and len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == len(text)
-            sound = sound and bool(np.all(np.diff(offsets) > 0))
-            sound = sound and _readable(text, offsets)
-        if not sound:
-            raise FileError(f"expected the labels {prefix!r} as distinct names in order; the file is damaged")
-        return labels
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self.decode(list(range(len(self)))))
+
+
+class IntegerLabels(Labels):
+    """Integers of 64 bits."""
+
+    def __init__(self, numbers: Ints) -> None:
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def decode(self, codes: list[int]) -> list[Label]:
+        """See `Labels`."""
+        numbers: list[Label] = self.numbers[codes].tolist()
+        return numbers
+
+    def column(self, codes: NDArray[Any], as_text: bool) -> NDArray[Any]:
+        """See `Labels`."""
+        numbers: NDArray[Any] = np.ascontiguousarray(self.numbers)[codes]
+        return numbers.astype(str).astype(object) if as_text else numbers
+
+    def code(self, label: object) -> int | None:
+        """The code of `label`, which may be an integer or the usual text of one."""
+        number = _integer(label)
+        code = -1 if number is None else int(np.searchsorted(self.numbers, number))
+        return code if 0 <= code < len(self) and self.numbers[code] == number else None
+
+    def insertion_code(self, label: object) -> int:
+        """See `Labels`."""
+        number = _integer(label)
+        return 0 if number is None else int(np.searchsorted(self.numbers, number))
+
+    def sections(self, name: str) -> dict[str, NDArray[Any]]:
+        """See `Labels`."""
+        return {f"{name}.{NUMBER}": self.numbers}
 
     def check_order(self) -> None:
-        """Refuse text labels that are out of order: looks at every one of them."""
-        texts = [self._bytes(k) for k in range(len(self))] if self.numbers is None else []
-        if not all(a < b for a, b in itertools.pairwise(texts)):
+        """See `Labels`."""
+        if not bool(np.all(self.numbers[1:] > self.numbers[:-1])):
             raise FileError("expected labels in order; the file is damaged")
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} labels, {self.kind}>"
+        return f"<{len(self):,} labels, integer>"
 
 
-def _integer(name: object) -> int | None:
-    """The integer that `name` is, or is the usual text of."""
-    given = name
-    if isinstance(name, str) and len(name) > LONGEST:
+class TextLabels(Labels):
+    """Strings, in the order of their UTF-8 bytes."""
+
+    def __init__(self, text: Bytes, offsets: Ints) -> None:
+        self._text, self._offsets = text, offsets
+
+    @classmethod
+    def of(cls, ordered: Sequence[str]) -> TextLabels:
+        """Labels from distinct strings in the order of their UTF-8 bytes."""
+        encoded = [label.encode() for label in ordered]
+        offsets = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def decode(self, codes: list[int]) -> list[Label]:
+        """See `Labels`."""
+        wanted = np.array(codes, np.int64)
+        begins, ends = self._offsets[wanted].tolist(), self._offsets[wanted + 1].tolist()
+        text = memoryview(self._text)  # type: ignore[arg-type]
+        return [str(text[begin:end], "utf-8") for begin, end in zip(begins, ends, strict=True)]
+
+    def column(self, codes: NDArray[Any], as_text: bool) -> NDArray[Any]:
+        """See `Labels`."""
+        labels: NDArray[Any] = np.array(self.decode(list(range(len(self)))), object)[codes]
+        return labels
+
+    def code(self, label: object) -> int | None:
+        """See `Labels`."""
+        code = self.insertion_code(label)
+        return code if code < len(self) and self._bytes(code) == _encoded(label) else None
+
+    def insertion_code(self, label: object) -> int:
+        """See `Labels`."""
+        return bisect.bisect_left(range(len(self)), _encoded(label), key=self._bytes)
+
+    def sections(self, name: str) -> dict[str, NDArray[Any]]:
+        """See `Labels`."""
+        return {f"{name}.{TEXT}": self._text, f"{name}.{OFFSET}": self._offsets}
+
+    def check_order(self) -> None:
+        """See `Labels`."""
+        if not all(a < b for a, b in itertools.pairwise(map(self._bytes, range(len(self))))):
+            raise FileError("expected labels in order; the file is damaged")
+
+    def _bytes(self, code: int) -> bytes:
+        return self._text[self._offsets[code] : self._offsets[code + 1]].tobytes()
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} labels, text>"
+
+
+def labels_of(names: Iterable[Label]) -> Labels:
+    """Labels from distinct names: integers if all of them are, otherwise text."""
+    ordered = sorted(names)
+    if all(isinstance(name, int) for name in ordered):
+        return IntegerLabels(np.array(ordered, np.int64))
+    return TextLabels.of([str(name) for name in ordered])
+
+
+def read_labels(archive: Archive, name: str) -> Labels:
+    """The labels of `name` in a file; FileError unless they are distinct labels in order.
+
+    That text is in ascending order is checked by `check_order` only.
+    """
+    if f"{name}.{NUMBER}" in archive:
+        numbers = archive[f"{name}.{NUMBER}"]
+        sound = numbers.dtype == np.int64 and numbers.ndim == 1 and bool(np.all(numbers[1:] > numbers[:-1]))
+        labels: Labels = IntegerLabels(numbers)
+    else:
+        text, offsets = archive[f"{name}.{TEXT}"], archive[f"{name}.{OFFSET}"]
+        sound = text.dtype == np.uint8 and offsets.dtype == np.int64 and text.ndim == offsets.ndim == 1
+        sound = sound and len(offsets) > 0 and bool(offsets[0] == 0 and offsets[-1] == len(text))
+        sound = sound and bool(np.all(np.diff(offsets) > 0)) and _is_utf8(text, offsets)
+        labels = TextLabels(text, offsets)
+    if not sound:
+        raise FileError(f"expected the labels {name!r} as distinct names in order; the file is damaged")
+    return labels
+
+
+def _integer(label: object) -> int | None:
+    """The 64-bit integer that `label` is, or is the usual text of; None otherwise."""
+    given = label
+    if isinstance(label, str) and len(label) > LONGEST:
         return None
     try:
-        if isinstance(name, float | np.floating):
-            given = int(name) if name.is_integer() else None
-        number = int(name) if isinstance(name, str) else operator.index(given)  # type: ignore[arg-type]
+        if isinstance(label, float | np.floating):
+            given = int(label) if label.is_integer() else None
+        number = int(label) if isinstance(label, str) else operator.index(given)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return None
-    as_given = not isinstance(name, str) or str(number) == name
+    as_given = not isinstance(label, str) or str(number) == label
     return number if as_given and -(2**63) <= number < 2**63 else None
 
 
-def _encoded(name: object) -> bytes:
-    """The bytes of a name; a command line may hold some that are no text, and then no label has them."""
-    return str(name).encode(errors="surrogatepass")
+def _encoded(label: object) -> bytes:
+    """The bytes of a label. Those from a command line may be invalid UTF-8, which no label has."""
+    return str(label).encode(errors="surrogatepass")
 
 
-def _readable(text: NDArray[np.uint8], offsets: Ints) -> bool:
+def _is_utf8(text: Bytes, offsets: Ints) -> bool:
     """Whether all of it is UTF-8 and no label begins inside a character."""
     try:
         str(memoryview(text), "utf-8")  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
-"""The planner: asked for the best way from anywhere to anywhere that past trips support.
+"""The planner: the best route between any two states that past trips support.
 
-Values are made only for goals in use, by one backward search each, and kept while memory allows.
+The policy for a goal is computed when it is first needed, by one backward search, and kept while memory allows.
 """
 
 from __future__ import annotations
@@ -8,29 +8,39 @@ from __future__ import annotations
 import itertools
 import math
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from fwrl.errors import FwrlError, OptionError
+from fwrl.errors import OptionError
 from fwrl.files import Archive, open_archive
-from fwrl.planner.experience import Experience, Floats, Indices, Summary, restored
+from fwrl.planner.experience import Experience, Floats, Indices, LogSummary
 from fwrl.planner.explanation import Explanation, explained
-from fwrl.planner.labels import Label
-from fwrl.planner.route import Route, Step, joined
+from fwrl.planner.file_format import read_experience, write_experience
+from fwrl.planner.labels import Label, Labels
+from fwrl.planner.policy import Policy
+from fwrl.planner.route import Route, RouteStep, concatenated
 
 if TYPE_CHECKING:
-    from fwrl.planner.guide import Backup, Guide, Guides
+    from fwrl.planner.goal_policy import Backup, GoalPolicy, GoalPolicySolver
 
-MEMORY = 256 * 2**20  # bytes of guides kept
+MEMORY = 256 * 2**20  # bytes of goal policies kept
 BACKUPS = ("expected", "best")
-CERTAIN = 1e-9  # how far from 1 a probability that was solved for still counts as 1
+CERTAIN = 1e-9  # a computed probability this close to 1 counts as 1
 
 
 class Planner:
-    """Routes from an experience; `fwrl.fit` makes one.
+    """Routes from an experience; `fwrl.fit` makes one from a log.
+
+    Methods with a `backup` take `expected` (mean rewards and observed frequencies) or `best` (the best reward of every
+    edge, as if outcomes could be chosen). An unknown state is an `UnknownNameError` with close matches.
+
+    Args:
+        experience: What was learned from logs.
+        memory: Bytes of values and policies to keep for goals that may be asked for again.
 
     >>> import fwrl
     >>> planner = fwrl.fit([("a", "b"), ("b", "c"), ("x", "b"), ("b", "y")])
@@ -39,43 +49,65 @@ class Planner:
     (('x', 'b', 'c'), -2.0)
     >>> planner.value("y", "a")
     -inf
+
     """
 
     def __init__(self, experience: Experience, memory: int = MEMORY) -> None:
         self.experience = experience
         self._memory = memory
-        self._guides: Guides | None = None
-        self._kept: OrderedDict[tuple[int, str, frozenset[int]], Guide] = OrderedDict()
+        self._solver: GoalPolicySolver | None = None
+        self._kept: OrderedDict[tuple[int, str, frozenset[int]], GoalPolicy] = OrderedDict()
         self._first: Indices | None = None
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The planner saved at `path`."""
+        """Load a saved planner.
+
+        Args:
+            path: A file that `save` wrote.
+
+        Returns:
+            The planner; its arrays are mapped from the file.
+
+        """
         return cls.restore(open_archive(path))
 
     @classmethod
     def restore(cls, archive: Archive) -> Self:
-        """The planner in an opened file."""
-        return cls(restored(archive))
+        """Load a planner from an opened file.
+
+        Args:
+            archive: The opened file.
+
+        Returns:
+            The planner.
+
+        """
+        return cls(read_experience(archive))
 
     def save(self, path: str | Path) -> None:
-        """Write the file: the old one or the new one, never half of each."""
-        self.experience.save(path)
+        """Save the planner; an existing file is replaced completely or not at all.
+
+        Args:
+            path: The file to write.
+
+        """
+        write_experience(self.experience, path)
 
     def check(self) -> None:
-        """Look at all evidence and every label, which loading leaves out; FileError where they are not sound."""
+        """Check all evidence and the order of all labels, which loading does not; FileError if they are damaged."""
         for labels in (self.experience.states, self.experience.actions, self.experience.evidence.trips):
             if labels is not None:
                 labels.check_order()
 
     @property
-    def summary(self) -> Summary:
-        """What was learned from."""
+    def summary(self) -> LogSummary:
+        """Counts of what was read and of what it connects."""
         return self.experience.summary
 
     @property
-    def states(self) -> Sequence[Label]:
-        """The names of all states, in order."""
+    def states(self) -> Labels:
+        """The labels of all states, in order."""
         return self.experience.states
 
     def plan(
@@ -88,22 +120,32 @@ class Planner:
         avoid: Iterable[Label] = (),
         positions: Floats | None = None,
     ) -> Route:
-        """The best way from `start` to `goal`, through the states `via` in order, never through those to `avoid`.
+        """The best route from one state to another.
 
-        Where the log shows none, a `NoRouteError` says how far one gets; with `positions` (see `read_positions`),
-        how near.
+        Args:
+            start: The state to start from.
+            goal: The state to reach.
+            backup: `expected` or `best`.
+            via: States to pass, in order.
+            avoid: States that the route must not pass.
+            positions: (S, 2) positions of the states (see `read_positions`); where there is no route, the error then
+                names the nearest pair of states that a link would have to join.
+
+        Returns:
+            The route. Where the log shows none, `NoRouteError` is raised.
+
         """
-        stops = [self._place(stop, "state") for stop in (start, *via, goal)]
-        shut = self._avoided(avoid, stops)
-        legs = []
+        stops = [self._code(stop, "state") for stop in (start, *via, goal)]
+        avoided = self._avoided(avoid, stops)
+        routes = []
         for here, there in itertools.pairwise(stops):
-            guide = self._guide(there, backup, shut)
-            if guide.value[here] == -np.inf:
+            policy = self._goal_policy(there, backup, avoided)
+            if policy.value[here] == -np.inf:
                 from fwrl.planner.unreachable import no_route
 
-                raise no_route(self.experience, here, there, shut, positions)
-            legs.append(self._followed(here, guide, backup))
-        return joined(legs)
+                raise no_route(self.experience, here, there, avoided, positions)
+            routes.append(self._followed(here, policy, backup))
+        return concatenated(routes)
 
     def alternatives(
         self,
@@ -115,166 +157,181 @@ class Planner:
         avoid: Iterable[Label] = (),
         positions: Floats | None = None,
     ) -> list[Route]:
-        """Up to `k` ways, best first, that differ in the states they pass, none of them twice; backup `best` only."""
+        """The k best routes that differ in the states they pass and pass no state twice.
+
+        Args:
+            start: The state to start from.
+            goal: The state to reach.
+            k: Number of routes, at least 1.
+            backup: Must be `best`: where outcomes vary, a plan is a policy and not one route.
+            avoid: States that no route may pass.
+            positions: As in `plan`.
+
+        Returns:
+            Up to `k` routes, best first.
+
+        """
         if backup != "best":
-            raise OptionError("expected backup 'best' for alternatives: where outcomes vary, a plan is no single way")
+            raise OptionError("alternatives need backup 'best': where outcomes vary, a plan is not a single route")
         if k < 1:
             raise OptionError(f"expected at least one alternative, got {k}")
         best = self.plan(start, goal, backup="best", avoid=avoid, positions=positions)
-        from fwrl.planner.alternatives import best_ways
+        from fwrl.planner.alternatives import best_paths
 
-        here, there = self._place(start, "state"), self._place(goal, "state")
-        shut = self._avoided(avoid, [here, there])
-        V = self._guide(there, "best", shut).value
-        found = [self._route(here, there, path, "best") for path in best_ways(self.experience, V, here, there, k, shut)]
-        return found or [best]
+        here, there = self._code(start, "state"), self._code(goal, "state")
+        avoided = self._avoided(avoid, [here, there])
+        V = self._goal_policy(there, "best", avoided).value
+        paths = best_paths(self.experience, V, here, there, k, avoided)
+        return [self._route(here, there, path, "best") for path in paths] or [best]
 
     def explain(self, start: Label, goal: Label, **options: Any) -> Explanation:
-        """Where the route of `plan` (with the same options) comes from."""
+        """Where the route from one state to another comes from.
+
+        Args:
+            start: The state to start from.
+            goal: The state to reach.
+            **options: The options of `plan`.
+
+        Returns:
+            The route of `plan` with the past trips that made its steps.
+
+        """
         return explained(self.experience, self.plan(start, goal, **options))
 
     def value(self, state: Label, goal: Label, backup: Backup = "expected") -> float:
-        """The expected path reward from `state` to `goal`, given arrival; -inf where no way is known."""
-        guide = self._guide(self._place(goal, "goal"), backup, frozenset())
-        return float(guide.value[self._place(state, "state")])
+        """The value of a state for a goal.
+
+        Args:
+            state: The state to start from.
+            goal: The state to reach.
+            backup: `expected` or `best`.
+
+        Returns:
+            Expected path reward given arrival; -inf where no path is known.
+
+        """
+        policy = self._goal_policy(self._code(goal, "goal"), backup, frozenset())
+        return float(policy.value[self._code(state, "state")])
 
     def arrival(self, state: Label, goal: Label, backup: Backup = "expected") -> float:
-        """The probability of arriving at `goal` from `state`."""
-        guide = self._guide(self._place(goal, "goal"), backup, frozenset())
-        return guide.probability(self._place(state, "state"))
+        """The probability of arriving at a goal.
+
+        Args:
+            state: The state to start from.
+            goal: The state to reach.
+            backup: `expected` or `best`.
+
+        Returns:
+            The probability.
+
+        """
+        policy = self._goal_policy(self._code(goal, "goal"), backup, frozenset())
+        return policy.arrival_from(self._code(state, "state"))
 
     def policy(self, goal: Label, backup: Backup = "expected") -> Policy:
-        """What to do at every state on the way to `goal`."""
-        return Policy(self, goal, self._guide(self._place(goal, "goal"), backup, frozenset()))
+        """The action at every state on the way to a goal.
+
+        Args:
+            goal: The state to reach.
+            backup: `expected` or `best`.
+
+        Returns:
+            The policy.
+
+        """
+        return Policy(self.experience, goal, self._goal_policy(self._code(goal, "goal"), backup, frozenset()))
 
     def edges(self) -> Any:
-        """Everything kept of every edge, as an Arrow table."""
-        from fwrl.planner.exchange import arrow_table
+        """All edges and their evidence as an Arrow table; needs pyarrow.
+
+        Returns:
+            A `pyarrow.Table`, one row for each edge: state, action, next_state, count, reward (mean), best,
+            probability, and where they were logged last and trips.
+
+        """
+        from fwrl.planner.interop import arrow_table
 
         return arrow_table(self.experience)
 
     def to_networkx(self) -> Any:
-        """The edges as a graph: keys are actions, attributes `count`, `reward` (mean), `best`, `probability`."""
-        from fwrl.planner.exchange import graph
+        """The edges as a graph; needs networkx.
 
-        return graph(self.experience)
+        Returns:
+            A `networkx.MultiDiGraph` of states. Edges are keyed by action, with the attributes count, reward (mean),
+            best and probability.
+
+        """
+        from fwrl.planner.interop import networkx_graph
+
+        return networkx_graph(self.experience)
 
     def __repr__(self) -> str:
         s = self.summary
         return f"<planner, {s.states:,} states, {s.edges:,} edges, {s.transitions:,} transitions>"
 
-    def _place(self, label: Label, what: str) -> int:
+    def _code(self, label: Label, what: str) -> int:
         return self.experience.states.find(label, what)
 
     def _avoided(self, avoid: Iterable[Label], stops: list[int]) -> frozenset[int]:
-        shut = frozenset(self._place(state, "state") for state in avoid)
+        avoided = frozenset(self._code(state, "state") for state in avoid)
         for stop in stops:
-            if stop in shut:
-                raise OptionError(f"expected other states to avoid than those to visit, {self.states[stop]!r} is both")
-        return shut
+            if stop in avoided:
+                raise OptionError(f"{self.states[stop]!r} is both a stop and in avoid; remove it from one")
+        return avoided
 
-    def _guide(self, goal: int, backup: Backup, avoid: frozenset[int]) -> Guide:
+    def _goal_policy(self, goal: int, backup: Backup, avoid: frozenset[int]) -> GoalPolicy:
         if backup not in BACKUPS:
             raise OptionError(f"expected backup to be one of {', '.join(BACKUPS)}, got {backup!r}")
         key = (goal, backup, avoid)
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
-        from fwrl.planner.guide import Guides
+        from fwrl.planner.goal_policy import GoalPolicySolver
 
-        self._guides = self._guides or Guides(self.experience)
-        guide = self._guides.guide(goal, backup, avoid)
-        self._kept[key] = guide
+        self._solver = self._solver or GoalPolicySolver(self.experience)
+        policy = self._solver.policy(goal, backup, avoid)
+        self._kept[key] = policy
         while len(self._kept) > 1 and sum(kept.nbytes for kept in self._kept.values()) > self._memory:
             self._kept.popitem(last=False)
-        return guide
+        return policy
 
-    def _followed(self, start: int, guide: Guide, backup: Backup) -> Route:
+    def _followed(self, start: int, policy: GoalPolicy, backup: Backup) -> Route:
+        """The route that takes the policy's edge at every state."""
         path, here = [], start
-        while here != guide.goal:
-            edge = int(guide.edge[here])
+        while here != policy.goal:
+            edge = int(policy.edge[here])
             path.append(edge)
             here = int(self.experience.target[edge])
-        route = self._route(start, guide.goal, tuple(path), backup)
-        if guide.arrival is None:
+        route = self._route(start, policy.goal, tuple(path), backup)
+        if policy.arrival is None:
             return route
-        return Route(
-            route.start,
-            route.goal,
-            backup,
-            route.steps,
-            float(guide.value[start]),
-            1.0 if guide.probability(start) > 1 - CERTAIN else guide.probability(start),
-            route.edges,
-        )
+        arrival = policy.arrival_from(start)
+        return replace(route, value=float(policy.value[start]), arrival=1.0 if arrival > 1 - CERTAIN else arrival)
 
     def _route(self, start: int, goal: int, path: tuple[int, ...], backup: Backup) -> Route:
-        found, edges = self.experience, np.array(path, np.int64)
-        seen = found.count[edges]
-        reward = found.best[edges] if backup == "best" else found.total[edges] / seen
-        states = found.states.many([start, *found.target[edges].tolist()])
+        """The route along the edges of `path`, its value the sum of its rewards."""
+        experience, edges = self.experience, np.array(path, np.int64)
+        seen = experience.count[edges]
+        reward = experience.best[edges] if backup == "best" else experience.total[edges] / seen
+        states = experience.states.decode([start, *experience.target[edges].tolist()])
         actions = states[1:]
-        if found.action is not None and found.actions is not None:
-            actions = found.actions.many(found.action[edges].tolist())
-        certain = backup == "best" or not found.summary.uncertain
-        shares = [1.0] * len(path) if certain else [self._share(edge) for edge in path]
-        rows = zip(states, actions, states[1:], reward.tolist(), shares, seen.tolist(), strict=False)
-        steps = tuple(Step(*row) for row in rows)
+        if experience.action is not None and experience.actions is not None:
+            actions = experience.actions.decode(experience.action[edges].tolist())
+        certain = backup == "best" or not experience.summary.uncertain
+        probabilities = [1.0] * len(path) if certain else [self._probability(edge) for edge in path]
+        rows = zip(states, actions, states[1:], reward.tolist(), probabilities, seen.tolist(), strict=False)
+        steps = tuple(RouteStep(*row) for row in rows)
         total = math.fsum(step.reward for step in steps)
-        return Route(found.states[start], found.states[goal], backup, steps, total, 1.0, path)
+        return Route(experience.states[start], experience.states[goal], backup, steps, total, 1.0, path)
 
-    def _share(self, edge: int) -> float:
-        """How often the action of an edge led where the edge leads."""
-        found = self.experience
-        if found.action is None:
+    def _probability(self, edge: int) -> float:
+        """How often the action of an edge led to its next state, as a share of the observations of the action."""
+        experience = self.experience
+        if experience.action is None:
             return 1.0
         if self._first is None:
-            self._first = found.first
-        s = int(found.source[edge])
+            self._first = experience.first
+        s = int(experience.source[edge])
         span = slice(int(self._first[s]), int(self._first[s + 1]))
-        tries = found.count[span][found.action[span] == found.action[edge]].sum()
-        return float(found.count[edge] / tries)
-
-
-def action_of(found: Experience, edge: int) -> Label:
-    """The action of an edge: the next state where none was logged."""
-    label: Label
-    if found.action is None or found.actions is None:
-        label = found.states[int(found.target[edge])]
-    else:
-        label = found.actions[int(found.action[edge])]
-    return label
-
-
-class Policy:
-    """What to do at every state on the way to one goal."""
-
-    def __init__(self, planner: Planner, goal: Label, guide: Guide) -> None:
-        self.goal = goal
-        self._planner, self._guide = planner, guide
-
-    def predict(
-        self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True
-    ) -> Any:
-        """The action at a state, or at each of several, and None, in Stable-Baselines3's way.
-
-        An observation is a state, or a mapping with the key `observation`. At the goal and where no way is known
-        there is nothing to do: None.
-
-        >>> import fwrl
-        >>> fwrl.fit([("a", "left", -1.0, "b"), ("b", "up", -1.0, "c")]).policy("c").predict("a")
-        ('left', None)
-        """
-        if isinstance(observation, dict):
-            if "observation" not in observation:
-                raise FwrlError(f"expected an observation with the key 'observation', got {observation!r}")
-            observation = observation["observation"]
-        if isinstance(observation, str) or np.ndim(observation) == 0:
-            return self._action(observation), None
-        return [self._action(one) for one in observation], None
-
-    def _action(self, state: Any) -> Label | None:
-        found = self._planner.experience
-        label = state.item() if isinstance(state, np.generic | np.ndarray) else state
-        edge = int(self._guide.edge[found.states.find(label)])
-        return None if edge < 0 else action_of(found, edge)
+        tries = experience.count[span][experience.action[span] == experience.action[edge]].sum()
+        return float(experience.count[edge] / tries)

@@ -1,4 +1,4 @@
-"""A route: what to do at each state, and what may come of it."""
+"""A route: the action to take at each state, and what it may lead to."""
 
 from __future__ import annotations
 
@@ -9,56 +9,80 @@ from typing import Any, NamedTuple
 from fwrl.planner.labels import Label
 
 
-class Step(NamedTuple):
-    """One step of a route."""
+class RouteStep(NamedTuple):
+    """One step of a route.
+
+    Attributes:
+        state: Where it begins.
+        action: What to do there; the next state where no actions were logged.
+        next_state: Where it leads.
+        reward: Mean reward, or the best one with backup `best`.
+        probability: Probability that the action leads to that state.
+        seen: Number of observations.
+
+    """
 
     state: Label
     action: Label
     next_state: Label
-    reward: float  # mean, or best with backup `best`
-    probability: float  # that the action leads to that state
-    seen: int  # how often
+    reward: float
+    probability: float
+    seen: int
 
 
 @dataclass(frozen=True)
 class Route:
     """The steps from a start to a goal.
 
-    Where outcomes vary, the route is what a policy does if at every step the likeliest outcome that gets closer comes
-    about: `probability` is that of all of them coming about, `value` the policy's expected reward given arrival,
-    `arrival` its probability of arriving. Otherwise both are 1 and `value` is `reward`.
+    Where outcomes vary, a plan is a policy, and the route shows what it does if every step has its most frequent
+    outcome among those that lead closer to the goal.
+
+    Attributes:
+        start: The first state.
+        goal: The last state.
+        backup: `expected` or `best`.
+        steps: The steps in order.
+        value: Expected path reward of the policy, given arrival; equals `reward` where all steps are certain.
+        arrival: Probability that the policy arrives.
+        edges: The rows of `Planner.edges()` that the steps follow.
+
     """
 
     start: Label
     goal: Label
     backup: str
-    steps: tuple[Step, ...]
+    steps: tuple[RouteStep, ...]
     value: float
     arrival: float
-    edges: tuple[int, ...]  # the rows of `Planner.edges()` that it follows
+    edges: tuple[int, ...]
 
     @property
     def states(self) -> tuple[Label, ...]:
-        """From start to goal."""
+        """The states from start to goal."""
         return (self.start, *(step.next_state for step in self.steps))
 
     @property
     def reward(self) -> float:
-        """The sum of the rewards of its steps."""
+        """Sum of the rewards of its steps."""
         return math.fsum(step.reward for step in self.steps)
 
     @property
     def probability(self) -> float:
-        """Of every step going as shown."""
+        """Probability that every step has the outcome shown."""
         return math.prod(step.probability for step in self.steps)
 
     @property
     def certain(self) -> bool:
-        """Whether nothing on it was seen to go otherwise."""
+        """Whether no other outcome of any step was observed."""
         return self.arrival == 1.0 and all(step.probability == 1.0 for step in self.steps)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, as JSON holds it."""
+        """The route as JSON holds it.
+
+        Returns:
+            start, goal, backup, reward, probability, expected_reward, arrival and steps.
+
+        """
         return {
             "start": self.start,
             "goal": self.goal,
@@ -71,16 +95,16 @@ class Route:
         }
 
 
-def joined(legs: list[Route]) -> Route:
-    """Routes one after the other, as one: each must begin where the one before it ends."""
-    if len(legs) == 1:
-        return legs[0]
+def concatenated(routes: list[Route]) -> Route:
+    """One route from several, each of which begins where the one before ends."""
+    if len(routes) == 1:
+        return routes[0]
     return Route(
-        legs[0].start,
-        legs[-1].goal,
-        legs[0].backup,
-        tuple(step for leg in legs for step in leg.steps),
-        math.fsum(leg.value for leg in legs),
-        math.prod(leg.arrival for leg in legs),
-        tuple(edge for leg in legs for edge in leg.edges),
+        routes[0].start,
+        routes[-1].goal,
+        routes[0].backup,
+        tuple(step for route in routes for step in route.steps),
+        math.fsum(route.value for route in routes),
+        math.prod(route.arrival for route in routes),
+        tuple(edge for route in routes for edge in route.edges),
     )

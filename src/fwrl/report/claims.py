@@ -1,7 +1,7 @@
 """Every claim of the paper with its verdict.
 
 A comparison counts where its 95 % interval excludes a tie. A claim about several comparisons holds if all of them come
-out as claimed, holds in part if some do, and does not hold if none does. What differs from the paper is a finding.
+out as claimed, holds in part if some do, and does not hold if none does.
 """
 
 from __future__ import annotations
@@ -26,26 +26,23 @@ from fwrl.experiment.catalogue import (
 )
 from fwrl.experiment.spec import Experiment
 from fwrl.report.estimate import Estimate, number
-from fwrl.report.evidence import Evidence, best_path, estimated
-from fwrl.report.rooms import random_stay
-from fwrl.worlds import load_world
+from fwrl.report.room_exit import room_exit
+from fwrl.report.stored_results import StoredResults, estimated
 
 Verdict = Literal["holds", "holds in part", "does not hold"]
 
-PUBLISHED = ("QL", QLCAT.label, MBRL_STRAIGHT.label)  # the baselines as the authors' program had them
+PUBLISHED = ("QL", QLCAT.label, MBRL_STRAIGHT.label)  # the baselines of the authors' program
 BASELINES = (*PUBLISHED, MBRL.label)
 
 TURNING = (
-    "The authors' model-based planner only follows straight lines. The same counts with a planner that is free to "
-    "turn know everything FWRL knows, so the published lead over model-based learning is a lead over that planner."
+    "The authors' model-based planner follows straight lines only. A planner that is free to turn, on the same counts, "
+    "uses all that FWRL uses, so the published lead over model-based learning is a lead over the straight-line planner."
 )
-
-
-LUCK = " In the wind it is ahead, since FWRL books a lucky gust as certain where counts give the mean."
+WIND = " In wind this planner leads, because FWRL takes the best observed outcome where counts give the mean."
 
 
 class Finding(NamedTuple):
-    """A claim, what came of it, and why."""
+    """A claim, its verdict, the numbers, and the reason where it does not hold."""
 
     claim: str
     verdict: Verdict
@@ -53,21 +50,21 @@ class Finding(NamedTuple):
     reason: str = ""
 
 
-def findings(evidence: Evidence) -> list[Finding]:
+def findings(stored: StoredResults) -> list[Finding]:
     """A finding for every claim whose experiment has been run."""
     found: list[Finding] = []
     for experiment, judges in JUDGES:
-        if evidence.has(experiment):
+        if stored.has(experiment):
             for judge in judges:
-                found += judge(evidence, experiment)
+                found += judge(stored, experiment)
     return found
 
 
 def _reason(experiment: Experiment, turning: bool) -> str:
-    """Why only the turning planner stands out, if it does."""
+    """The reason why the claim fails against the turning planner only, if `turning`."""
     if not turning:
         return ""
-    return TURNING + (LUCK if experiment == WINDY else "")
+    return TURNING + (WIND if experiment == WINDY else "")
 
 
 def _verdict(outcomes: Sequence[bool]) -> Verdict:
@@ -79,7 +76,7 @@ def _verdict(outcomes: Sequence[bool]) -> Verdict:
 def _against_each(
     compare: Callable[[Experiment, str], Estimate], experiment: Experiment, tie: float, digits: int = 2
 ) -> tuple[Verdict, str, bool]:
-    """(verdict over all baselines, the numbers, whether only the turning planner stands out)."""
+    """(the verdict over all baselines, the numbers, whether the claim fails against the turning planner only)."""
     gaps = {label: compare(experiment, label) for label in BASELINES}
     outcomes = {label: gap.low > tie for label, gap in gaps.items()}
     numbers = "; ".join(f"{label}: {gap.text(digits)}" for label, gap in gaps.items())
@@ -87,8 +84,8 @@ def _against_each(
     return _verdict(list(outcomes.values())), numbers, only_turning
 
 
-def _higher_reward(evidence: Evidence, experiment: Experiment) -> Iterator[Finding]:
-    verdict, numbers, turning = _against_each(evidence.compared, experiment, tie=0.0, digits=1)
+def _higher_reward(stored: StoredResults, experiment: Experiment) -> Iterator[Finding]:
+    verdict, numbers, turning = _against_each(stored.reward_gap, experiment, tie=0.0, digits=1)
     yield Finding(
         f"{experiment.title}: FWRL earns more reward than each baseline",
         verdict,
@@ -97,78 +94,78 @@ def _higher_reward(evidence: Evidence, experiment: Experiment) -> Iterator[Findi
     )
 
 
-def _lower_inefficiency(evidence: Evidence, experiment: Experiment) -> Iterator[Finding]:
-    verdict, numbers, turning = _against_each(evidence.straighter, experiment, tie=0.0)
+def _lower_inefficiency(stored: StoredResults, experiment: Experiment) -> Iterator[Finding]:
+    verdict, numbers, turning = _against_each(stored.inefficiency_gap, experiment, tie=0.0)
     yield Finding(
         f"{experiment.title}: FWRL's distance-inefficiency is lower than each baseline's",
         verdict,
-        f"median inefficiency, less FWRL's, of {numbers}",
+        f"median inefficiency minus FWRL's, of {numbers}",
         _reason(experiment, turning),
     )
 
 
-def _twice_the_next_best(evidence: Evidence, experiment: Experiment) -> Iterator[Finding]:
-    medians = {label: evidence.summary(experiment, label).reward.value for label in PUBLISHED}
+def _twice_the_next_best(stored: StoredResults, experiment: Experiment) -> Iterator[Finding]:
+    medians = {label: stored.summary(experiment, label).reward.value for label in PUBLISHED}
     next_best = max(medians, key=lambda label: medians[label])
     for label, kind in (
         (next_best, "with the straight-line planner"),
         (MBRL.label, "with a planner free to turn"),
     ):
-        times = evidence.times(experiment, label)
+        ratio = stored.reward_ratio(experiment, label)
         yield Finding(
             f"{experiment.title}: twice the median reward of the next best baseline, {kind}",
-            "holds" if times.low >= 2 else "does not hold",
-            f"{times.text()} times the median of {label}",
-            _reason(experiment, times.low < 2),
+            "holds" if ratio.low >= 2 else "does not hold",
+            f"{ratio.text()} times the median of {label}",
+            _reason(experiment, ratio.low < 2),
         )
 
 
-def _more_sample_efficient(evidence: Evidence, experiment: Experiment) -> Iterator[Finding]:
-    verdict, numbers, turning = _against_each(evidence.sooner, experiment, tie=0.5)
-    ours = evidence.summary(experiment, FWRL.label)
+def _more_sample_efficient(stored: StoredResults, experiment: Experiment) -> Iterator[Finding]:
+    verdict, numbers, turning = _against_each(stored.faster_learning, experiment, tie=0.5)
+    ours = stored.summary(experiment, FWRL.label)
     never = ", ".join(
         f"{label} {summary.censored}/{summary.runs}"
         for label in (FWRL.label, *BASELINES)
-        for summary in [evidence.summary(experiment, label)]
+        for summary in [stored.summary(experiment, label)]
     )
     yield Finding(
         f"{experiment.title}: FWRL is more sample-efficient",
         verdict,
-        f"FWRL plays at 90 % of the oracle from episode {ours.efficiency.text(0)} on (median); probability that it "
-        f"gets there sooner than {numbers}; runs that never do: {never}",
+        f"FWRL stays at 90 % of the oracle from episode {ours.efficiency.text(0)} on (median); probability that it "
+        f"reaches this earlier than {numbers}; runs that never reach it: {never}",
         _reason(experiment, turning),
     )
 
 
-def _random_walkers(evidence: Evidence, experiment: Experiment) -> Iterator[Finding]:
-    stay = random_stay(load_world(experiment.world))
-    walker = evidence.summary(experiment, RANDOM.label)
-    idle = walker.without_visit / walker.episodes
+def _random_walkers(stored: StoredResults, experiment: Experiment) -> Iterator[Finding]:
+    leaving = room_exit(stored.world(experiment.world))
+    walker = stored.summary(experiment, RANDOM.label)
+    missed = walker.without_visit / walker.episodes
     yield Finding(
         "Four rooms: random walkers get stuck in rooms",
-        "holds" if stay.random > 10 * stay.shortest else "does not hold",
-        f"a random walker needs {stay.random:.0f} steps on average to stand in another room (exact), the shortest "
-        f"way is {stay.shortest:.1f}; it misses the goal altogether in {idle:.0%} of its {experiment.steps}-step "
+        "holds" if leaving.random > 10 * leaving.shortest else "does not hold",
+        f"a random walker needs {leaving.random:.0f} steps on average to enter another room (exact), the shortest "
+        f"path {leaving.shortest:.1f}; it never reaches the goal in {missed:.0%} of its {experiment.steps}-step "
         "episodes",
     )
 
 
-def _h_maze(evidence: Evidence, experiment: Experiment) -> Iterator[Finding]:
+def _h_maze(stored: StoredResults, experiment: Experiment) -> Iterator[Finding]:
     test = len(experiment.stages) - 1
     shortest, reached, trained = {}, {}, {}
     for agent in experiment.agents:
-        visits = evidence.store.episodes(experiment.id, agent.label, "visits") > 0
-        straight = evidence.inefficiency(experiment, agent.label)[:, test] == 1.0
+        visits = stored.store.episodes(experiment.id, agent.label, "visits") > 0
+        on_shortest_path = stored.inefficiency(experiment, agent.label)[:, test] == 1.0
         trained[agent.label] = int(visits[:, :test].all(axis=1).sum())
         reached[agent.label] = int(visits[:, test].sum())
-        shortest[agent.label] = int(straight.sum())
-    runs = evidence.seeds(experiment)
+        shortest[agent.label] = int(on_shortest_path.sum())
+    runs = stored.seeds(experiment)
     for label in (FWRL.label, FWRL_EXACT.label):
         yield Finding(
-            f"H-maze: {label} takes the shortest path to a goal it never reached from there",
+            f"H-maze: {label} takes the shortest path to a goal that it never reached from this start",
             _verdict([shortest[label] == runs, shortest[label] > runs / 2]),
             f"shortest path in {shortest[label]} of {runs} runs ({trained[label]} reached both training goals)",
-            "" if shortest[label] == runs else "Where a run fails, training never closed the path in time.",
+            "" if shortest[label] == runs else "Where a run fails, training did not connect the start to the goal.",
         )
     yield Finding(
         "H-maze: QLCAT does not",
@@ -178,27 +175,27 @@ def _h_maze(evidence: Evidence, experiment: Experiment) -> Iterator[Finding]:
     )
 
 
-def _maximum_reward(evidence: Evidence, experiment: Experiment) -> Iterator[Finding]:
+def _maximum_reward(stored: StoredResults, experiment: Experiment) -> Iterator[Finding]:
     paid, fewest = (
-        {column: evidence.audited(experiment, label, column, np.median) for column in ("value", "steps")}
+        {column: stored.audited(experiment, label, column, np.median) for column in ("value", "steps")}
         for label in (FWRL_EXACT.label, FEWEST_STEPS.label)
     )
     saving = estimated(fewest["value"] - paid["value"])
-    best = best_path(experiment.world, np.median)
-    earned = {label: evidence.reward(experiment, label).mean() for label in (FWRL_EXACT.label, FEWEST_STEPS.label)}
+    best = stored.optimal_cost(experiment.world, np.median)
+    earned = {label: stored.reward(experiment, label).mean() for label in (FWRL_EXACT.label, FEWEST_STEPS.label)}
     yield Finding(
         "Muddy rooms: FWRL finds paths of maximum reward, not of fewest steps",
         "holds" if saving.low > 0 else "does not hold",
-        f"to the median goal (exact, mean over starts) its paths cost {np.mean(paid['value']):.2f} steps' worth in "
-        f"{np.mean(paid['steps']):.2f} steps, the fewest-steps agent's {np.mean(fewest['value']):.2f} in "
+        f"to the median goal (exact, mean over starts) its paths cost as much as {np.mean(paid['value']):.2f} clean "
+        f"steps in {np.mean(paid['steps']):.2f} steps, the fewest-steps agent's {np.mean(fewest['value']):.2f} in "
         f"{np.mean(fewest['steps']):.2f}; the optimum costs {best:.2f}; saved {saving.text()}",
-        "Per episode the order is the other way round where the goal reward dwarfs every step: longer paths mean "
-        f"fewer visits, mean reward {number(earned[FWRL_EXACT.label], 1)} against "
-        f"{number(earned[FEWEST_STEPS.label], 1)}.",
+        "By reward per episode the fewest-steps agent may be ahead, because the goal reward is much larger than the "
+        "cost of a step and longer paths mean fewer visits: mean reward "
+        f"{number(earned[FWRL_EXACT.label], 1)} against {number(earned[FEWEST_STEPS.label], 1)}.",
     )
 
 
-Judge = Callable[[Evidence, Experiment], Iterator[Finding]]
+Judge = Callable[[StoredResults, Experiment], Iterator[Finding]]
 _COMPARISONS: tuple[Judge, ...] = (
     _higher_reward,
     _lower_inefficiency,

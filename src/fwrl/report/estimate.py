@@ -1,4 +1,4 @@
-"""A measured number with its interval, and how to write it down."""
+"""A measured number with its interval, and both as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Estimate(NamedTuple):
     high: float
 
     def text(self, digits: int = 2) -> str:
-        """The number with its interval behind it.
+        """The number, then its interval in brackets.
 
         >>> Estimate(440.0, 430.04, 450.0).text(1)
         '440.0 [430.0, 450.0]'
@@ -36,7 +36,7 @@ class Estimate(NamedTuple):
 
 
 def number(value: float, digits: int = 2) -> str:
-    """A number for people: "never" for what is infinite, "-" for what has no value.
+    """A number as text: "never" for infinity, "-" for NaN.
 
     >>> number(1234.5, 1), number(-0.01, 1), number(float("inf"))
     ('1,234.5', '0.0', 'never')

@@ -1,4 +1,4 @@
-"""The report as one HTML file: styles and pictures inside, nothing fetched from anywhere."""
+"""The report as one HTML file with styles and figures embedded, so that it opens offline."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from html import escape
 from pathlib import Path
 
 from fwrl.report.claims import Finding
-from fwrl.report.pictures import Picture
+from fwrl.report.drawing import CaptionedFigure
 from fwrl.report.tables import Table
-from fwrl.report.words import INTRODUCTION, TITLE
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2733; --paper: #fff; --rule: #d5dbe1; --soft: #f3f5f7; --mute: #5b6875; }
@@ -42,11 +41,11 @@ MEDIA = {".png": "image/png", ".gif": "image/gif"}
 
 
 def html_page(
+    title: str,
+    introduction: str,
     findings: Sequence[Finding],
     tables: Sequence[Table],
-    pictures: Sequence[Picture],
-    title: str = TITLE,
-    introduction: str = INTRODUCTION,
+    figures: Sequence[CaptionedFigure],
 ) -> str:
     """The whole page."""
     parts = [
@@ -60,7 +59,7 @@ def html_page(
         "<h2>Numbers</h2>",
         *(_table(table) for table in tables),
         "<h2>Figures</h2>",
-        *(_figure(picture) for picture in pictures),
+        *(_figure(figure) for figure in figures),
         "</main></body></html>",
     ]
     return "\n".join(parts) + "\n"
@@ -90,9 +89,9 @@ def _scroll(columns: Sequence[str], rows: Sequence[str]) -> str:
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 
-def _figure(picture: Picture) -> str:
-    path = picture.files[0]
-    caption = escape(picture.caption)
+def _figure(figure: CaptionedFigure) -> str:
+    path = figure.files[0]
+    caption = escape(figure.caption)
     return (
         f'<figure><img alt="{caption}" src="data:{MEDIA[path.suffix]};base64,{_encoded(path)}">'
         f"<figcaption>{caption}</figcaption></figure>"

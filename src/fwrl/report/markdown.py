@@ -1,21 +1,26 @@
-"""The report as Markdown, its pictures beside it."""
+"""The report as Markdown; its figures are files beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from fwrl.report.claims import Finding
-from fwrl.report.pictures import Picture
+from fwrl.report.drawing import CaptionedFigure
 from fwrl.report.tables import Table
-from fwrl.report.words import INTRODUCTION, TITLE
 
 
-def markdown_page(findings: Sequence[Finding], tables: Sequence[Table], pictures: Sequence[Picture]) -> str:
+def markdown_page(
+    title: str,
+    introduction: str,
+    findings: Sequence[Finding],
+    tables: Sequence[Table],
+    figures: Sequence[CaptionedFigure],
+) -> str:
     """The whole page."""
-    parts = [f"# {TITLE}", INTRODUCTION, "## Verdicts", _verdicts(findings), "## Numbers"]
+    parts = [f"# {title}", introduction, "## Verdicts", _verdicts(findings), "## Numbers"]
     parts += [part for table in tables for part in _table(table)]
     parts.append("## Figures")
-    parts += [f"![{picture.caption}](figures/{picture.files[0].name})\n\n*{picture.caption}*" for picture in pictures]
+    parts += [f"![{figure.caption}](figures/{figure.files[0].name})\n\n*{figure.caption}*" for figure in figures]
     return "\n\n".join(parts) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The standings of a league: tables, verdicts and pictures from the store."""
+"""The standings of a league: tables, verdicts and figures from the store."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from fwrl.experiment.league import AUDITED_SEEDS
 from fwrl.experiment.spec import Experiment
 from fwrl.experiment.store import Store
 from fwrl.files import replaced
-from fwrl.metrics import bootstrap_runs, censored, median, nanmedian, share_interval, share_of_oracle
+from fwrl.metrics import bootstrap_runs, censored, median, nanmedian
 from fwrl.report.claims import Finding
+from fwrl.report.drawing import CaptionedFigure, draw_belief, draw_curves, draw_results
 from fwrl.report.estimate import Estimate
-from fwrl.report.evidence import Evidence, best_path, estimated
 from fwrl.report.html import html_page
-from fwrl.report.pictures import Picture, draw_belief, draw_curves, draw_results
+from fwrl.report.stored_results import StoredResults, estimated
 from fwrl.report.tables import Table
 
-OFF = 0.1  # a belief this far from the truth, relative or in probability, is said in words
+OFF = 0.1  # a belief further from the truth than this, relative or in probability, is reported in words
 COLUMNS = (
     "agent",
     "share of the oracle's reward",
@@ -37,13 +37,15 @@ COLUMNS = (
     "true",
     "a step",
 )
+TITLE = "A league of goal-conditioned learners"
 INTRODUCTION = (
     "The same contenders in several worlds, with the same seeds, goals and starts. FWRL runs in one configuration "
     "fixed beforehand, rivals in the settings that fwrl tune found best on other seeds. Intervals are 95 % bootstrap "
-    "intervals over seeds. Costs are path costs in steps' worth; true costs and arrival are those of the greedy policy "
-    "after the last episode, exact, over all pairs of states that reach each other; agents whose values promise "
-    "nothing have no belief. True and believed costs are over the pairs for which the agent knows a way. The last "
-    f"five columns before the cost of a step, and the path cost, are from the first {AUDITED_SEEDS} seeds."
+    "intervals over seeds. Path costs are in units of the cheapest step. True costs and true arrival probabilities are "
+    "exact, of the greedy policy after the last episode, over all pairs of states that reach each other. Agents whose "
+    "values are not path rewards have no believed cost. Believed and true costs are over the pairs for which the agent "
+    "knows a path. All columns from the path cost to the arrival probabilities use the first "
+    f"{AUDITED_SEEDS} seeds."
 )
 
 
@@ -58,48 +60,45 @@ class Standing(NamedTuple):
     censored: int
     inefficiency: Estimate  # median
     cost: Estimate  # path cost of the greedy policy over the optimum's
-    believed: Estimate  # steps' worth, over the pairs it knows a way for; NaN where it promises nothing
-    kept: Estimate  # what that truly costs
+    believed: Estimate  # path cost, over the pairs it knows a path for; NaN where its values are no path rewards
+    kept: Estimate  # the true path cost over the same pairs
     believed_arrival: Estimate
     arrival: Estimate
     seconds: float  # a step
 
 
 def standings(
-    evidence: Evidence, experiment: Experiment, seconds: Callable[[Experiment, str], float]
+    stored: StoredResults, experiment: Experiment, seconds: Callable[[Experiment, str], float]
 ) -> list[Standing]:
-    """Every contender, the best share first."""
-    oracle = evidence.reward(experiment, PLAYER.label)
-    optimum = best_path(experiment.world)
-    found = []
-    for agent in experiment.agents:
-        if agent.label == PLAYER.label:
-            continue
-        reward = evidence.reward(experiment, agent.label)
-        efficiency = evidence.efficiency(experiment, agent.label)
-        detours = evidence.inefficiency(experiment, agent.label)
-        believed, kept, true, believed_arrival, arrival = (
-            evidence.audited(experiment, agent.label, column)
-            for column in ("believed", "kept", "value", "believed_arrival", "arrival")
-        )
-        found.append(
-            Standing(
-                agent.label,
-                Estimate(share_of_oracle(reward, oracle), *share_interval(reward, oracle)),
-                Estimate(median(reward), *bootstrap_runs(reward, median)),
-                estimated(reward[:, 0]),
-                Estimate(median(efficiency), *bootstrap_runs(efficiency, median)),
-                censored(efficiency),
-                Estimate(nanmedian(detours), *bootstrap_runs(detours, nanmedian)),
-                estimated(true / optimum if optimum else np.full(len(true), np.nan), np.median),
-                estimated(believed, np.median),
-                estimated(kept, np.median),
-                estimated(believed_arrival, np.median),
-                estimated(arrival, np.median),
-                seconds(experiment, agent.label),
-            )
-        )
+    """The standing of every contender, the best share first; `seconds` measures a step of an agent."""
+    labels = [agent.label for agent in experiment.agents if agent.label != PLAYER.label]
+    found = [_standing(stored, experiment, label, seconds(experiment, label)) for label in labels]
     return sorted(found, key=lambda standing: -standing.share.value)
+
+
+def _standing(stored: StoredResults, experiment: Experiment, label: str, seconds: float) -> Standing:
+    reward, efficiency = stored.reward(experiment, label), stored.efficiency(experiment, label)
+    inefficiency = stored.inefficiency(experiment, label)
+    believed, kept, true, believed_arrival, arrival = (
+        stored.audited(experiment, label, column)
+        for column in ("believed", "kept", "value", "believed_arrival", "arrival")
+    )
+    optimum = stored.optimal_cost(experiment.world)
+    return Standing(
+        label,
+        stored.share(experiment, label),
+        Estimate(median(reward), *bootstrap_runs(reward, median)),
+        estimated(reward[:, 0]),
+        Estimate(median(efficiency), *bootstrap_runs(efficiency, median)),
+        censored(efficiency),
+        Estimate(nanmedian(inefficiency), *bootstrap_runs(inefficiency, nanmedian)),
+        estimated(true / optimum if optimum else np.full(len(true), np.nan), np.median),
+        estimated(believed, np.median),
+        estimated(kept, np.median),
+        estimated(believed_arrival, np.median),
+        estimated(arrival, np.median),
+        seconds,
+    )
 
 
 def standings_table(experiment: Experiment, found: Sequence[Standing], runs: int) -> Table:
@@ -126,18 +125,19 @@ def standings_table(experiment: Experiment, found: Sequence[Standing], runs: int
 
 
 def league_findings(title: str, found: Sequence[Standing]) -> list[Finding]:
-    """Whether FWRL is first or tied, and who promises what it does not keep."""
+    """Whether FWRL is first or tied, and whose beliefs differ from the truth."""
     findings = []
     if first := first_or_tied(found):
         findings.append(first._replace(claim=f"{title}: {first.claim}"))
-    words = [f"{s.label} {promise}" for s in found if (promise := flagged(s))]
+    words = [f"{s.label} {difference}" for s in found if (difference := flagged(s))]
     if words:
-        findings.append(Finding(f"{title}: beliefs are kept", "does not hold", "; ".join(words), "in steps' worth"))
+        reason = "path costs in units of the cheapest step"
+        findings.append(Finding(f"{title}: beliefs match the truth", "does not hold", "; ".join(words), reason))
     return findings
 
 
 def first_or_tied(found: Sequence[Standing]) -> Finding | None:
-    """Whether no rival's interval lies above FWRL's; None where there is nobody to compare."""
+    """Whether no rival's interval lies above FWRL's; None without FWRL or without a rival."""
     ours = next((s for s in found if s.label == "fwrl"), None)
     rivals = [s for s in found if not s.label.startswith("fwrl")]
     if ours is None or not rivals:
@@ -153,29 +153,29 @@ def first_or_tied(found: Sequence[Standing]) -> Finding | None:
 
 
 def why_not(ours: Standing, best: Standing) -> str:
-    """What tells the better one apart."""
+    """Why the best rival is ahead of FWRL."""
     theirs, own = best.cost.value, ours.cost.value
     if theirs > own:
         return (
-            f"{best.label} pays {theirs:.2f} times the optimal path cost and arrives more often: an episode's goal "
-            "rewards outweigh its steps, and F, like the oracle here, maximises the reward of the path"
+            f"{best.label} pays {theirs:.2f} times the optimal path cost and arrives more often: the goal rewards of "
+            "an episode outweigh its steps, and F, like the oracle here, maximises the reward of the path"
         )
     if theirs < own:
         return f"{best.label} has found cheaper paths: {theirs:.3f} of the optimal cost against {own:.3f}"
-    return f"paths are equally good in the end; {best.label} lost less while learning"
+    return f"the final paths are equally good; {best.label} earned more while learning"
 
 
 def flagged(standing: Standing) -> str:
-    """What an agent promises and what it gets, if that is off by more than a little."""
+    """What an agent believes and what is true, where the two differ by more than `OFF`; "" where they do not."""
     believed, kept = standing.believed.value, standing.kept.value
     words = []
     if np.isfinite(believed) and not np.isfinite(kept):
-        words.append(f"promises {believed:.1f} steps, may never arrive")
+        words.append(f"believes {believed:.1f} steps, may never arrive")
     elif abs(believed - kept) > OFF * abs(kept) and not np.isnan(standing.cost.value):
-        words.append(f"promises {believed:.1f} steps, takes {kept:.1f}")
-    hoped, arrival = standing.believed_arrival.value, standing.arrival.value
-    if abs(hoped - arrival) > OFF:
-        words.append(f"promises to arrive with {hoped:.0%}, does with {arrival:.0%}")
+        words.append(f"believes {believed:.1f} steps, takes {kept:.1f}")
+    believed_arrival, arrival = standing.believed_arrival.value, standing.arrival.value
+    if abs(believed_arrival - arrival) > OFF:
+        words.append(f"believes an arrival probability of {believed_arrival:.0%}, has {arrival:.0%}")
     return " and ".join(words)
 
 
@@ -186,24 +186,26 @@ def write_league(
     seconds: Callable[[Experiment, str], float],
     watch: Callable[[str], None] = lambda _: None,
 ) -> Mapping[str, list[Standing]]:
-    """Write figures and `league.html` into `folder`; the standings by world."""
-    evidence = Evidence(store)
-    figures = folder / "figures"
-    figures.mkdir(parents=True, exist_ok=True)
+    """Write figures and `league.html` into `folder` and return the standings by world.
+
+    `watch` is called with the title of each experiment before it is evaluated.
+    """
+    stored = StoredResults(store)
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
     tables: list[Table] = []
     findings: list[Finding] = []
-    pictures: list[Picture] = []
+    figures: list[CaptionedFigure] = []
     results: dict[str, list[Standing]] = {}
     for experiment in experiments:
         watch(experiment.title)
-        found = standings(evidence, experiment, seconds)
+        found = standings(stored, experiment, seconds)
         results[experiment.title] = found
-        tables.append(standings_table(experiment, found, evidence.seeds(experiment)))
+        tables.append(standings_table(experiment, found, stored.seeds(experiment)))
         findings += league_findings(experiment.title, found)
-        pictures += [draw(evidence, figures) for draw in (draw_results(experiment), draw_curves(experiment))]
+        drawn = [draw_results(experiment), draw_curves(experiment)]
         if any(np.isfinite(s.believed.value) and not np.isnan(s.cost.value) for s in found):
-            pictures.append(draw_belief(experiment)(evidence, figures))
+            drawn.append(draw_belief(experiment))
+        figures += [draw(stored, folder / "figures") for draw in drawn]
     with replaced(folder / "league.html") as draft:
-        page = html_page(findings, tables, pictures, "A league of goal-conditioned learners", INTRODUCTION)
-        draft.write_text(page, encoding="utf-8")
+        draft.write_text(html_page(TITLE, INTRODUCTION, findings, tables, figures), encoding="utf-8")
     return results

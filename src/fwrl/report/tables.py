@@ -1,4 +1,4 @@
-"""The report's tables: rows of text, for any page to show."""
+"""The report's tables as rows of text, independent of the page's format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fwrl.experiment.catalogue import FOUR_ROOMS, FOUR_ROOMS_LONG, FWRL, FWRL_EX
 from fwrl.experiment.spec import Experiment
 from fwrl.metrics import Quartiles
 from fwrl.report.estimate import number
-from fwrl.report.evidence import Evidence
+from fwrl.report.stored_results import StoredResults
 
 
 class Table(NamedTuple):
@@ -20,7 +20,7 @@ class Table(NamedTuple):
     note: str = ""
 
 
-# min, Q1, median, Q3, max over 20 episodes of 1000 steps, one seed, as the authors logged them in 2018.
+# Minimum, Q1, median, Q3, maximum over 20 episodes of 1000 steps, one seed, from the authors' logs of 2018.
 LOGGED = {
     (FOUR_ROOMS_LONG.id, "FWRL"): ((610, 895, 1100, 1200, 1290), (1, 1, 1, 1, 5)),
     (WINDY_LONG.id, "FWRL"): ((580, 792, 915, 1070, 1250), (1, 1.09, 1.18, 1.33, 7.5)),
@@ -29,19 +29,19 @@ LOGGED = {
 }
 
 
-def all_tables(evidence: Evidence) -> list[Table]:
+def all_tables(stored: StoredResults) -> list[Table]:
     """Every table whose experiment has been run."""
-    tables = [metrics_table(evidence, experiment) for experiment in (FOUR_ROOMS, WINDY) if evidence.has(experiment)]
-    if evidence.has(FOUR_ROOMS_LONG) and evidence.has(WINDY_LONG):
-        tables.append(logged_table(evidence))
+    tables = [metrics_table(stored, experiment) for experiment in (FOUR_ROOMS, WINDY) if stored.has(experiment)]
+    if stored.has(FOUR_ROOMS_LONG) and stored.has(WINDY_LONG):
+        tables.append(logged_table(stored))
     return tables
 
 
-def metrics_table(evidence: Evidence, experiment: Experiment) -> Table:
-    """Both metrics of the paper and ours, agent by agent."""
+def metrics_table(stored: StoredResults, experiment: Experiment) -> Table:
+    """Both metrics of the paper, and this project's, of every agent."""
     rows = []
     for agent in experiment.agents:
-        s = evidence.summary(experiment, agent.label)
+        s = stored.summary(experiment, agent.label)
         rows.append(
             (
                 s.label,
@@ -56,7 +56,7 @@ def metrics_table(evidence: Evidence, experiment: Experiment) -> Table:
             )
         )
     return Table(
-        f"{experiment.title}, {experiment.episodes} x {experiment.steps}, {evidence.seeds(experiment)} seeds",
+        f"{experiment.title}, {experiment.episodes} x {experiment.steps}, {stored.seeds(experiment)} seeds",
         (
             "agent",
             "reward per episode, median",
@@ -65,7 +65,7 @@ def metrics_table(evidence: Evidence, experiment: Experiment) -> Table:
             "episodes without a visit",
             "share of the oracle's reward",
             "episodes to 90 % of the oracle",
-            "runs that never get there",
+            "runs that never reach it",
             "FWRL (Algorithm 1) earns more, probability",
         ),
         tuple(rows),
@@ -73,22 +73,22 @@ def metrics_table(evidence: Evidence, experiment: Experiment) -> Table:
     )
 
 
-def logged_table(evidence: Evidence) -> Table:
+def logged_table(stored: StoredResults) -> Table:
     """Our quartiles beside those the authors logged."""
     rows: list[tuple[str, ...]] = []
     for experiment in (FOUR_ROOMS_LONG, WINDY_LONG):
         for name, label in (("FWRL", FWRL.label), ("FWRL", FWRL_EXACT.label), ("QL", "QL")):
-            reward, detours = evidence.logged(experiment, label)
+            reward, inefficiency = stored.logged_quartiles(experiment, label)
             theirs = LOGGED[experiment.id, name]
-            rows.append((f"{experiment.title}: {label}", _five(reward, 0), _five(detours, 2)))
+            rows.append((f"{experiment.title}: {label}", _five(reward, 0), _five(inefficiency, 2)))
             if label != FWRL.label:
                 rows.append((f"{experiment.title}: {name}, the authors' log", *(_logged(q) for q in theirs)))
     return Table(
         "Beside the authors' logs: minimum / Q1 / median / Q3 / maximum",
         ("run", "reward per episode", "distance-inefficiency per visit"),
         tuple(rows),
-        f"Ours: {evidence.seeds(FOUR_ROOMS_LONG)} seeds; theirs: one. Inefficiency their way: per visit, without the "
-        "first visit of an episode.",
+        f"Ours: {stored.seeds(FOUR_ROOMS_LONG)} seeds; theirs: one. Inefficiency as the authors logged it: per visit, "
+        "without the first visit of an episode.",
     )
 
 

@@ -1,7 +1,7 @@
-"""The paper's protocol and the loops that run it."""
+"""The paper's protocol, and the loops that run agents in it."""
 
 from fwrl.task.learning import Learning, learn
-from fwrl.task.rollout import Step, rollout
+from fwrl.task.rollout import Transition, rollout
 from fwrl.task.run import Episode, Result, Trajectory, run, run_episodes, summarise
 from fwrl.task.task import Task
 
@@ -9,9 +9,9 @@ __all__ = [
     "Episode",
     "Learning",
     "Result",
-    "Step",
     "Task",
     "Trajectory",
+    "Transition",
     "learn",
     "rollout",
     "run",

@@ -1,7 +1,7 @@
-"""What a policy earns in an episode on average, exactly: the distribution over states, pushed forward.
+"""The exact expected reward of a policy in an episode, by propagating the distribution over states.
 
-Sample efficiency compares a learner's reward with the oracle's *expected* reward for the same goal, so that a lucky
-or an unlucky draw of starts does not count.
+Sample efficiency compares a learner's reward with the oracle's *expected* reward for the same goal, so that the draw of
+starts does not matter.
 """
 
 from __future__ import annotations
@@ -17,9 +17,17 @@ Ints = NDArray[np.int64]
 
 
 def expected_reward(task: Task, policy: Ints, goal: int, steps: int, start: int | None = None) -> float:
-    """The expected total reward of an episode of `steps` steps towards `goal`, goal rewards included.
+    """The expected total reward of an episode, goal rewards included.
 
-    `policy` (S,) is the action at each state. Starts are uniform, as in the task, or all `start`.
+    Args:
+        task: the world and its protocol.
+        policy: (S,) the action at each state.
+        goal: of the episode.
+        steps: length of the episode.
+        start: of every trip; None for uniform starts, as in the task.
+
+    Returns:
+        The expectation over starts and outcomes.
 
     >>> from fwrl.oracle import optimum
     >>> from fwrl.worlds import load_world

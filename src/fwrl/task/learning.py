@@ -1,8 +1,8 @@
-"""Learning in episodic Gymnasium goal environments, ours and others'.
+"""Learning in episodic Gymnasium goal environments.
 
-An environment is one with Dict observations `observation`, `achieved_goal` and `desired_goal`, each an integer.
-There, entering the goal pays the step's own reward plus the goal reward and ends the episode. The agent learns the
-edge into the goal with the step's own part, and then sees the arriving step of the paper's protocol.
+These have Dict observations `observation`, `achieved_goal` and `desired_goal`, each an integer. Entering the goal pays
+the step's own reward plus the goal reward and ends the episode. The agent learns the edge into the goal with the step's
+own part, and then the arriving step of the paper's protocol.
 
 >>> import gymnasium, fwrl
 >>> env = gymnasium.make("fwrl/FourRooms-v0")
@@ -26,11 +26,17 @@ from fwrl.errors import FwrlError, OptionError, PositiveCycleError
 
 @dataclass(frozen=True, eq=False)
 class Learning:
-    """What learning came to, an entry per finished episode."""
+    """The E episodes that ended during learning.
 
-    reward: NDArray[np.float64]  # (E,) the environment's own, goal reward included
-    steps: NDArray[np.int64]  # (E,)
-    success: NDArray[np.bool_]  # (E,)
+    Attributes:
+        reward: (E,) summed reward of the environment, goal reward included.
+        steps: (E,) number of steps.
+        success: (E,) whether the goal was reached.
+    """
+
+    reward: NDArray[np.float64]
+    steps: NDArray[np.int64]
+    success: NDArray[np.bool_]
 
 
 def learn(
@@ -42,10 +48,19 @@ def learn(
     goal_reward: float = 0.0,
     progress_bar: bool = False,
 ) -> Learning:
-    """Let `agent` learn in `env` for `total_timesteps` steps. Same seed, same result.
+    """Let an agent learn in a Gymnasium goal environment. The same seed gives the same result.
 
-    The step's own reward is `info["path_reward"]`. An environment that does not report it is taken to pay
-    `goal_reward` on top of it where the goal is reached.
+    Args:
+        agent: with the environment's numbers of states and actions.
+        env: Dict observations with integers under "observation" and "desired_goal", Discrete actions. The step's own
+            reward is `info["path_reward"]`, where the environment reports it.
+        total_timesteps: number of steps.
+        seed: of the environment's first reset.
+        goal_reward: included in the reward of reaching the goal, where `info` does not report the path reward.
+        progress_bar: True to show one.
+
+    Returns:
+        Rewards, lengths and successes of the episodes that ended.
     """
     if total_timesteps < 1:
         raise OptionError(f"expected at least one step, got {total_timesteps}")
@@ -65,8 +80,8 @@ def learn(
             agent.observe(state, action, float(path_reward), next_state)
         except PositiveCycleError as error:
             raise PositiveCycleError(
-                f"{str(error).partition(';')[0]}; if the environment pays for reaching the goal, say how much "
-                "with goal_reward, or let it report each step's own part as info['path_reward']"
+                f"{str(error).partition(';')[0]}; if the environment pays for reaching the goal, pass the amount "
+                "as goal_reward, or report each step's own part as info['path_reward']"
             ) from error
         episode_reward += float(reward)
         episode_steps += 1
@@ -84,7 +99,7 @@ def learn(
 
 
 def _check_fit(agent: Agent, env: Any) -> None:
-    """Refuse what is not a goal environment of the agent's size, as far as its spaces tell."""
+    """Require a goal environment with the agent's actions, as far as its spaces tell."""
     spaces = getattr(getattr(env, "observation_space", None), "spaces", {})
     actions = getattr(env, "action_space", None)
     if not {"observation", "desired_goal"} <= set(spaces):

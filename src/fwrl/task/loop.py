@@ -1,7 +1,7 @@
-"""The compiled loop: steps of an episode of the paper's protocol, for any agent.
+"""The paper's protocol as a compiled loop, for any agent.
 
-An episode may be run whole or in slices, each going on where the last one stopped. `rollout` in the module beside this
-one is the same loop in Python; tests hold all of them to the same trajectory, bit for bit.
+An episode may be run whole or in slices that continue each other. `task.rollout` is the same loop in Python; tests
+compare the trajectories of both, bit for bit.
 """
 
 from __future__ import annotations
@@ -21,17 +21,21 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+TRAVELLED, SHORTEST = 0, 1  # positions in `Place.trip`
+REWARD = 0  # position in `Record.totals`
+
+
 class Place(NamedTuple):
-    """Where an unfinished episode stands."""
+    """The position in an unfinished episode."""
 
     state: Ints  # (1,)
-    trip: Floats  # (2,) distance travelled since the trip began, shortest distance it could take
+    trip: Floats  # (2,) of the current trip: distance travelled at TRAVELLED, its shortest distance at SHORTEST
 
 
 class Record(NamedTuple):
-    """What a slice of an episode writes down: visits always, steps where there is room for them."""
+    """What a slice of an episode records: visits always, steps only where the arrays have room for them."""
 
-    totals: Floats  # (1,) reward
+    totals: Floats  # (1,) summed reward at REWARD
     visit_distance: Floats  # (T,) travelled on each completed trip
     visit_shortest: Floats  # (T,) shortest distance of each
     state: Ints  # (T,) or empty
@@ -42,7 +46,7 @@ class Record(NamedTuple):
 
 
 def blank_record(steps: int, trace: bool) -> Record:
-    """Room for `steps` steps."""
+    """An empty record of up to `steps` steps; `trace` to record each of them."""
     T = steps if trace else 0
     ints = [np.zeros(T, np.int64) for _ in range(3)]
     return Record(
@@ -59,7 +63,7 @@ def blank_record(steps: int, trace: bool) -> Record:
 
 @compiled
 def draw_outcome(world: OutcomeTables, pair: int, dynamics: np.random.Generator) -> int:
-    """Which of the outcomes of `pair` happens; a certain one draws nothing."""
+    """Draw one of the outcomes of `pair`; a certain outcome draws no random number."""
     o = world.first[pair]
     last = world.first[pair + 1] - 1
     if o < last:
@@ -71,12 +75,12 @@ def draw_outcome(world: OutcomeTables, pair: int, dynamics: np.random.Generator)
 
 @compiled
 def draw_start(setup: Setup, starts: np.random.Generator) -> int:
-    """Where the next trip begins."""
+    """Draw the start of a trip."""
     return int(setup.starts[one_of(len(setup.starts), starts)])
 
 
 def begin_trip(setup: Setup, s: int) -> Place:
-    """A trip from `s`, not a step of it taken."""
+    """The position at the start of a trip from `s`."""
     return Place(np.array([s], np.int64), np.array([0.0, setup.to_goal[s]]))
 
 
@@ -93,11 +97,11 @@ def _run_steps(
     learn: bool,
     record: Record,
 ) -> tuple[int, int, int]:
-    """Take `steps` steps on from `place`; (steps taken, visits, LEARNED or what `observe` said of the last step)."""
+    """Take up to `steps` steps from `place`; (steps taken, visits, what `observe` returned last)."""
     A = (len(world.first) - 1) // len(setup.arrives)
     s = place.state[0]
-    travelled = place.trip[0]
-    shortest = place.trip[1]
+    travelled = place.trip[TRAVELLED]
+    shortest = place.trip[SHORTEST]
     visits = 0
     taken = 0
     verdict = LEARNED
@@ -112,7 +116,7 @@ def _run_steps(
             r = world.reward[o]
             next_s = world.next_state[o]
             travelled += world.length[o]
-        record.totals[0] += r
+        record.totals[REWARD] += r
         if len(record.state) > 0:
             record.state[taken] = s
             record.action[taken] = a
@@ -134,8 +138,8 @@ def _run_steps(
             shortest = setup.to_goal[next_s]
         s = next_s
     place.state[0] = s
-    place.trip[0] = travelled
-    place.trip[1] = shortest
+    place.trip[TRAVELLED] = travelled
+    place.trip[SHORTEST] = shortest
     return taken, visits, verdict
 
 

@@ -1,4 +1,4 @@
-"""The readable loop: the paper's protocol a step at a time, to trace, extend and learn from.
+"""The paper's protocol in Python, one step at a time, to read, trace and extend.
 
 >>> from fwrl.agents import make_agent
 >>> from fwrl.task.task import Task
@@ -21,8 +21,18 @@ from fwrl.task.loop import draw_outcome, draw_start
 from fwrl.task.task import Task, episode_streams, goal_stream
 
 
-class Step(NamedTuple):
-    """One step of an agent in a task."""
+class Transition(NamedTuple):
+    """One step of an agent in a task.
+
+    Attributes:
+        episode: its number.
+        goal: of the episode.
+        state: where the step began.
+        action: that was taken.
+        reward: the step's own, on the arriving step the goal reward.
+        next_state: where it ended; after the arriving step a new start.
+        arrived: whether this is the arriving step, taken on the goal.
+    """
 
     episode: int
     goal: int
@@ -44,8 +54,25 @@ def rollout(
     start: int | None = None,
     learn: bool = True,
     explore: bool = True,
-) -> Iterator[Step]:
-    """Let `agent` live through episodes, yielding every step after it was learned from."""
+) -> Iterator[Transition]:
+    """Run an agent step by step; each step is yielded after the agent has learned from it.
+
+    Makes the same trajectory as `run`, bit for bit.
+
+    Args:
+        task: the world and its protocol.
+        agent: of the world's size; it learns and its generator advances.
+        episodes: how many.
+        steps: length of an episode.
+        seed: of goals, starts and dynamics; the same for every agent.
+        goal: of every episode; None to draw one for each.
+        start: of every trip; None to draw.
+        learn: False to leave the agent's tables unchanged.
+        explore: False to act greedily.
+
+    Yields:
+        One `Transition` for every step.
+    """
     world = task.world
     task.check_fit(agent.n_states, agent.n_actions, episodes, steps)
     goals = goal_stream(seed)
@@ -66,7 +93,7 @@ def rollout(
                 r, next_s = float(world.tables.reward[o]), int(world.tables.next_state[o])
             if learn:
                 agent.observe(s, a, r, next_s, arrived)
-            yield Step(episode, g, s, a, r, next_s, arrived)
+            yield Transition(episode, g, s, a, r, next_s, arrived)
             if arrived and not task.respawn:
                 break
             s = next_s

@@ -1,4 +1,4 @@
-"""Runs: an agent lives through episodes of a task, and what came of it.
+"""Runs of an agent through episodes of a task, and their results.
 
 >>> import fwrl
 >>> world = fwrl.load_world("four-rooms")
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import Agent
 from fwrl.agents.verbs import LEARNED
 from fwrl.errors import PositiveCycleError
-from fwrl.task.loop import Record, begin_trip, blank_record, draw_start, run_steps
+from fwrl.task.loop import REWARD, Record, begin_trip, blank_record, draw_start, run_steps
 from fwrl.task.task import GOAL_REWARD, Task, episode_streams, goal_stream
 from fwrl.worlds import World, load_world
 
@@ -29,7 +29,16 @@ Ints = NDArray[np.int64]
 
 
 class Trajectory(NamedTuple):
-    """Every step of a run, in order."""
+    """The N steps of a run, in order.
+
+    Attributes:
+        episode: (N,) number of the episode.
+        state: (N,) where the step began.
+        action: (N,) that was taken.
+        reward: (N,) the step's own, on arriving steps the goal reward.
+        next_state: (N,) where it ended; after an arriving step a new start.
+        arrived: (N,) whether this is an arriving step, taken on the goal.
+    """
 
     episode: Ints
     state: Ints
@@ -40,7 +49,19 @@ class Trajectory(NamedTuple):
 
 
 class Episode(NamedTuple):
-    """What one episode came to. Distances are summed over its completed visits."""
+    """The result of one episode.
+
+    Attributes:
+        goal: of the episode.
+        reward: summed, goal rewards included.
+        distance: travelled on completed visits.
+        shortest: sum of the shortest distances of these visits.
+        visits: number of times the agent arrived.
+        steps: number of steps taken.
+        visit_distance: (visits,) distance travelled on each visit.
+        visit_shortest: (visits,) shortest distance of each.
+        record: what the compiled loop wrote.
+    """
 
     goal: int
     reward: float
@@ -48,22 +69,34 @@ class Episode(NamedTuple):
     shortest: float
     visits: int
     steps: int
-    visit_distance: Floats  # (visits,)
-    visit_shortest: Floats  # (visits,)
+    visit_distance: Floats
+    visit_shortest: Floats
     record: Record
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What a run came to, an entry per episode."""
+    """The result of a run of E episodes.
 
-    goal: Ints  # (E,)
-    reward: Floats  # (E,) goal rewards included
-    distance: Floats  # (E,) travelled on completed visits
-    shortest: Floats  # (E,) sum of their shortest distances
-    visits: Ints  # (E,)
-    steps: Ints  # (E,) taken
-    visit_distance: Floats  # (sum of visits,) the same, visit by visit
+    Attributes:
+        goal: (E,) goal of each episode.
+        reward: (E,) summed reward, goal rewards included.
+        distance: (E,) travelled on completed visits.
+        shortest: (E,) sum of the shortest distances of these visits.
+        visits: (E,) number of times the agent arrived.
+        steps: (E,) number of steps taken.
+        visit_distance: (sum of visits,) distance travelled on each visit.
+        visit_shortest: (sum of visits,) shortest distance of each.
+        trajectory: every step, where asked for.
+    """
+
+    goal: Ints
+    reward: Floats
+    distance: Floats
+    shortest: Floats
+    visits: Ints
+    steps: Ints
+    visit_distance: Floats
     visit_shortest: Floats
     trajectory: Trajectory | None = None
 
@@ -83,15 +116,29 @@ def run(
     explore: bool = True,
     trajectory: bool = False,
 ) -> Result:
-    """Let `agent` live through `episodes` of `steps` steps each, compiled; what came of it.
+    """Run an agent through episodes of the paper's protocol, in a compiled loop.
 
-    `world` may also be a world's name, or a `Task`, which then says what the goal pays and when an episode ends.
-    Goals and starts are drawn by `seed`, the same for every agent, unless `goal` or `start` fixes them.
+    Args:
+        world: a world, its name, or a `Task`, which has its own `goal_reward` and `goal_threshold`.
+        agent: of the world's size; it learns and its generator advances.
+        episodes: how many.
+        steps: length of an episode.
+        seed: of goals, starts and dynamics; the same for every agent.
+        goal: of every episode; None to draw one for each.
+        start: of every trip; None to draw.
+        goal_reward: paid by the arriving step.
+        goal_threshold: states within this distance of the goal arrive.
+        learn: False to leave the agent's tables unchanged.
+        explore: False to act greedily.
+        trajectory: True to record every step.
+
+    Returns:
+        Rewards, distances and visits of each episode.
     """
     if isinstance(world, str):
         world = load_world(world)
     task = world if isinstance(world, Task) else Task(world, goal_reward=goal_reward, goal_threshold=goal_threshold)
-    lived = list(
+    done = list(
         run_episodes(
             task,
             agent,
@@ -105,7 +152,7 @@ def run(
             trajectory=trajectory,
         )
     )
-    return summarise(lived, trajectory)
+    return summarise(done, trajectory)
 
 
 def run_episodes(
@@ -121,7 +168,23 @@ def run_episodes(
     explore: bool = True,
     trajectory: bool = False,
 ) -> Iterator[Episode]:
-    """The same, an episode at a time, for whoever wants to watch."""
+    """Run an agent as `run` does, one episode at a time.
+
+    Args:
+        task: the world and its protocol.
+        agent: of the world's size; it learns and its generator advances.
+        episodes: how many.
+        steps: length of an episode.
+        seed: of goals, starts and dynamics; the same for every agent.
+        goal: of every episode; None to draw one for each.
+        start: of every trip; None to draw.
+        learn: False to leave the agent's tables unchanged.
+        explore: False to act greedily.
+        trajectory: True to record every step.
+
+    Yields:
+        The result of each episode when it has ended.
+    """
     world = task.world
     task.check_fit(agent.n_states, agent.n_actions, episodes, steps)
     loop = run_steps.of(agent.verbs)
@@ -148,13 +211,13 @@ def run_episodes(
         )
         if verdict != LEARNED:
             raise PositiveCycleError(
-                f"episode {episode}, step {taken}: the world {world.name!r} has a cycle that gains "
-                "reward, where values have no bound"
+                f"episode {episode}, step {taken}: the world {world.name!r} has a positive cycle, so its values "
+                "have no bound"
             )
         distance, shortest = record.visit_distance[:visits], record.visit_shortest[:visits]
         yield Episode(
             g,
-            float(record.totals[0]),
+            float(record.totals[REWARD]),
             float(distance.sum()),
             float(shortest.sum()),
             visits,
@@ -165,23 +228,33 @@ def run_episodes(
         )
 
 
-def summarise(lived: list[Episode], trajectory: bool = False) -> Result:
-    """The result of a run from its episodes."""
+def summarise(episodes: list[Episode], trajectory: bool = False) -> Result:
+    """The result of a run.
+
+    Args:
+        episodes: those of `run_episodes`, in order.
+        trajectory: True to include every step; the episodes must have recorded them.
+
+    Returns:
+        What `run` returns.
+    """
     empty = np.zeros(0)
     return Result(
-        np.array([e.goal for e in lived], dtype=np.int64),
-        np.array([e.reward for e in lived]),
-        np.array([e.distance for e in lived]),
-        np.array([e.shortest for e in lived]),
-        np.array([e.visits for e in lived], dtype=np.int64),
-        np.array([e.steps for e in lived], dtype=np.int64),
-        np.concatenate([empty, *(e.visit_distance for e in lived)]),
-        np.concatenate([empty, *(e.visit_shortest for e in lived)]),
-        _trajectory(lived) if trajectory else None,
+        np.array([e.goal for e in episodes], dtype=np.int64),
+        np.array([e.reward for e in episodes]),
+        np.array([e.distance for e in episodes]),
+        np.array([e.shortest for e in episodes]),
+        np.array([e.visits for e in episodes], dtype=np.int64),
+        np.array([e.steps for e in episodes], dtype=np.int64),
+        np.concatenate([empty, *(e.visit_distance for e in episodes)]),
+        np.concatenate([empty, *(e.visit_shortest for e in episodes)]),
+        _trajectory(episodes) if trajectory else None,
     )
 
 
-def _trajectory(lived: list[Episode]) -> Trajectory:
-    episode = np.repeat(np.arange(len(lived)), [e.steps for e in lived])
-    columns = [np.concatenate([getattr(e.record, name)[: e.steps] for e in lived]) for name in Trajectory._fields[1:]]
+def _trajectory(episodes: list[Episode]) -> Trajectory:
+    episode = np.repeat(np.arange(len(episodes)), [e.steps for e in episodes])
+    columns = [
+        np.concatenate([getattr(e.record, name)[: e.steps] for e in episodes]) for name in Trajectory._fields[1:]
+    ]
     return Trajectory(episode, *columns)

@@ -1,8 +1,8 @@
-"""The paper's protocol: a goal for each episode, a reward for reaching it, and a fresh start after that.
+"""The paper's protocol: a goal for each episode, a reward for reaching it, and then a new random start.
 
-Reaching the goal takes two steps. Entering the goal cell is an ordinary step with an ordinary reward; the step
-taken *on* it, whatever the action, pays R_goal and moves the agent to a fresh random start. So the edge into the
-goal is learned and the jump is not. Goals and starts are drawn from pairs of states that reach each other.
+Reaching the goal takes two steps. Entering it is an ordinary step with an ordinary reward. The step taken *on* it,
+whatever the action, pays R_goal and moves the agent to a random start. The edge into the goal is learned, the jump is
+not. Goals and starts are drawn from pairs of states that reach each other.
 """
 
 from __future__ import annotations
@@ -21,15 +21,21 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 GOAL_REWARD = 10.0
-REMEMBERED = 64 * 2**20  # bytes of set-ups kept for goals that come back
+CACHED = 64 * 2**20  # bytes of set-ups kept for goals that come back
 
 
 class Setup(NamedTuple):
-    """What one goal means for the states: compiled loops read it."""
+    """What compiled loops need of one goal.
 
-    arrives: NDArray[np.bool_]  # (S,) whether a step taken here is the arriving one
-    to_goal: Floats  # (S,) shortest distance to where one arrives
-    starts: Ints  # where trips may begin
+    Attributes:
+        arrives: (S,) whether a step taken at a state is the arriving one.
+        to_goal: (S,) shortest distance to a state that arrives.
+        starts: states at which trips may begin.
+    """
+
+    arrives: NDArray[np.bool_]
+    to_goal: Floats
+    starts: Ints
 
 
 class Streams(NamedTuple):
@@ -42,8 +48,14 @@ class Streams(NamedTuple):
 class Task:
     """A world plus the paper's protocol.
 
-    States within `goal_threshold` of the goal, by the world's distance, arrive. With `respawn=False` an episode
-    ends on arriving, as in the paper's H-maze.
+    Args:
+        world: in which agents act.
+        goal_reward: paid by the arriving step; above every ordinary reward.
+        goal_threshold: states within this distance of the goal arrive.
+        respawn: False to end an episode on arriving, as in the paper's H-maze.
+
+    Attributes:
+        sampler: draws goals and starts.
 
     >>> from fwrl.worlds import load_world
     >>> task = Task(load_world("four-rooms"))
@@ -63,33 +75,56 @@ class Task:
         self.goal_reward = checked_goal_reward(world, goal_reward)
         self.goal_threshold = float(goal_threshold)
         self.respawn = respawn
-        self.trips = GoalSampler(world, self.goal_threshold)
+        self.sampler = GoalSampler(world, self.goal_threshold)
         self._setups: OrderedDict[int, Setup] = OrderedDict()
 
     def draw_goal(self, rng: np.random.Generator, start: int | None = None) -> int:
-        """A goal, uniform over those that some trip, or one from `start`, can reach."""
+        """Draw a goal, uniformly over those that can be reached.
+
+        Args:
+            rng: draws it.
+            start: from which it must be reachable; None for any.
+
+        Returns:
+            The goal, a state.
+        """
         if start is None:
-            return self.trips.draw_goal(rng)
+            return self.sampler.draw_goal(rng)
         self._check_start(start)
-        return self.trips.draw(rng, start=start)[1]
+        return self.sampler.draw(rng, start=start)[1]
 
     def setup(self, goal: int, start: int | None = None) -> Setup:
-        """What `goal` means for the states; with `start` every trip begins there."""
+        """What compiled loops need of one goal.
+
+        Args:
+            goal: a state.
+            start: of every trip; None for all states that can reach the goal and be reached from it.
+
+        Returns:
+            The set-up; those of recent goals are cached.
+        """
         if goal not in self._setups:
             self._setups[goal] = self._make_setup(goal)
             size = sum(part.nbytes for part in self._setups[goal])
-            while len(self._setups) > max(1, REMEMBERED // size):
+            while len(self._setups) > max(1, CACHED // size):
                 self._setups.popitem(last=False)
         self._setups.move_to_end(goal)
         if start is None:
-            self.trips.check_goal(goal)
+            self.sampler.check_goal(goal)
             return self._setups[goal]
         self._check_start(start)
-        self.trips.check(start, goal)
+        self.sampler.check(start, goal)
         return self._setups[goal]._replace(starts=np.array([start], dtype=np.int64))
 
     def check_fit(self, n_states: int, n_actions: int, episodes: int, steps: int) -> None:
-        """Refuse an agent of another size than the world's, and runs in which nothing happens."""
+        """Raise `OptionError` for an agent of another size than the world's, or a run without steps.
+
+        Args:
+            n_states: the agent's.
+            n_actions: the agent's.
+            episodes: of the run.
+            steps: of an episode.
+        """
         world = self.world
         if (n_states, n_actions) != (world.n_states, world.n_actions):
             raise OptionError(
@@ -104,13 +139,13 @@ class Task:
             raise FwrlError(f"expected a start from 0 to {self.world.n_states - 1}, got {start}")
 
     def _make_setup(self, goal: int) -> Setup:
-        arrival = self.trips.arrival(goal)
+        arrival = self.sampler.arrival(goal)
         to_goal = self.world.distances_to(*arrival)
-        return Setup(to_goal == 0, to_goal, self.trips.starts(goal))
+        return Setup(to_goal == 0, to_goal, self.sampler.starts(goal))
 
 
 def checked_goal_reward(world: World, goal_reward: float) -> float:
-    """The goal reward, if it is the highest there is, as the paper assumes."""
+    """The goal reward as a float; TaskError unless it is above every ordinary reward, as the paper assumes."""
     best = float(world.tables.reward.max())
     if not best < goal_reward < np.inf:
         raise TaskError(
@@ -121,12 +156,13 @@ def checked_goal_reward(world: World, goal_reward: float) -> float:
 
 
 def goal_stream(seed: int) -> np.random.Generator:
-    """The generator of an experiment's goals."""
+    """The generator of a run's goals."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
 
 
 def episode_streams(seed: int, episode: int) -> Streams:
-    """The other two generators, anew for each episode: how often one agent respawns leaves the next
-    episode's starts alone, so every agent meets the same ones.
+    """The other two generators, new ones for each episode.
+
+    The number of starts drawn in one episode therefore does not change those of the next: every agent gets the same.
     """
     return Streams(*(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(kind, episode))) for kind in (1, 2)))

@@ -1,9 +1,8 @@
-"""The catalogue: every world that goes by a name.
+"""The catalogue: worlds by name.
 
-A text map in `maps/` is a built-in world; a name may also follow a pattern (`maze-21x21-7`,
-`four-rooms-32`), be the path of a map file, or have been registered, by a call to
-`register_world` or by an installed package's entry point in the group `fwrl.worlds`, whose object
-is a function that returns a `World`.
+A name is that of a built-in text map in `maps/`, matches a pattern (`maze-21x21-7`, `four-rooms-32`,
+`gymnasium:ID`), is the path of a map file, or was registered: by `register_world`, or by an installed
+package's entry point in the group `fwrl.worlds`, which names a function that returns a `World`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ READERS: dict[str, Callable[..., World]] = {".txt": read_map, ".map": read_movin
 
 
 class WorldInfo(NamedTuple):
-    """What the catalogue says about a world; a pattern of names has no number of states."""
+    """A world's name, description and number of states; None for a pattern of names."""
 
     name: str
     description: str
@@ -69,10 +68,15 @@ _PATTERNS = (
 
 
 def load_world(name_or_path: str | Path, **options: Any) -> World:
-    """The world of a name, or of the map file (`.txt` or MovingAI's `.map`) at a path.
+    """Load a world by name, or from a map file.
 
-    `options` go to whatever builds the world: `step_reward` to all of ours, `wind` and `moves` to
-    text maps, `moves` to MovingAI maps, `loops` to mazes.
+    Args:
+        name_or_path: A name (see `describe_worlds`), or the path of a text map (`.txt`) or MovingAI map (`.map`).
+        **options: Options of the world's builder: `step_reward` of all built-in worlds, `wind` and `moves` of
+            text maps, `moves` of MovingAI maps, `loops` of mazes.
+
+    Returns:
+        The world.
 
     >>> load_world("windy-four-rooms", wind=0.5)
     World('windy-four-rooms', 68 states, 4 actions)
@@ -92,7 +96,12 @@ def load_world(name_or_path: str | Path, **options: Any) -> World:
 
 
 def register_world(name: str, factory: Callable[..., World], description: str = "") -> None:
-    """Make the world that `factory(**options)` returns known by `name`.
+    """Register a world under a name for `load_world`.
+
+    Args:
+        name: The name; not that of a built-in world.
+        factory: Called as `factory(**options)`; returns a `World`.
+        description: One line for listings; the first line of the factory's docstring by default.
 
     >>> from fwrl.worlds.grid import from_map
     >>> register_world("corridor", lambda length=5: from_map("." * length, "corridor"), "A line")
@@ -105,7 +114,10 @@ def register_world(name: str, factory: Callable[..., World], description: str = 
 
 
 def world_names() -> list[str]:
-    """Every name that `load_world` knows, patterns and paths aside.
+    """The names of all built-in and registered worlds.
+
+    Returns:
+        The names in alphabetical order, without patterns.
 
     >>> "h-maze" in world_names()
     True
@@ -115,7 +127,10 @@ def world_names() -> list[str]:
 
 
 def describe_worlds() -> Iterator[WorldInfo]:
-    """Every named world with its description and number of states, then the patterns of names.
+    """Describe every named world, then the patterns of names. A world that cannot be built gives a warning.
+
+    Yields:
+        Name, description and number of states of each.
 
     >>> ("four-rooms", 68) in [(world.name, world.states) for world in describe_worlds()]
     True
@@ -135,7 +150,7 @@ def describe_worlds() -> Iterator[WorldInfo]:
 
 
 def _factory(name: str) -> Callable[..., World] | None:
-    """What builds the world called `name`; None where nothing is called so."""
+    """The function that builds the world called `name`; None for an unknown name."""
     if name in _maps():
         return partial(read_map, _maps()[name])
     for pattern in _PATTERNS:

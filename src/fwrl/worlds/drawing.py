@@ -1,7 +1,7 @@
-"""Drawings of worlds: text for the terminal, pixels for rendering.
+"""Drawings of worlds, as text for the terminal and as pixels.
 
-Both lay the states out the same way: a map as it was read, other worlds by their positions,
-worlds without positions as a near-square lattice in order of state.
+States are placed as on the map; without a map, at their positions; without positions, on a nearly square
+lattice in order of state.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GLYPHS = str.maketrans("#.^v<>", "█·↑↓←→")
 
 WALL = (52, 58, 70)
 FLOOR = (240, 238, 232)
-MUD = (122, 82, 48)  # what cost 9 looks like; lower costs are mixed with floor
+MUD = (122, 82, 48)  # the colour of cost 9; lower costs are mixed with the floor's
 ARROW = (120, 160, 200)
 START = (66, 120, 214)
 GOAL = (60, 160, 84)
@@ -29,7 +29,16 @@ AGENT = (214, 62, 58)
 
 
 def draw(world: World, agent: int | None = None, goal: int | None = None, start: int | None = None) -> str:
-    """The world as text: `A` is the agent, `G` the goal, `S` the start.
+    """Draw a world as text, with `A` for the agent, `G` for the goal and `S` for the start.
+
+    Args:
+        world: The world; without a map, a description is returned instead of a drawing.
+        agent: The agent's state, or None.
+        goal: The goal's state, or None.
+        start: The start's state, or None.
+
+    Returns:
+        The lines of the drawing.
 
     >>> from fwrl.worlds import load_world
     >>> print(draw(load_world("h-maze"), start=0, goal=6))
@@ -58,7 +67,17 @@ def paint(
     goal: int | None = None,
     start: int | None = None,
 ) -> Image:
-    """(H * cell, W * cell, 3) the world as RGB pixels: agent a red disc, goal green, start blue.
+    """Draw a world as pixels: the agent is a red disc, the goal a green square, the start a blue one.
+
+    Args:
+        world: The world.
+        cell: The side of a cell in pixels, default 16.
+        agent: The agent's state, or None.
+        goal: The goal's state, or None.
+        start: The start's state, or None.
+
+    Returns:
+        (H * cell, W * cell, 3) RGB values.
 
     >>> from fwrl.worlds import load_world
     >>> paint(load_world("h-maze"), cell=8).shape
@@ -87,7 +106,7 @@ def paint(
 
 
 def _describe(world: World, marks: dict[str, int | None]) -> str:
-    """A short text on a world without a map: size, marked states, and one state's outcomes."""
+    """A description of a world without a map: size, marked states, and the outcomes of one state."""
     lines = [f"{world.name}, states: {world.n_states}, actions: {world.n_actions}"]
     if world.terminals:
         lines[0] += f", terminal states: {len(world.terminals)}"

@@ -1,9 +1,8 @@
-"""GoalSampler: which states count as arrived at a goal, and which starts go with which goals.
+"""Sampling of goals and starts.
 
-A state has arrived at g when its distance to g is at most the goal threshold, so with threshold 0
-only g itself has. Goals and starts are drawn from mutually reachable pairs: first the goal,
-uniformly over the states that have a start; then the start, uniformly over the states of the goal's
-region that have not arrived.
+A state has arrived at goal g if its distance to g is at most the goal threshold; with threshold 0, only
+g has. Goals and starts are mutually reachable. The goal is uniform over the states that have a start;
+the start is uniform over the states of the goal's region that have not arrived.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ Ints = NDArray[np.int64]
 
 
 class GoalSampler:
-    """The trips that a world allows when arriving means coming within `threshold` of the goal.
+    """Draws goals and starts of a world where arriving means coming within `threshold` of the goal.
 
     >>> from fwrl.worlds import load_world
-    >>> trips = GoalSampler(load_world("h-maze"), threshold=1.0)
-    >>> trips.arrived(np.array([0, 2, 4]), np.array([0, 0, 0])).tolist()
+    >>> sampler = GoalSampler(load_world("h-maze"), threshold=1.0)
+    >>> sampler.arrived(np.array([0, 2, 4]), np.array([0, 0, 0])).tolist()
     [True, True, False]
     """
 
@@ -62,19 +61,19 @@ class GoalSampler:
         return result
 
     def starts(self, goal: int) -> Ints:
-        """The states that trips to `goal` are drawn to begin at, in order; often all but `goal`."""
+        """The possible starts of trips to `goal`, in order; often all states but `goal`."""
         region = self._region(goal)
         return region[~np.isin(region, self.arrival(goal))]
 
     def draw_goal(self, rng: np.random.Generator) -> int:
-        """A goal, uniform over those that have a start."""
+        """Draw a goal, uniformly over those that have a start."""
         while True:
             goal = int(self.goals[int(rng.random() * len(self.goals))])
             if len(self.starts(goal)):
                 return goal
 
     def draw(self, rng: np.random.Generator, start: int | None = None, goal: int | None = None) -> tuple[int, int]:
-        """A start and a goal; what is given is kept, the rest drawn to match it."""
+        """A start and a goal; what is not given is drawn to match what is."""
         if start is not None and goal is not None:
             self.check(start, goal)
             return start, goal
@@ -97,7 +96,7 @@ class GoalSampler:
         )
 
     def check_goal(self, goal: int) -> None:
-        """Refuse a goal that no trip is drawn to."""
+        """Raise an error if `goal` has no start."""
         if len(self.starts(goal)) == 0:
             raise TaskError(
                 f"expected a goal that some state{self._apart} can reach and return from, got "
@@ -105,17 +104,17 @@ class GoalSampler:
             )
 
     def check(self, start: int, goal: int) -> None:
-        """Refuse a trip that is over before it begins, or cannot end."""
+        """Raise an error if `start` has arrived at `goal` already, or cannot reach it."""
         if start in self.arrival(goal):
             raise TaskError(
-                f"expected a start that has not arrived at the goal yet, got {self._name(start)} "
-                f"for the goal {self._name(goal)}; choose two states{self._apart or ' that differ'}"
+                f"the start, {self._name(start)}, has arrived at the goal, {self._name(goal)}, already; "
+                f"choose two states{self._apart or ' that differ'}"
             )
         together = self._world.regions[start] == self._world.regions[goal]
         if not together and goal in self._world.out_of_reach(start):
             raise TaskError(
-                f"expected a goal within reach of the start, got {self._name(goal)}, which nothing "
-                f"leads to from {self._name(start)}; world.out_of_reach(start) lists all such goals"
+                f"the goal, {self._name(goal)}, cannot be reached from the start, {self._name(start)}; "
+                "world.out_of_reach(start) lists all such goals"
             )
 
     def _region(self, state: int) -> Ints:

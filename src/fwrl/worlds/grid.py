@@ -1,14 +1,14 @@
 """Grid worlds from text maps.
 
-Legend: `#` wall, `.` floor, `^ v < >` floor with wind, `1` to `9` floor whose every step costs
+Legend: `#` wall, `.` floor, `^ v < >` floor with wind, `1` to `9` floor from which every step costs
 that many times the step reward. Outside the map is wall. A state is a floor cell, numbered row by
-row from the top left; its position is (x, y) with the origin top left. Leading lines that start
-with `;` are comments, and the first of them describes the world.
+row from the top left; its position is (x, y) with the origin at the top left. Leading lines that start
+with `;` are comments; the first of them describes the world.
 
-One step is a pipeline: the action's move, then, on leaving a windy cell and with probability
-`wind`, one move of the wind; each move is blocked by walls. So every step goes along the grid.
-(The paper's authors add both displacements and test only the final cell.) A step that bumps into
-a wall stays and pays like any other step taken from its cell.
+A step is the action's move and then, from a windy cell with probability `wind`, one move of the wind.
+Walls block each move, so every step goes along the grid. (The paper's authors add both displacements
+and test only the final cell.) A step into a wall stays and has the same reward as any other step from
+its cell.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ DIRECTIONS = {
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """A map: its text, and per cell what the text means."""
+    """A map: its text, and the meaning of each cell."""
 
     rows: tuple[str, ...]
     states: Ints  # (H, W) the state of each cell, -1 for walls
@@ -66,7 +66,7 @@ class Grid:
 
 
 def parse_grid(lines: Sequence[str], source: str) -> Grid:
-    """The grid that `lines` draw; `source` is what errors call them.
+    """The grid of the map in `lines`; errors name it `source`.
 
     >>> parse_grid([".#", "v3"], "tiny").states
     array([[ 0, -1],
@@ -139,10 +139,10 @@ def grid_world(
     wind: float = WIND,
     moves: MoveSet = "four",
 ) -> World:
-    """The world on a grid, with four moves or with octile ones.
+    """The world of a grid, with four moves or octile moves.
 
-    Octile moves add the diagonals: sqrt 2 long, sqrt 2 step rewards dear, and free only where
-    both straight cells beside them are.
+    Octile moves add diagonals, of length sqrt 2 and sqrt 2 times the step reward; a diagonal is blocked
+    unless both straight cells beside it are floor.
     """
     if not math.isfinite(step_reward):
         raise OptionError(f"expected a finite step_reward, got {step_reward}")
@@ -170,7 +170,7 @@ def grid_world(
 
 
 def _moved(grid: Grid, names: Sequence[str]) -> Ints:
-    """(S, A) where each action's move leads without wind: into the cell, or nowhere."""
+    """(S, A) the state after each action's move without wind; the same state where the move is blocked."""
     y, x = grid.cells
     walled = np.pad(grid.states, 1, constant_values=-1)
     moved = np.empty((len(y), len(names)), dtype=np.int64)
@@ -185,7 +185,7 @@ def _moved(grid: Grid, names: Sequence[str]) -> Ints:
 
 
 def _blown(moved: Ints, reward: NDArray[np.float64], force: NDArray[np.int8], wind: float) -> Listed:
-    """The outcomes of every action: its move, and where `force` blows perhaps one move more."""
+    """The outcomes of every action: its move, and with probability `wind` one more move in direction `force`."""
     states = np.arange(len(moved))
     windy = np.flatnonzero(force >= 0)
     calm = _certain(states, moved, reward)

@@ -1,8 +1,7 @@
-"""The lines of a text file, and where in them something is wrong.
+"""The lines of a text file, and errors that name a place in it.
 
-Maps and scenarios are written by hand and by many programs, so both line endings and trailing
-blank lines are welcome; everything else that is odd is an error that names source, line and
-column, counted from 1.
+Both line endings and trailing blank lines are accepted, since maps and scenarios are written by hand
+and by many programs. Any other fault is an error that names source, line and column, counted from 1.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a file, which must be there and be UTF-8 text."""
+    """The lines of a UTF-8 text file."""
     if path.is_dir():
         raise FwrlError(f"expected a file, {path} is a folder")
     try:

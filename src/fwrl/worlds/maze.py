@@ -1,8 +1,8 @@
-"""Worlds drawn by a program: random mazes and four rooms of any size.
+"""Generated worlds: random mazes and four rooms of any size.
 
-A maze is a lattice of cells with walls between them. A random spanning tree of the lattice (least
-random weights) makes it connected with exactly one path between any two cells; opening some of
-the remaining walls adds loops, so that there are shorter and longer ways.
+A maze is a lattice of cells with walls between them. A random spanning tree of the lattice (the minimum
+spanning tree of random weights) gives exactly one path between any two cells. Opening some of the
+remaining walls adds loops, so that pairs of cells have several paths of different lengths.
 """
 
 from __future__ import annotations
@@ -24,9 +24,17 @@ def random_maze(
     loops: float = 0.1,
     step_reward: float = STEP_REWARD,
 ) -> World:
-    """A connected maze of `width` x `height` cells, outer walls included; same seed, same maze.
+    """A connected random maze; the same seed gives the same maze.
 
-    `loops` is the share of the walls between cells, left by the spanning tree, that are opened.
+    Args:
+        width: Width in cells, outer walls included; odd, at least 3.
+        height: Height in cells, outer walls included; odd, at least 3.
+        seed: The seed, at least 0.
+        loops: The share of the walls left by the spanning tree that are opened, default 0.1.
+        step_reward: The reward of every step, default -2.5e-4.
+
+    Returns:
+        The world `maze-WIDTHxHEIGHT-SEED`.
 
     >>> maze = random_maze(21, 21, seed=7)
     >>> maze.name, int(maze.regions.max())
@@ -36,7 +44,7 @@ def random_maze(
         if side < 3 or side % 2 == 0:
             raise OptionError(
                 f"expected an odd width and height of at least 3, got {width} x {height}: "
-                "cells and the walls between them take turns"
+                "cells and the walls between them alternate"
             )
     if width * height == 9:
         raise OptionError("expected a maze of at least two cells, such as 5 x 3, got 3 x 3")
@@ -54,9 +62,14 @@ def random_maze(
 
 
 def four_rooms(size: int, *, step_reward: float = STEP_REWARD) -> World:
-    """Four rooms inside `size` x `size` cells: a cross of walls with four doors, and a wall around.
+    """Four rooms: a cross of walls with four doors, and a wall around it.
 
-    `four_rooms(9)` is the 11 x 11 map of the paper.
+    Args:
+        size: The side of the square inside the outer wall, in cells, at least 3; 9 is the map of the paper.
+        step_reward: The reward of every step, default -2.5e-4.
+
+    Returns:
+        The world `four-rooms-SIZE`.
 
     >>> four_rooms(32).n_states
     965

@@ -1,9 +1,8 @@
-"""Moves: the windless graph that distances are measured on.
+"""Moves: the graph on which distances are measured.
 
-Distance is not cost. It is the fewest moves from one state to another when no wind blows (for
-octile maps the length of those moves, for worlds given as a table the number of hops). A step
-from s to s' travels the distance between them, so that distance-inefficiency, travelled over
-shortest, cannot fall below 1 whatever the rewards are.
+Distance is not cost. It is the fewest moves from one state to another without wind: on octile maps their
+length, in worlds given as tables the number of hops. A step from s to s' travels the distance between
+them, so distance-inefficiency, travelled over shortest, is at least 1 whatever the rewards.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ BLOCK = 1 << 19  # steps measured at a time, to bound memory
 
 
 class Moves(NamedTuple):
-    """Compressed rows: those of state s are `first[s] .. first[s + 1]`, targets ascending."""
+    """Compressed sparse rows: the moves of state s are first[s] .. first[s + 1] - 1, targets ascending."""
 
     first: Ints  # (S + 1,)
     target: Ints  # (M,)
@@ -30,7 +29,7 @@ class Moves(NamedTuple):
 
 
 def compress(S: int, source: Ints, target: Ints, length: Floats) -> Moves:
-    """Moves from a list of them; staying is no move, and of parallel ones the shorter counts.
+    """Moves from a list; self-loops are dropped, and of parallel moves the shortest is kept.
 
     >>> compress(2, np.array([1, 0, 0]), np.array([0, 0, 1]), np.array([2.0, 1.0, 1.0]))
     Moves(first=array([0, 1, 2]), target=array([1, 0]), length=array([1., 2.]))
@@ -40,7 +39,7 @@ def compress(S: int, source: Ints, target: Ints, length: Floats) -> Moves:
             outside = ends[(ends < 0) | (ends >= S)][0]
             raise FwrlError(f"expected moves between states 0 to {S - 1}, got one at {outside}")
     if not np.all(np.isfinite(length) & (length > 0)):
-        raise FwrlError("expected moves of positive, finite length; staying needs no move")
+        raise FwrlError("expected moves of positive, finite length")
     away = source != target
     key, length = source[away] * S + target[away], length[away]
     order = np.lexsort((length, key))
@@ -54,7 +53,7 @@ def compress(S: int, source: Ints, target: Ints, length: Floats) -> Moves:
 
 
 def hops(S: int, source: Ints, target: Ints) -> Moves:
-    """One move of length 1 to every other state that some outcome leads to."""
+    """One move of length 1 for each distinct pair of different states."""
     return compress(S, source, target, np.ones(len(source)))
 
 
@@ -77,15 +76,15 @@ def step_lengths(moves: Moves, source: Ints, target: Ints) -> Floats:
         lengths[block] = _distances(moves, keys, source[block], target[block])
     if not np.all(np.isfinite(lengths)):
         k = int(np.argmin(np.isfinite(lengths)))
-        raise FwrlError(f"expected moves wherever a step leads, none go from {source[k]} to {target[k]}")
+        raise FwrlError(f"expected moves that connect every step, none go from {source[k]} to {target[k]}")
     return lengths
 
 
 def _distances(moves: Moves, keys: Ints, source: Ints, target: Ints) -> Floats:
     """The distance from each source to its target; inf where no moves lead there.
 
-    Nearly every step is one move, or one move and a push of the wind: both are looked up. What
-    three moves might still shorten is searched for.
+    Most steps are one move, or one move and one of the wind: both are looked up. Dijkstra's algorithm
+    finds the rest, which three or more moves might shorten.
     """
     S = len(moves.first) - 1
     lengths = _direct(moves, keys, source * S + target)

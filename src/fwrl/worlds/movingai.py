@@ -2,8 +2,8 @@
 
 A map has four header lines (`type octile`, `height`, `width`, `map`), then its rows: `.`, `G` and
 `S` are floor, `@`, `O`, `T` and `W` are blocked. A scenario is a start, a goal and the length of
-the shortest octile path between them: straight moves are 1 long, diagonal ones sqrt 2 and free
-only where both straight cells beside them are.
+the shortest octile path between them: straight moves have length 1, diagonal ones sqrt 2, and a
+diagonal is blocked unless both straight cells beside it are floor.
 """
 
 from __future__ import annotations
@@ -72,7 +72,14 @@ def parse_movingai(lines: Sequence[str], source: str) -> list[str]:
 
 
 def read_scenarios(path: str | Path) -> list[Scenario]:
-    """The scenarios of a `.scen` file, in order."""
+    """Read the scenarios of a MovingAI `.scen` file.
+
+    Args:
+        path: The path of the file.
+
+    Returns:
+        The scenarios in order; each has bucket, map, width, height, start, goal and the shortest length.
+    """
     source = str(path)
     lines = read_lines(Path(path))
     if not lines or lines[0].split()[:1] != ["version"]:
@@ -81,7 +88,7 @@ def read_scenarios(path: str | Path) -> list[Scenario]:
 
 
 def _header(lines: Sequence[str], source: str) -> tuple[int, int]:
-    """Height and width, from the four lines every `.map` file begins with."""
+    """Height and width, from the four header lines of a `.map` file."""
     words = [line.split() for line in lines[:_HEADER]] + [[]] * (_HEADER - len(lines))
     for line, expected in ((1, ["type", "octile"]), (4, ["map"])):
         if words[line - 1] != expected:

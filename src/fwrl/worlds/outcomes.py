@@ -1,8 +1,8 @@
-"""Outcomes: `P(s' | s, a)` and `r(s, a, s')` as one flat list.
+"""Outcomes: `P(s' | s, a)` and `r(s, a, s')` as one flat table.
 
-The outcomes of the pair (s, a) are the slots `first[s * A + a] .. first[s * A + a + 1]`. Within a
-pair they are in order of next state, then reward, and no two share both, so that one world has
-one table however its outcomes were listed.
+The outcomes of the pair (s, a) are the slots first[s * A + a] .. first[s * A + a + 1] - 1. Within a pair
+they are sorted by next state, then reward, and no two share both. So the table is unique, in whatever
+order the outcomes were listed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,13 @@ ROUNDING = 1e-9  # how far from 1 listed probabilities may sum
 
 
 class Outcome(NamedTuple):
-    """One way a step can end."""
+    """One possible outcome of a step.
+
+    Attributes:
+        probability: P(s' | s, a), above 0.
+        next_state: s'.
+        reward: r(s, a, s').
+    """
 
     probability: float
     next_state: int
@@ -29,7 +35,7 @@ class Outcome(NamedTuple):
 
 
 class OutcomeTables(NamedTuple):
-    """Every outcome of every (state, action), flat, as compiled code reads it."""
+    """The outcomes of every (state, action) in flat arrays, as compiled code reads them."""
 
     first: Ints  # (S * A + 1,) where the outcomes of (s, a) begin
     probability: Floats  # (K,)
@@ -40,7 +46,7 @@ class OutcomeTables(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """Outcomes as somebody listed them: any order, repeats and probability 0 allowed."""
+    """Outcomes as given: in any order, with repetitions and probability 0 allowed."""
 
     state: Ints  # (L,)
     action: Ints  # (L,)
@@ -49,7 +55,7 @@ class Listed(NamedTuple):
     reward: Floats  # (L,)
 
     def where(self, chosen: NDArray[np.bool_]) -> Listed:
-        """Only the chosen ones."""
+        """The outcomes where `chosen` (L,) is true."""
         return Listed(
             self.state[chosen],
             self.action[chosen],
@@ -59,7 +65,7 @@ class Listed(NamedTuple):
         )
 
     def joined(self, more: Listed) -> Listed:
-        """These and more."""
+        """These outcomes followed by `more`."""
         return Listed(
             np.concatenate([self.state, more.state]),
             np.concatenate([self.action, more.action]),
@@ -70,7 +76,7 @@ class Listed(NamedTuple):
 
 
 def check_listed(listed: Listed, S: int, A: int, name: str) -> None:
-    """Refuse what is not a distribution over states, naming the first offender."""
+    """Raise an error for the first entry with a state, action, probability or reward out of range."""
     s, a, p, t, r = listed
     for wrong, expected in (
         ((s < 0) | (s >= S), f"states from 0 to {S - 1}"),
@@ -86,7 +92,7 @@ def check_listed(listed: Listed, S: int, A: int, name: str) -> None:
 
 
 def merge(listed: Listed, S: int, A: int, name: str) -> OutcomeTables:
-    """The tables of `listed`: those that share next state and reward merged, lengths still 0.
+    """The tables of `listed`, with outcomes that share next state and reward merged; lengths are 0.
 
     >>> once = np.zeros(3, dtype=np.int64)
     >>> listed = Listed(once, once, np.array([0.5, 0.25, 0.25]), once, np.array([0.0, -1.0, 0.0]))
@@ -111,12 +117,12 @@ def merge(listed: Listed, S: int, A: int, name: str) -> OutcomeTables:
 
 
 def _differ(values: NDArray[np.generic]) -> NDArray[np.bool_]:
-    """(K,) whether a value differs from the one before it; the first always does."""
+    """(K,) whether a value differs from the one before it; true for the first."""
     return np.concatenate(([True], values[1:] != values[:-1]))
 
 
 def _cumulative(probability: Floats, first: Ints, A: int, name: str) -> Floats:
-    """Probabilities summed within each pair: one pass per rank keeps rounding inside a pair."""
+    """Cumulative probabilities within each pair; one pass per rank keeps rounding errors within a pair."""
     counts = np.diff(first)
     if not counts.all():
         k = int(np.argmin(counts))

@@ -1,8 +1,7 @@
-"""Reach: which goals can be got to from where.
+"""Reachability: which states reach each other.
 
-Two states are in one region when each reaches the other. A map may have rooms without doors, and
-a table states one never comes back from; both are worlds, but not every pair of states makes a
-trip.
+Two states are in one region if each reaches the other (strongly connected components). A map may have
+rooms without doors, and a table states without a way back, so not every pair of states makes a trip.
 """
 
 from __future__ import annotations
@@ -11,11 +10,17 @@ import numpy as np
 
 from fwrl.worlds.world import World
 
-SHOWN = 5  # regions named one by one, largest first
+SHOWN = 5  # regions listed, largest first
 
 
 def describe_reach(world: World) -> str:
-    """One paragraph on which states reach each other.
+    """Describe in one paragraph which states reach each other.
+
+    Args:
+        world: The world.
+
+    Returns:
+        The number of regions, the largest of them, and an example of unreachable states.
 
     >>> from fwrl.worlds import load_world
     >>> describe_reach(load_world("four-rooms"))

@@ -1,14 +1,13 @@
 """Worlds from Gymnasium transition tables.
 
-Gymnasium's tabular environments list `P[s][a] = [(probability, next_state, reward, terminated),
-...]`. The list goes on after `terminated` as if nothing had happened, and in Taxi picking up and
-dropping off again would then be a positive cycle. So a terminated transition ends in an
-absorbing state, where every action stays and pays nothing, and its reward is split off:
-`world.terminals[state]` holds it, and the transition itself pays 0.
+Gymnasium's tabular environments list `P[s][a] = [(probability, next_state, reward, terminated), ...]`.
+The table has transitions out of terminated states too; in Taxi these close a positive cycle of picking
+up and dropping off. So a terminated transition ends in an absorbing state, where every action stays for
+reward 0, and its own reward becomes `world.terminals[state]`; the transition itself has reward 0.
 
-Where every way into s' from elsewhere is terminated, always with one reward, and no episode
-starts there, s' is that absorbing state. Otherwise s' is also passed through alive, or ends with
-different rewards, and a new absorbing state is appended for each (s', reward).
+If all transitions into s' from other states are terminated and have the same reward, and no episode
+starts at s', then s' is that absorbing state. Otherwise a new absorbing state is appended for each
+(s', reward).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from fwrl.worlds.world import World, from_arrays
 
 
 class _Table(NamedTuple):
-    """The entries of P that have a chance to happen, flat."""
+    """The entries of P with positive probability, flat."""
 
     n_states: int
     n_actions: int
@@ -35,7 +34,7 @@ class _Table(NamedTuple):
 
 
 def from_gymnasium(env: Any) -> World:
-    """The world of an environment, or of an environment's id, that has a table `env.unwrapped.P`.
+    """The world of an environment, or of its id, with a transition table `env.unwrapped.P`.
 
     >>> taxi = from_gymnasium("Taxi-v4")  # 500 states, and an end for each of four destinations
     >>> taxi.n_states, taxi.label(500), taxi.terminals[500]
@@ -125,7 +124,7 @@ def _flatten(P: Any, name: str) -> _Table:
 
 
 def _absorbing(table: _Table, starts: Floats | None) -> dict[int, float]:
-    """The states that are only entered by ending, always with the same reward, and that reward."""
+    """The states that are entered by terminated transitions only, all with one reward, and that reward."""
     entries = table.listed
     rewards: dict[int, set[float]] = {}
     alive = set() if starts is None else set(np.flatnonzero(starts).tolist())
@@ -144,10 +143,10 @@ def _absorbing(table: _Table, starts: Floats | None) -> dict[int, float]:
 
 
 def _with_ends(table: _Table, absorbing: Mapping[int, float]) -> tuple[Listed, list[tuple[int, float]]]:
-    """What is listed where life goes on, and the (place, reward) ends appended for it."""
-    goes_on = ~np.isin(table.listed.state, list(absorbing))
-    listed = table.listed.where(goes_on)
-    over = table.terminated[goes_on]
+    """The outcomes of the other states, and the (state, reward) of each absorbing state appended for them."""
+    ordinary = ~np.isin(table.listed.state, list(absorbing))
+    listed = table.listed.where(ordinary)
+    over = table.terminated[ordinary]
     fresh = np.flatnonzero(over & ~np.isin(listed.next_state, list(absorbing)))
     ending = list(zip(listed.next_state[fresh].tolist(), listed.reward[fresh].tolist(), strict=True))
     ends = sorted(set(ending))
@@ -158,7 +157,7 @@ def _with_ends(table: _Table, absorbing: Mapping[int, float]) -> tuple[Listed, l
 
 
 def _with_loops(listed: Listed, absorbing: Sequence[int], A: int) -> Listed:
-    """What is listed, and at every absorbing state: stay, whatever the action, for nothing."""
+    """The outcomes of `listed`, and a self-loop of reward 0 for every action of an absorbing state."""
     state = np.repeat(np.array(absorbing, dtype=np.int64), A)
     action = np.tile(np.arange(A), len(absorbing))
     loops = Listed(state, action, np.ones(len(state)), state, np.zeros(len(state)))
@@ -173,7 +172,7 @@ def _starts(source: Any, S: int) -> Floats | None:
 
 
 def _positions(source: Any, S: int) -> Floats | None:
-    """(S, 2) the cells of an environment whose states are the cells of a grid, row by row."""
+    """(S, 2) the cells of an environment whose states are those of a grid, row by row; None for others."""
     shapes = (
         getattr(getattr(source, "desc", None), "shape", None),
         getattr(source, "shape", None),

@@ -1,8 +1,8 @@
 """A world: a finite Markov decision process without a goal.
 
-`P(s' | s, a)` and `r(s, a, s')` are one flat list of outcomes (`fwrl.worlds.outcomes`); distances
-are measured on the windless moves between states (`fwrl.worlds.moves`). Everything else is what
-people call things: names, labels, positions, and the map a world was read from.
+`P(s' | s, a)` and `r(s, a, s')` are one flat table of outcomes (`fwrl.worlds.outcomes`). Distances are
+measured on the moves without wind (`fwrl.worlds.moves`). The other fields are for people: names, labels,
+positions, and the map that the world was read from.
 """
 
 from __future__ import annotations
@@ -26,7 +26,21 @@ __all__ = ["Moves", "Outcome", "OutcomeTables", "World", "from_arrays", "from_ou
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """States, actions, outcomes with probabilities and rewards, and what people call them.
+    """A finite Markov decision process without a goal.
+
+    Attributes:
+        name: The world's name.
+        n_states: S, the number of states.
+        n_actions: A, the number of actions.
+        tables: The outcomes of every (state, action), in flat arrays.
+        moves: The moves on which distances are measured.
+        action_names: A names.
+        positions: (S, 2) x to the right and y downwards; None for worlds without positions.
+        labels: S labels; None for worlds that have none.
+        terminals: The terminal reward of each absorbing state of a table world.
+        starts: (S,) the start distribution of the source; None if it has none.
+        grid: The map; None for worlds without one.
+        description: One line for listings.
 
     >>> from fwrl.worlds import load_world
     >>> world = load_world("four-rooms")
@@ -42,19 +56,25 @@ class World:
     tables: OutcomeTables
     moves: Moves
     action_names: tuple[str, ...]
-    positions: Floats | None = None  # (S, 2) x to the right, y downwards
+    positions: Floats | None = None
     labels: tuple[str, ...] | None = None
-    terminals: Mapping[int, float] = field(default_factory=dict)  # absorbing state: its reward
-    starts: Floats | None = None  # (S,) the source's own distribution of starts, where it has one
+    terminals: Mapping[int, float] = field(default_factory=dict)
+    starts: Floats | None = None
     grid: Grid | None = None
     description: str = ""
 
     @classmethod
     def from_gymnasium(cls, env: Any) -> World:
-        """The world of a Gymnasium environment, or its id, that has a table `env.unwrapped.P`.
+        """The world of a Gymnasium environment with a transition table `env.unwrapped.P`.
 
         A terminated transition ends in an absorbing state and its reward becomes that state's
-        terminal reward: see `fwrl.worlds.table`.
+        terminal reward; see `fwrl.worlds.table`.
+
+        Args:
+            env: The environment, or its id.
+
+        Returns:
+            The world.
 
         >>> lake = World.from_gymnasium("FrozenLake-v1")
         >>> lake.n_states, lake.terminals[15], lake.terminals[5]
@@ -68,7 +88,15 @@ class World:
         return f"World({self.name!r}, {self.n_states} states, {self.n_actions} actions)"
 
     def outcomes(self, state: int, action: int) -> list[Outcome]:
-        """What can happen on taking `action` at `state`: probabilities sum to 1."""
+        """The possible outcomes of an action.
+
+        Args:
+            state: A state.
+            action: An action.
+
+        Returns:
+            Outcomes (probability, next_state, reward) whose probabilities sum to 1.
+        """
         self._check(state)
         if not 0 <= action < self.n_actions:
             raise FwrlError(f"expected an action from 0 to {self.n_actions - 1}, got {action}")
@@ -80,7 +108,15 @@ class World:
         ]
 
     def state_at(self, x: float, y: float) -> int:
-        """The state at column `x`, row `y` (origin top left)."""
+        """The state at a position.
+
+        Args:
+            x: The column, from 0 at the left.
+            y: The row, from 0 at the top.
+
+        Returns:
+            The state; an error where there is none.
+        """
         state = -1
         if self.grid is None:
             state = self._state_by_position.get((float(x), float(y)), -1)
@@ -93,13 +129,27 @@ class World:
         return state
 
     def position(self, state: int) -> tuple[float, float]:
-        """The (x, y) of a state."""
+        """The position of a state.
+
+        Args:
+            state: A state.
+
+        Returns:
+            Column x and row y.
+        """
         self._check(state)
         x, y = self._placed[state]
         return float(x), float(y)
 
     def label(self, state: int) -> str:
-        """What people call a state: its own label, its cell, or its number."""
+        """The label of a state for people.
+
+        Args:
+            state: A state.
+
+        Returns:
+            Its label, or else its position, or else its number.
+        """
         self._check(state)
         if self.labels is not None:
             return self.labels[state]
@@ -109,7 +159,14 @@ class World:
         return str(state)
 
     def distances_to(self, *goals: int) -> Floats:
-        """(S,) the distance from every state to the nearest of `goals`; inf where no moves lead there."""
+        """The distance from every state to the nearest of several goals.
+
+        Args:
+            *goals: States.
+
+        Returns:
+            (S,) distances; inf where no moves lead to a goal.
+        """
         from scipy.sparse.csgraph import dijkstra
 
         for goal in goals:
@@ -119,13 +176,21 @@ class World:
         return distances
 
     def distance(self, state: int, goal: int) -> float:
-        """The fewest moves (or shortest length) from `state` to `goal` without wind."""
+        """The distance between two states: the fewest moves without wind; on octile maps their length.
+
+        Args:
+            state: A state.
+            goal: Another state.
+
+        Returns:
+            The distance; inf where no moves lead to the goal.
+        """
         self._check(state)
         return float(self.distances_to(goal)[state])
 
     @cached_property
     def regions(self) -> Ints:
-        """(S,) a number for each state: equal numbers mean that each reaches the other."""
+        """(S,) the number of each state's region: states of one region reach each other."""
         from scipy.sparse.csgraph import connected_components
 
         found = connected_components(self._reach, directed=True, connection="strong")[1]
@@ -135,7 +200,14 @@ class World:
         return rank[region]
 
     def out_of_reach(self, state: int) -> Ints:
-        """The goals that no sequence of outcomes leads to from `state`, in order."""
+        """The states that cannot be reached from a state.
+
+        Args:
+            state: A state.
+
+        Returns:
+            The states that no sequence of outcomes leads to, in order.
+        """
         from scipy.sparse.csgraph import breadth_first_order
 
         self._check(state)
@@ -150,7 +222,7 @@ class World:
 
     @cached_property
     def step_reward(self) -> float | None:
-        """The one reward that every ordinary step pays; None where rewards differ."""
+        """The reward of every step; None where rewards differ."""
         rewards = self.tables.reward
         return float(rewards[0]) if np.all(rewards == rewards[0]) else None
 
@@ -166,7 +238,7 @@ class World:
 
     @cached_property
     def _state_by_position(self) -> dict[tuple[float, float], int]:
-        """Where several states share a cell, the first of them."""
+        """The state at each position; where several share one, the lowest."""
         placed = self._placed.tolist()
         return {(x, y): s for s, (x, y) in reversed(list(enumerate(placed)))}
 
@@ -176,7 +248,7 @@ class World:
 
     @cached_property
     def _reach(self) -> Any:
-        """Where outcomes lead, each edge once: scipy's components never end on repeated ones."""
+        """The graph of possible outcomes, each edge once: SciPy's components do not return on repeated edges."""
         S, A, T = self.n_states, self.n_actions, self.tables
         source = np.repeat(np.arange(S), np.diff(T.first[::A]))
         return graph(hops(S, source, T.next_state))
@@ -192,11 +264,21 @@ def from_arrays(
     action_names: Sequence[str] | None = None,
     **details: Any,
 ) -> World:
-    """A world from flat arrays of outcomes; every world is built here.
+    """A world from flat arrays of outcomes; all worlds are built by this function.
 
-    Outcomes that share next state and reward are merged, those of probability 0 dropped. Without
-    `moves` a move is a hop to any other next state. `details` are the remaining fields of
-    `World`.
+    Outcomes that share next state and reward are merged, those of probability 0 dropped.
+
+    Args:
+        name: The world's name.
+        n_states: S, the number of states.
+        n_actions: A, the number of actions.
+        listed: The outcomes, in any order.
+        moves: The moves on which distances are measured; by default hops to every other next state.
+        action_names: A names; by default the numbers.
+        **details: Other fields of `World`.
+
+    Returns:
+        The world.
 
     >>> zero, one = np.array([0, 1]), np.array([1.0, 1.0])
     >>> swap = from_arrays("swap", 2, 1, Listed(zero, zero * 0, one, zero[::-1], -one))
@@ -227,10 +309,18 @@ def from_outcomes(
     action_names: Sequence[str] | None = None,
     **details: Any,
 ) -> World:
-    """A world from `outcomes[s][a]`, each a list of (probability, next_state, reward).
+    """A world from nested lists of outcomes.
 
-    `moves[s]` lists the (neighbour, length) pairs that distances are measured on; the rest is as in
-    `from_arrays`.
+    Args:
+        name: The world's name.
+        outcomes: `outcomes[s][a]` lists (probability, next_state, reward).
+        moves: `moves[s]` lists (neighbour, length), on which distances are measured; by default hops to every
+            other next state.
+        action_names: A names; by default the numbers.
+        **details: Other fields of `World`.
+
+    Returns:
+        The world.
 
     >>> coin = from_outcomes("coin", [[[(0.5, 0, -1.0), (0.5, 1, -1.0)]], [[(1.0, 1, 0.0)]]])
     >>> coin.outcomes(0, 0)[1]

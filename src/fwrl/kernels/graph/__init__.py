@@ -1,1 +1,1 @@
-"""Known edges as a graph: edge stores, heaps, shortest paths, their incremental upkeep, reachability."""
+"""Known edges as a graph: edge stores, heap, shortest paths and their incremental update, reachability."""

@@ -1,7 +1,7 @@
-"""What was observed: one edge e for each (s, a, s'), in the order of first sight.
+"""Observed transitions: one edge e for each (s, a, s'), in the order of first observation.
 
-An edge keeps how often it was seen, its summed and its best reward. Two linked lists run through the edges:
-those that leave a pair (s, a), and those that enter a state. The newest edge is the head of both its lists.
+An edge holds how often it was observed, its summed and its best reward. Two linked lists run through the edges: those
+that leave a pair (s, a), and those that enter a state. The newest edge is the head of both its lists.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.errors import FileError
 from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NONE = -1
+EDGES = 0  # of `used`
 PAGE = 512  # numbers in a page of memory
 LINES_APART = 9
 
 
 class Edges(NamedTuple):
-    """Linked lists over arrays; `used[0]` of the slots are taken."""
+    """Linked lists over arrays with room for E edges."""
 
     leaving: Ints  # (S * A,) head of the edges of the pair s * A + a
     entering: Ints  # (S,) head of the edges into a state
@@ -31,17 +31,26 @@ class Edges(NamedTuple):
     next_entering: Ints  # (E,)
     pair: Ints  # (E,) s * A + a
     target: Ints  # (E,) s'
-    times: Ints  # (E,) how often it was seen
+    times: Ints  # (E,) number of observations
     total: Floats  # (E,) summed reward
     best: Floats  # (E,) largest reward
-    used: Ints  # (1,)
+    used: Ints  # (1,) number of edges (EDGES)
+
+
+class Outgoing(NamedTuple):
+    """The edges that leave each pair, in the form that every edge store can give."""
+
+    leaving: NDArray[Any]  # (S * A,) head of the edges of the pair s * A + a
+    following: NDArray[Any]  # (E,) the next edge of the same pair
+    target: NDArray[Any]  # (E,)
+    best: Floats  # (E,) largest reward
 
 
 SLOTS = ("next_leaving", "next_entering", "pair", "target", "times", "total", "best")
 
 
 def no_edges(n_states: int, n_actions: int) -> Edges:
-    """No edges yet, and no room for any: see `with_capacity`."""
+    """No edges, and no room for any: see `with_capacity`."""
     pairs = n_states * n_actions
     empty: dict[str, Any] = {name: np.zeros(0, np.int64) for name in SLOTS}
     empty |= {"total": np.zeros(0), "best": np.zeros(0), "used": np.zeros(1, np.int64)}
@@ -49,13 +58,13 @@ def no_edges(n_states: int, n_actions: int) -> Edges:
 
 
 def with_capacity(edges: Edges, more: int) -> Edges:
-    """The same edges with room for `more` new ones; capacity doubles, so growing is cheap on the whole."""
-    capacity, needed = len(edges.target), int(edges.used[0]) + more
+    """The same edges with room for `more` new ones; capacity doubles, so the cost of growing is amortised."""
+    capacity, needed = len(edges.target), int(edges.used[EDGES]) + more
     if needed <= capacity:
         return edges
     size = max(needed, 2 * capacity)
-    # One block, its rows an odd number of cache lines apart: rows that all began at the start of a page would
-    # fight for the same few lines of the cache, and a step would take twice as long.
+    # One block, its rows an odd number of cache lines apart. Rows that all began at the start of a page would map to
+    # the same few lines of the cache, and a step would take twice as long.
     block = np.zeros((len(SLOTS), size + (LINES_APART * 8 - size) % PAGE), np.int64)
     grown: dict[str, Any] = {}
     for row, name in zip(block, SLOTS, strict=True):
@@ -65,34 +74,15 @@ def with_capacity(edges: Edges, more: int) -> Edges:
     return edges._replace(**grown)
 
 
-def check_edges(edges: Edges, n_states: int, n_actions: int) -> None:
-    """Refuse edges read from a file that would lead compiled code astray: indices out of range, lists that loop."""
-    used, capacity, pairs = int(edges.used.sum()), len(edges.target), n_states * n_actions
-    sound = len(edges.used) == 1 and 0 <= used <= capacity
-    sound = sound and all(len(getattr(edges, name)) == capacity for name in SLOTS)
-    if sound:
-        pair, target, times = edges.pair[:used], edges.target[:used], edges.times[:used]
-        sound = bool(np.all((pair >= 0) & (pair < pairs) & (target >= 0) & (target < n_states) & (times > 0)))
-        sound = sound and bool(np.isfinite(edges.total[:used]).all() and np.isfinite(edges.best[:used]).all())
-        sound = sound and _linked(edges.leaving, edges.next_leaving[:used], pair, pairs)
-        sound = sound and _linked(edges.entering, edges.next_entering[:used], target, n_states)
-    if not sound:
-        raise FileError("expected a consistent list of edges; the file is damaged")
-
-
-def _linked(head: Ints, following: Ints, keys: Ints, n: int) -> bool:
-    """Whether each list, from its head on, is the edges of one key from the newest to the oldest."""
-    newest, older = np.full(n, NONE), np.full(len(keys), NONE)
-    np.maximum.at(newest, keys, np.arange(len(keys)))
-    order = np.argsort(keys, kind="stable")
-    same = np.flatnonzero(np.diff(keys[order]) == 0)
-    older[order[same + 1]] = order[same]
-    return np.array_equal(head, newest) and np.array_equal(following, older)
+@compiled
+def outgoing(edges: Edges) -> Outgoing:
+    """Views of the edges that leave each pair."""
+    return Outgoing(edges.leaving, edges.next_leaving, edges.target, edges.best)
 
 
 @compiled
 def find_edge(edges: Edges, pair: int, target: int) -> int:
-    """The edge from `pair` to `target`, or -1."""
+    """The edge from `pair` to `target`, or NONE."""
     e = edges.leaving[pair]
     while e != NONE and edges.target[e] != target:
         e = edges.next_leaving[e]
@@ -100,10 +90,21 @@ def find_edge(edges: Edges, pair: int, target: int) -> int:
 
 
 @compiled
+def tries_of(edges: Edges, pair: int) -> int:
+    """n(s, a): the number of observations of a pair."""
+    n = 0
+    e = edges.leaving[pair]
+    while e != NONE:
+        n += edges.times[e]
+        e = edges.next_leaving[e]
+    return n
+
+
+@compiled
 def add_edge(edges: Edges, pair: int, target: int) -> int:
-    """A new edge from `pair` to `target`, never seen yet; there must be scratch."""
-    e = edges.used[0]
-    edges.used[0] = e + 1
+    """Add an edge from `pair` to `target` without observations; there must be capacity."""
+    e = edges.used[EDGES]
+    edges.used[EDGES] = e + 1
     edges.pair[e] = pair
     edges.target[e] = target
     edges.times[e] = 0
@@ -126,7 +127,7 @@ def see_edge(edges: Edges, e: int, r: float) -> None:
 
 @compiled
 def count_edge(edges: Edges, pair: int, target: int, r: float) -> None:
-    """Count one step from `pair` to `target`, seen before or not."""
+    """Count one step from `pair` to `target`; the edge is added if it is new."""
     e = find_edge(edges, pair, target)
     if e == NONE:
         e = add_edge(edges, pair, target)
@@ -135,8 +136,8 @@ def count_edge(edges: Edges, pair: int, target: int, r: float) -> None:
 
 @compiled
 def drop_newest_edge(edges: Edges) -> None:
-    """Forget the edge that was added last: it heads both its lists."""
-    e = edges.used[0] - 1
+    """Remove the edge that was added last."""
+    e = edges.used[EDGES] - 1
     edges.leaving[edges.pair[e]] = edges.next_leaving[e]
     edges.entering[edges.target[e]] = edges.next_entering[e]
-    edges.used[0] = e
+    edges.used[EDGES] = e

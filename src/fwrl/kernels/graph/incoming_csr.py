@@ -1,7 +1,7 @@
-"""Known edges, listed by the state they lead to: what a search backward from a goal reads.
+"""Known edges in compressed sparse rows by target, as a search backward from a goal reads them.
 
-The edges into y are those from `first[y]` up to `first[y + 1]`; each has the state x it comes from and its
-reward. Indices are 32 bits wide: half the memory to read, and memory is what a search waits for.
+The edges into y are those from `first[y]` up to `first[y + 1]`; each has its source x and its reward. Indices have 32
+bits: a search is bound by memory, and this halves what it reads.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from fwrl.kernels.runtime.compiled import compiled
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
-MOST = 2**31 - 1  # states or edges
+INDEX_LIMIT = 2**31 - 1  # states or edges
+LOWEST, HIGHEST = 0, 1  # of a range of rewards
 
 
 class IncomingCsr(NamedTuple):
-    """E edges over S states, grouped by where they lead."""
+    """E edges over S states, grouped by target."""
 
     first: Indices  # (S + 1,)
     source: Indices  # (E,)
@@ -36,7 +37,7 @@ class IncomingCsr(NamedTuple):
 def incoming_csr(
     n_states: int, source: ArrayLike, target: ArrayLike, reward: ArrayLike
 ) -> tuple[IncomingCsr, NDArray[np.int32]]:
-    """The edges grouped by target, and for each of them its place in the lists given; order is kept within a group.
+    """The edges grouped by target, and for each of them its index in the lists given; order is kept within a group.
 
     >>> edges, given = incoming_csr(3, source=[0, 1, 0], target=[2, 1, 1], reward=[-1.0, -2.0, -3.0])
     >>> edges.first.tolist(), edges.source.tolist(), given.tolist()
@@ -44,41 +45,70 @@ def incoming_csr(
     """
     sources, targets = np.ascontiguousarray(source, np.int32), np.ascontiguousarray(target, np.int32)
     rewards = np.ascontiguousarray(reward, np.float64)
-    if not len(sources) == len(targets) == len(rewards):
+    E = len(sources)
+    if not E == len(targets) == len(rewards):
         raise OptionError(
             "expected a source, a target and a reward for each edge, got "
-            f"{len(sources)} sources, {len(targets)} targets, {len(rewards)} rewards"
+            f"{E} sources, {len(targets)} targets, {len(rewards)} rewards"
         )
-    if max(n_states, len(sources)) > MOST:
-        raise OptionError(f"expected at most {MOST:,} states and edges, got {n_states:,} and {len(sources):,}")
+    if max(n_states, E) > INDEX_LIMIT:
+        raise OptionError(f"expected at most {INDEX_LIMIT:,} states and edges, got {n_states:,} and {E:,}")
     for states, what in ((sources, "sources"), (targets, "targets")):
         if len(states) and not (states.min() >= 0 and states.max() < n_states):
             raise OptionError(f"expected {what} from 0 to {n_states - 1}, got {states.min()} to {states.max()}")
-    first = np.zeros(n_states + 1, np.int32)
-    edges = IncomingCsr(first, np.empty(len(sources), np.int32), np.empty(len(sources)))
-    given = np.empty(len(sources), np.int32)
-    group_by_target(sources, targets, rewards, edges, given)
+    edges = IncomingCsr(np.empty(n_states + 1, np.int32), np.empty(E, np.int32), np.empty(E))
+    place, given = np.empty(E, np.int32), np.empty(E, np.int32)
+    counting_sort(targets, edges.first, place)
+    _move_edges(sources, rewards, place, edges, given)
     return edges, given
 
 
 @compiled
-def group_by_target(
-    source: Indices, target: Indices, reward: Floats, edges: IncomingCsr, given: NDArray[np.int32]
-) -> None:
-    """A counting sort into `edges`, whose `first` comes in zero."""
-    first = edges.first
+def counting_sort(key: Indices, first: Indices, place: Indices) -> None:
+    """Sort entries by key, stably: fill place[e], the position of entry e, and first[y], that of the first of key y.
+
+    `first` has one element more than there are keys; `place` has at least as many as there are entries.
+    """
     S = len(first) - 1
-    for e in range(len(target)):
-        first[target[e] + 1] += 1
+    first[:] = 0
+    for e in range(len(key)):
+        first[key[e] + 1] += 1
     for y in range(S):
         first[y + 1] += first[y]
-    # first[y] now moves to the end of its group as the group fills, and is moved back after.
-    for e in range(len(target)):
-        place = first[target[e]]
-        first[target[e]] = place + 1
-        edges.source[place] = source[e]
-        edges.reward[place] = reward[e]
-        given[place] = e
+    # first[y] moves to the end of its group as the group fills; after that every group's end is the next one's start.
+    for e in range(len(key)):
+        y = key[e]
+        place[e] = first[y]
+        first[y] += 1
     for y in range(S, 0, -1):
         first[y] = first[y - 1]
     first[0] = 0
+
+
+@compiled
+def _move_edges(source: Indices, reward: Floats, place: Indices, edges: IncomingCsr, given: Indices) -> None:
+    for e in range(len(source)):
+        i = place[e]
+        edges.source[i] = source[e]
+        edges.reward[i] = reward[e]
+        given[i] = e
+
+
+@compiled
+def reward_range(edges: IncomingCsr, reward: Floats, extremes: Floats) -> None:
+    """Fill `extremes` (2,): the LOWEST and the HIGHEST reward of an edge between two states; -1 without any.
+
+    A loop x -> x counts only if its reward is positive: others are on no best path, and must not widen the range.
+    """
+    low = np.inf
+    high = -np.inf
+    for y in range(len(edges.first) - 1):
+        for e in range(edges.first[y], edges.first[y + 1]):
+            r = reward[e]
+            if edges.source[e] != y:
+                low = min(low, r)
+                high = max(high, r)
+            elif r > 0.0:
+                high = max(high, r)
+    extremes[LOWEST] = low if low < np.inf else -1.0
+    extremes[HIGHEST] = high if high > -np.inf else -1.0

@@ -1,10 +1,10 @@
-"""Which of those who wait matter to one state, found from its side: a search forward over the known edges.
+"""Bounded look-ahead: the pending updates that matter to one state, found by a search forward from it.
 
-V lags only behind states that wait: V(x) >= r(x, y) + V(y) for every edge x -> y but those into one that waits. The
-best path from s has a last such state y on it, from which V is exact, so the best of s is V(s), or V(y) less the
-cost of the way from s to y. Nobody beyond the highest V that waits, less the best known, can matter, nor anybody
-behind a state above all that wait. A walker on new ground often reaches no more than its last few states; how much
-waits elsewhere is nothing to it.
+V(x) >= r(x, y) + V(y) holds for every edge x -> y except those into a state y with a pending update. The best path from
+s has a last such state y on it, from which V is exact. So the best value of s is V(s), or V(y) plus the reward of the
+path from s to y. A state is pruned once its path reward plus the largest pending V is below the best value known, and
+so is everything behind a state whose V is above all pending ones. In newly explored parts of a world this search often
+ends after a few states, however many updates are pending elsewhere.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.kernels.graph.compact_edges import NEXT_LEAVING, NONE, TARGET, CompactEdges
-from fwrl.kernels.graph.heap import Heap, clear, close, pop, push
+from fwrl.kernels.graph.heap import CLOSED, OPEN, Heap, clear, close, pop, push
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import least_tie
+from fwrl.kernels.runtime.ties import least_tie
 
 Floats = NDArray[np.float64]
 
 
 @compiled
 def look_ahead(V: Floats, edges: CompactEdges, heap: Heap, ahead: Heap, s: int, g: int, most: int) -> bool:
-    """Make the actions at `s` that tie for the best exact; False where more than `most` states may matter to it.
+    """Make the actions at `s` that tie for the best exact; False where more than `most` states may matter.
 
-    Rewards are <= 0, somebody waits in `heap`, nobody in `ahead`.
+    Rewards must be <= 0. `heap` holds the pending updates, at least one; `ahead` is scratch, empty before and after.
     """
     found = _search(V, edges, heap.key[0], ahead, s, g, most)
-    while found and _raise_back(V, edges, heap, ahead, g):
+    while found and _propagate_back(V, edges, heap, ahead, g):
         pass
     clear(ahead)
     return found
@@ -35,12 +35,12 @@ def look_ahead(V: Floats, edges: CompactEdges, heap: Heap, ahead: Heap, s: int, 
 
 @compiled
 def _search(V: Floats, edges: CompactEdges, ceiling: float, ahead: Heap, s: int, g: int, most: int) -> bool:
-    """Finish in `ahead` all states on the way to those who may matter to `s`, nearest first."""
+    """Close in `ahead` all states on paths to pending updates that may matter to `s`, nearest first."""
     A = len(edges.leaving) // len(edges.entering)
     best = V[s] if s != g else -np.inf
     push(ahead, s, 0.0)
-    while ahead.size[0] > 0 and ceiling + ahead.key[0] >= least_tie(best):
-        if ahead.size[1] == most:
+    while ahead.size[OPEN] > 0 and ceiling + ahead.key[0] >= least_tie(best):
+        if ahead.size[CLOSED] == most:
             return False
         so_far = ahead.key[0]
         x = pop(ahead)
@@ -58,12 +58,12 @@ def _search(V: Floats, edges: CompactEdges, ceiling: float, ahead: Heap, s: int,
 
 
 @compiled
-def _raise_back(V: Floats, edges: CompactEdges, heap: Heap, ahead: Heap, g: int) -> bool:
-    """Let V rise over the edges that leave the states found, farthest first; whether any did."""
+def _propagate_back(V: Floats, edges: CompactEdges, heap: Heap, ahead: Heap, g: int) -> bool:
+    """Relax the edges that leave the closed states, farthest first; whether any V rose."""
     A = len(edges.leaving) // len(edges.entering)
     rose = False
-    for n in range(ahead.size[1] - 1, -1, -1):
-        x = ahead.closed[n]
+    for i in range(ahead.size[CLOSED] - 1, -1, -1):
+        x = ahead.closed[i]
         before = V[x]
         for pair in range(x * A, x * A + A):
             e = edges.leaving[pair]

@@ -1,14 +1,13 @@
-"""A potential that makes rewards of either sign negative without changing which paths are best (Johnson 1977).
+"""A potential that makes rewards of either sign negative and keeps best paths best (Johnson 1977).
 
-h(x), the best that any path from x on collects, an empty one included, satisfies h(x) >= r(x, y) + h(y) over every
-edge, so that
+h(x) is the largest reward that a path from x can collect, an empty path included. Then h(x) >= r(x, y) + h(y) for
+every edge x -> y, so that the reduced rewards
 
     r(x, y) + h(y) - h(x) <= 0
 
-and all paths from x to y change by the same h(y) - h(x): the best stay the best. h exists unless a cycle is
-profitable. It is found by raising states from a queue (Bellman 1958, Ford 1956, Moore 1959), starting at the
-sources of positive rewards; each state remembers the edge that raised it last, and where those edges close a
-cycle, the cycle gains.
+and all paths from x to y change by the same h(y) - h(x). h exists unless there is a positive cycle. It is computed by
+raising states from a queue (Bellman 1958, Ford 1956, Moore 1959), starting at the targets of positive rewards. Each
+state stores the edge that raised it last; where those edges form a cycle, the cycle is positive.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from fwrl.kernels.graph.incoming_csr import IncomingCsr
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import LEAST_GAIN
+from fwrl.kernels.runtime.ties import LEAST_GAIN
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
@@ -30,22 +29,21 @@ NONE = -1
 
 
 class Rise(NamedTuple):
-    """h while it rises, and the edge that last raised each state."""
+    """h during the computation, and the edge that last raised each state."""
 
     h: Floats  # (S,)
-    onto: Indices  # (S,) where that edge leads, -1 where there is none
-    reward: Floats  # (S,)
-    queue: Indices  # (S,) a ring of states that rose
-    queued: NDArray[np.int8]  # (S,)
-    mark: Indices  # (S,) room for looking for cycles
+    onto: Indices  # (S,) target of that edge, -1 where there is none
+    reward: Floats  # (S,) its reward
+    queue: Indices  # (S,) ring of states that rose
+    queued: NDArray[np.int8]  # (S,) 1 while in the queue
+    mark: Indices  # (S,) scratch for finding cycles
 
 
 def potential(edges: IncomingCsr) -> tuple[Floats, Indices]:
     """(h, cycle): the potential and no states, or the states of a positive cycle in the order of travel.
 
-    Rises of at most `least` are left out, so that a cycle that gains by rounding alone comes to rest. `least` is
-    the smallest profit that counts, shared over the longest cycle there could be; where rounding is coarser than
-    that, it grows.
+    Rises of at most `least` are ignored, so that a cycle that is positive by rounding alone does not rise for ever.
+    `least` begins as LEAST_GAIN divided by twice the longest possible cycle, and grows where rounding is coarser.
     """
     S = edges.n_states
     least = LEAST_GAIN / (2 * max(S, 1))
@@ -65,22 +63,22 @@ def potential(edges: IncomingCsr) -> tuple[Floats, Indices]:
 
 @compiled
 def raise_all(edges: IncomingCsr, rise: Rise, least: float) -> int:
-    """Raise h from 0 until no edge raises it by more than `least`: -1, or a state on a cycle that gains."""
+    """Raise h from 0 until no edge raises it by more than `least`; NONE, or a state on a positive cycle."""
     S = len(rise.h)
     head = 0
-    waiting = 0
+    length = 0
     for y in range(S):
         for e in range(edges.first[y], edges.first[y + 1]):
             if edges.reward[e] > least:
-                rise.queue[waiting] = y
+                rise.queue[length] = y
                 rise.queued[y] = 1
-                waiting += 1
+                length += 1
                 break
     popped = 0
-    while waiting > 0:
+    while length > 0:
         y = rise.queue[head]
         head = head + 1 if head + 1 < S else 0
-        waiting -= 1
+        length -= 1
         rise.queued[y] = 0
         here = rise.h[y]
         for e in range(edges.first[y], edges.first[y + 1]):
@@ -92,9 +90,9 @@ def raise_all(edges: IncomingCsr, rise: Rise, least: float) -> int:
                 rise.reward[x] = edges.reward[e]
                 if rise.queued[x] == 0:
                     rise.queued[x] = 1
-                    tail = head + waiting
+                    tail = head + length
                     rise.queue[tail if tail < S else tail - S] = x
-                    waiting += 1
+                    length += 1
         popped += 1
         if popped >= S:
             popped = 0
@@ -106,7 +104,7 @@ def raise_all(edges: IncomingCsr, rise: Rise, least: float) -> int:
 
 @compiled
 def _on_cycle(rise: Rise) -> int:
-    """A state that following `onto` comes back to, or -1. Each walk marks its states with its start."""
+    """A state on a cycle of `onto`, or NONE. Each state is marked with the start of the walk that first met it."""
     S = len(rise.h)
     rise.mark[:] = NONE
     for start in range(S):
@@ -117,3 +115,33 @@ def _on_cycle(rise: Rise) -> int:
         if x != NONE and rise.mark[x] == start:
             return int(x)
     return NONE
+
+
+@compiled
+def reduce_rewards(edges: IncomingCsr, h: Floats, reduced: Floats) -> None:
+    """Fill `reduced` (E,) with r(x, y) + h(y) - h(x), cut off at 0 where rounding takes it above."""
+    for y in range(len(h)):
+        for e in range(edges.first[y], edges.first[y + 1]):
+            reduced[e] = min(0.0, edges.reward[e] + h[y] - h[edges.source[e]])
+
+
+@compiled
+def unreduced(edges: IncomingCsr, reward: Floats, reduced: Floats, g: int, V: Floats, queue: Indices) -> None:
+    """Fill V by adding up rewards along best paths, given the column `reduced` for the reduced rewards `reward`.
+
+    An edge is on a best path where it gives its source's value to the last bit; every value came by such an edge.
+    """
+    V[:] = -np.inf
+    V[g] = 0.0
+    queue[0] = g
+    head = 0
+    tail = 1
+    while head < tail:
+        y = queue[head]
+        head += 1
+        for e in range(edges.first[y], edges.first[y + 1]):
+            x = edges.source[e]
+            if V[x] == -np.inf and reward[e] + reduced[y] == reduced[x]:
+                V[x] = edges.reward[e] + V[y]
+                queue[tail] = x
+                tail += 1

@@ -1,6 +1,6 @@
-"""Which states can be reached: breadth first over a list of neighbours, and inside single trips.
+"""Reachability: which states a state reaches, by all known edges and within single trips.
 
-The neighbours of x are those from `first[x]` up to `first[x + 1]`.
+The neighbours of x are those from `first[x]` up to `first[x + 1]`. A set of states is a row of bits.
 """
 
 from __future__ import annotations
@@ -16,28 +16,29 @@ Indices = NDArray[np.int32]
 Bits = NDArray[np.uint8]
 
 NONE = -1
+CONNECTED, STITCHED = 0, 1  # of counts of connections
 
 
-class Scratch(NamedTuple):
-    """Scratch for searches over S states and trips of at most M moves."""
+class ReachScratch(NamedTuple):
+    """Scratch for searches over S states and trips with M moves in all."""
 
     seen: Indices  # (S,) number of the last search that saw a state
     searches: Indices  # (1,)
     queue: Indices  # (S,)
-    head: Indices  # (S,) first move of a trip that leaves a state, -1 where none does
-    following: Indices  # (M,) the next move that leaves the same state
+    head: Indices  # (S,) last move of a trip that leaves a state, -1 where none does
+    following: Indices  # (M,) the one before it that leaves the same state
 
 
-def reach_scratch(n_states: int, moves: int) -> Scratch:
-    """Scratch for as many states, and for trips of as many moves."""
+def reach_scratch(n_states: int, moves: int) -> ReachScratch:
+    """Scratch for `n_states` states and trips with `moves` moves in all."""
     seen, queue = np.zeros(n_states, np.int32), np.zeros(n_states, np.int32)
     head = np.full(n_states, NONE, np.int32)
-    return Scratch(seen, np.zeros(1, np.int32), queue, head, np.zeros(moves, np.int32))
+    return ReachScratch(seen, np.zeros(1, np.int32), queue, head, np.zeros(moves, np.int32))
 
 
 @compiled
-def reach(first: Indices, neighbour: Indices, scratch: Scratch, start: int) -> int:
-    """Fill the front of `scratch.queue` with the states that `start` reaches, itself first; their number."""
+def reach(first: Indices, neighbour: Indices, scratch: ReachScratch, start: int) -> int:
+    """Put the states that `start` reaches, itself first, at the front of `scratch.queue`; how many there are."""
     scratch.searches[0] += 1
     number = scratch.searches[0]
     scratch.seen[start] = number
@@ -57,25 +58,27 @@ def reach(first: Indices, neighbour: Indices, scratch: Scratch, start: int) -> i
 
 
 @compiled
-def join_trips(begin: Indices, source: Indices, target: Indices, row: Indices, scratch: Scratch, joined: Bits) -> None:
-    """Set bit y of `joined[row[x]]` where some trip leads from x to y; trip t has the moves begin[t] .. begin[t + 1].
+def join_trips(
+    begin: Indices, source: Indices, target: Indices, row: Indices, scratch: ReachScratch, joined: Bits
+) -> None:
+    """Set bit y of `joined[row[x]]` where the moves of one trip lead from x to y, in whatever order it made them.
 
-    States x with row -1 are left out. In which order a trip made its moves does not matter.
+    Trip i has the moves from begin[i] up to begin[i + 1]. States x with row[x] = -1 are left out.
     """
-    for t in range(len(begin) - 1):
-        for m in range(begin[t], begin[t + 1]):
-            scratch.following[m] = scratch.head[source[m]]
-            scratch.head[source[m]] = m
-        for m in range(begin[t], begin[t + 1]):
-            x = source[m]
-            if row[x] != NONE and scratch.following[m] == NONE:  # once for each state of the trip
+    for trip in range(len(begin) - 1):
+        for move in range(begin[trip], begin[trip + 1]):
+            scratch.following[move] = scratch.head[source[move]]
+            scratch.head[source[move]] = move
+        for move in range(begin[trip], begin[trip + 1]):
+            x = source[move]
+            if row[x] != NONE and scratch.following[move] == NONE:  # once for each source in the trip
                 _join_from(x, target, scratch, joined[row[x]])
-        for m in range(begin[t], begin[t + 1]):
-            scratch.head[source[m]] = NONE
+        for move in range(begin[trip], begin[trip + 1]):
+            scratch.head[source[move]] = NONE
 
 
 @compiled
-def _join_from(x: int, target: Indices, scratch: Scratch, reached: Bits) -> None:
+def _join_from(x: int, target: Indices, scratch: ReachScratch, reached: Bits) -> None:
     scratch.searches[0] += 1
     number = scratch.searches[0]
     scratch.seen[x] = number
@@ -83,27 +86,29 @@ def _join_from(x: int, target: Indices, scratch: Scratch, reached: Bits) -> None
     done = 0
     found = 1
     while done < found:
-        m = scratch.head[scratch.queue[done]]
+        move = scratch.head[scratch.queue[done]]
         done += 1
-        while m != NONE:
-            y = target[m]
+        while move != NONE:
+            y = target[move]
             if scratch.seen[y] != number:
                 scratch.seen[y] = number
                 scratch.queue[found] = y
                 found += 1
                 reached[y >> 3] |= np.uint8(1 << (y & 7))
-            m = scratch.following[m]
+            move = scratch.following[move]
 
 
 @compiled
 def count_connections(
-    first: Indices, neighbour: Indices, sample: Indices, joined: Bits, scratch: Scratch, counts: NDArray[np.int64]
+    first: Indices, neighbour: Indices, sample: Indices, joined: Bits, scratch: ReachScratch, counts: NDArray[np.int64]
 ) -> None:
-    """counts[0]: pairs of a sampled state and another that it reaches; counts[1]: those that no trip joins."""
+    """Add to `counts` (2,) the pairs of a sampled state and another that it reaches (CONNECTED), and those of them that
+    no single trip joins (STITCHED); `joined` has a row for each sampled state.
+    """
     for k in range(len(sample)):
         found = reach(first, neighbour, scratch, sample[k])
-        counts[0] += found - 1
-        for n in range(1, found):
-            y = scratch.queue[n]
+        counts[CONNECTED] += found - 1
+        for i in range(1, found):
+            y = scratch.queue[i]
             if joined[k, y >> 3] & np.uint8(1 << (y & 7)) == 0:
-                counts[1] += 1
+                counts[STITCHED] += 1

@@ -1,1 +1,1 @@
-"""Planning on counted outcomes: policy iteration, optimism, exploration frontier, prioritised sweeping."""
+"""Counted outcomes and planning on them: policy iteration, optimism, frontier, sweeping; replay; greedy actions."""

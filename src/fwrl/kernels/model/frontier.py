@@ -1,10 +1,11 @@
-"""Frontiers: states where some action was never tried, and the way to them by F itself.
+"""The exploration frontier: states with an untried action, and the best paths to them.
 
-An action never tried counts as if it led straight to the goal, for the reward of the best step seen anywhere. Then
+An untried action counts as if it led straight to the goal, with the reward r of the best step seen anywhere. Then
 
-    W(s) = max over frontier states x of V(s, x) + r
+    W(s) = max over frontier states j of V(s, j) + r
 
-is what the unknown promises from s, whatever the goal, and an action is worth the best of r + max{V(s', g), W(s')}.
+is the optimistic value of s by way of the frontier, for every goal. The optimistic value of an action is the best of
+r(s, a, s') + max{V(s', g), W(s')} over its edges.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ Floats = NDArray[np.float64]
 
 @compiled
 def reach_frontiers(V: Floats, edges: Edges, r: float, W: Floats) -> None:
-    """Fill W (S,)."""
+    """Fill W (S,); `r` is the reward of the best step."""
     S = len(W)
     A = len(edges.leaving) // S
     W[:] = -np.inf
-    for x in range(S):
+    for j in range(S):
         for a in range(A):
-            if edges.leaving[x * A + a] == NONE:
-                to_x = V[x]
+            if edges.leaving[j * A + a] == NONE:
+                to_j = V[j]
                 for s in range(S):
-                    W[s] = max(W[s], to_x[s] + r)
+                    W[s] = max(W[s], to_j[s] + r)
                 break
 
 
 @compiled
 def optimistic_rewards(V: Floats, edges: Edges, W: Floats, r: float, s: int, g: int, values: Floats) -> None:
-    """What each action at s is worth with the unknown counted in."""
+    """Fill `values` (A,) with the optimistic value of each action at s."""
     A = len(values)
     to_g = V[g]
     for a in range(A):

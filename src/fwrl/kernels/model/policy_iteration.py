@@ -1,41 +1,42 @@
-"""Arriving first, reward second: the best policy of an observed model for one goal, kept current.
+"""Policy iteration on an observed model: maximum probability of arriving first, then expected reward, for one goal.
 
 With P(s' | s, a) = n(s, a, s') / n(s, a) and mean rewards r(s, a, s'),
 
     p(s) = max_a sum_s' P(s' | s, a) p(s')                                       probability of arriving
     v(s) = max_a sum_s' w(s' | s, a) [ r(s, a, s') + v(s') ],   w ~ P(s' | s, a) p(s')   reward given arrival
 
-where the second maximum is over the actions that attain the first; p(g) = 1, v(g) = 0, and v = -inf where p = 0.
+where the second maximum is over the actions that attain the first; p(g) = 1, v(g) = 0, and v = -inf where p = 0. These
+are stochastic shortest paths with dead ends under the lexicographic criterion: MAXPROB first (Kolobov, Mausam, Weld and
+Geffner 2011), then cost given arrival (iSSPUDE of Kolobov, Mausam and Weld 2012; S3P of Teichteil-Konigsbuch 2012).
 
-This is policy iteration that touches only what changed. `pi` arrives with positive probability wherever it is
-defined: it starts from the actions by which a backward search from g first found each state, new outcomes never
-take an outcome away (where hope held an action up and ends, the plan is made anew), and a switch has to improve
-strictly, so neither a wall bump nor a loop without cost can hold itself up. For a fixed `pi` the equations are linear;
-states are re-evaluated from a queue until they stand still, an outcome that stays put solved for exactly. Only a
-positive cycle makes that go astray, or on for ever. A loop that is hardly ever left makes it too long to wait for:
-the plan is then left as it is, unsettled.
+Only what changed is evaluated. `pi` arrives with positive probability wherever it is defined: it starts from the
+actions by which a backward search from g first found each state. New observations never remove an outcome; where an
+action arrived only by an unseen outcome and q falls to 0, the plan is made from scratch. A switch must be a strict
+improvement, so neither a bump into a wall nor a loop without cost can support its own value. For a fixed `pi` the
+equations are linear; states are evaluated from a queue until nothing changes, with a loop s -> s solved exactly.
+Evaluation diverges, or never ends, only for a positive cycle. A loop that is very rarely left converges too slowly:
+evaluation is then cut short, and the plan marked as unsettled.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from fwrl.kernels.graph.edges import NONE, Edges
+from fwrl.kernels.graph.edges import EDGES, NONE, Edges, tries_of
 from fwrl.kernels.model.optimism import optimism_ends, unseen_probability
-from fwrl.kernels.model.plan import Plan, dequeue, enqueue, leave, touch
-from fwrl.kernels.model.tries import tries_of
+from fwrl.kernels.model.plan import QUEUED, TOUCHED, Plan, cut_short, dequeue, enqueue, touch
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.ties import SMALLEST_SCALE, improves
+from fwrl.kernels.runtime.ties import SMALLEST_SCALE, improves
 
-STANDSTILL = 1e-11  # relative change below which a value counts as settled
-ENDLESS = 20_000_000  # evaluations after which a cycle must be profitable, if any step gains, or is not waited for
+TOLERANCE = 1e-11  # relative change below which a value counts as unchanged
+MOST_EVALUATIONS = 20_000_000  # then there is a positive cycle, if any reward is positive, or a loop rarely left
 
-STILL, MOVED, ASTRAY = 0, 1, 2  # what an evaluation finds
+UNCHANGED, CHANGED, DIVERGED = 0, 1, 2  # results of an evaluation
 
 
 @compiled
 def plan_for(edges: Edges, plan: Plan, g: int) -> bool:
-    """Plan anew for the goal `g`; False where a cycle is profitable."""
+    """Plan from scratch for the goal `g`; False where there is a positive cycle."""
     plan.p[:] = 0.0
     plan.v[:] = -np.inf
     plan.pi[:] = NONE
@@ -46,14 +47,14 @@ def plan_for(edges: Edges, plan: Plan, g: int) -> bool:
     plan.p[g] = 1.0
     plan.v[g] = 0.0
     if plan.optimism.on[0] != 0:
-        _hope(edges, plan, g)
-    _attract(edges, plan, g)
+        _assume_untried(edges, plan, g)
+    _search_backward(edges, plan, g)
     return settle(edges, plan, g)
 
 
 @compiled
-def _hope(edges: Edges, plan: Plan, g: int) -> None:
-    """Send every state that has an action never tried straight to the goal by it."""
+def _assume_untried(edges: Edges, plan: Plan, g: int) -> None:
+    """Let every state with an untried action take it, and arrive by it."""
     A = len(edges.leaving) // len(plan.p)
     for s in range(len(plan.p)):
         for a in range(A):
@@ -66,15 +67,15 @@ def _hope(edges: Edges, plan: Plan, g: int) -> None:
 
 
 @compiled
-def _attract(edges: Edges, plan: Plan, g: int) -> None:
-    """Search backward from where one arrives: each state found gets the action that found it, and is queued in order.
+def _search_backward(edges: Edges, plan: Plan, g: int) -> None:
+    """Search backward from the states that arrive: each state found gets the action that found it, and is queued.
 
-    While hoping, states that lead nowhere come last: trying once more what is not yet known is their only way.
+    With optimism on, the states not found follow: those that arrive only by an unseen outcome.
     """
     A = len(edges.leaving) // len(plan.p)
     for s in range(len(plan.p)):
         if plan.p[s] > 0.0:
-            _attract_to(edges, plan, s, g)
+            _expand_into(edges, plan, s, g)
     expanded = _expand(edges, plan, g, 0)
     for pair in range(len(edges.leaving)):
         s = pair // A
@@ -86,15 +87,15 @@ def _attract(edges: Edges, plan: Plan, g: int) -> None:
 
 @compiled
 def _expand(edges: Edges, plan: Plan, g: int, expanded: int) -> int:
-    """Search on from the queued states after the first `expanded`; how many there are then."""
-    while expanded < plan.size[1]:
-        _attract_to(edges, plan, plan.queue[expanded], g)
+    """Continue the search from the queued states after the first `expanded`; how many are expanded then."""
+    while expanded < plan.size[QUEUED]:
+        _expand_into(edges, plan, plan.queue[expanded], g)
         expanded += 1
     return expanded
 
 
 @compiled
-def _attract_to(edges: Edges, plan: Plan, y: int, g: int) -> None:
+def _expand_into(edges: Edges, plan: Plan, y: int, g: int) -> None:
     A = len(edges.leaving) // len(plan.p)
     e = edges.entering[y]
     while e != NONE:
@@ -107,19 +108,19 @@ def _attract_to(edges: Edges, plan: Plan, y: int, g: int) -> None:
 
 @compiled
 def settle(edges: Edges, plan: Plan, g: int) -> bool:
-    """Evaluate what is queued, improve where that helps, until nothing changes; False if it never would."""
+    """Evaluate what is queued and improve the policy until nothing changes; False where there is a positive cycle."""
     work = 0
-    while plan.size[1] > 0 or plan.size[2] > 0:
-        while plan.size[1] > 0:
+    while plan.size[QUEUED] > 0 or plan.size[TOUCHED] > 0:
+        while plan.size[QUEUED] > 0:
             work += 1
             s = dequeue(plan)
             change = _evaluate(edges, plan, s)
-            if change == ASTRAY:
+            if change == DIVERGED:
                 return False
-            if work > ENDLESS:
-                leave(plan)
-                return not _gains(edges)
-            if change == MOVED:
+            if work > MOST_EVALUATIONS:
+                cut_short(plan)
+                return not _any_positive(edges)
+            if change == CHANGED:
                 touch(plan, s)
                 _enqueue_followers(edges, plan, s, g)
         _improve(edges, plan, g)
@@ -127,17 +128,17 @@ def settle(edges: Edges, plan: Plan, g: int) -> bool:
 
 
 @compiled
-def _gains(edges: Edges) -> bool:
-    """Whether any step is worth more than nothing."""
-    gains = False
-    for e in range(edges.used[0]):
-        gains = gains or edges.total[e] > 0.0
-    return gains
+def _any_positive(edges: Edges) -> bool:
+    """Whether any mean reward is positive."""
+    positive = False
+    for e in range(edges.used[EDGES]):
+        positive = positive or edges.total[e] > 0.0
+    return positive
 
 
 @compiled
 def outcome_of(edges: Edges, plan: Plan, pair: int) -> tuple[float, float]:
-    """(p, v) of the action `pair` if it is taken once and `pi` followed after; (0, -inf) if it never arrives."""
+    """(p, v) of taking the action `pair` once and following `pi` after; (0, -inf) if that never arrives."""
     n = 0
     weight = 0.0
     value = 0.0
@@ -159,7 +160,7 @@ def outcome_of(edges: Edges, plan: Plan, pair: int) -> tuple[float, float]:
 
 @compiled
 def _evaluate(edges: Edges, plan: Plan, s: int) -> int:
-    """Solve the equations of s under `pi` for p(s) and v(s): STILL, MOVED, or ASTRAY if it never leaves."""
+    """Solve the equations of s under `pi` for p(s) and v(s): UNCHANGED, CHANGED, or DIVERGED if it never leaves s."""
     A = len(edges.leaving) // len(plan.p)
     n = 0
     weight = 0.0
@@ -182,25 +183,25 @@ def _evaluate(edges: Edges, plan: Plan, s: int) -> int:
     known = (1.0 - q) / max(n, 1)
     arriving = known * weight + q
     if arriving == 0.0:
-        return ASTRAY
+        return DIVERGED
     p = arriving / (1.0 - known * stay)
     v = (known * (value + p * stay_total) + q * plan.optimism.reward[0]) / arriving
-    moved = abs(p - plan.p[s]) > STANDSTILL or not (abs(v - plan.v[s]) <= STANDSTILL * max(SMALLEST_SCALE, abs(v)))
+    changed = abs(p - plan.p[s]) > TOLERANCE or not (abs(v - plan.v[s]) <= TOLERANCE * max(SMALLEST_SCALE, abs(v)))
     plan.p[s] = p
     plan.v[s] = v
-    return MOVED if moved else STILL
+    return CHANGED if changed else UNCHANGED
 
 
 @compiled
 def _improve(edges: Edges, plan: Plan, g: int) -> None:
-    """Switch `pi` where that is strictly better: at states that were touched, and at those that lead to them.
+    """Switch `pi` where that is strictly better: at touched states, and at those with an edge into one.
 
-    A state whose value changes on the way is touched once more, so every comparison is made with the values that last.
+    A state whose value changes meanwhile is touched again, so every comparison is repeated with its final values.
     """
     A = len(edges.leaving) // len(plan.p)
-    touched = plan.size[2]
-    for n in range(touched):
-        s = plan.touched[n]
+    touched = plan.size[TOUCHED]
+    for i in range(touched):
+        s = plan.touched[i]
         plan.is_touched[s] = 0
         if s != g:
             for a in range(A):
@@ -211,17 +212,17 @@ def _improve(edges: Edges, plan: Plan, g: int) -> None:
             if x != g:
                 _consider(edges, plan, x, edges.pair[e] % A, g)
             e = edges.next_entering[e]
-    # What switching touched comes next.
-    plan.size[2] -= touched
-    for n in range(plan.size[2]):
-        plan.touched[n] = plan.touched[touched + n]
+    # States touched meanwhile remain for the next improvement.
+    plan.size[TOUCHED] -= touched
+    for i in range(plan.size[TOUCHED]):
+        plan.touched[i] = plan.touched[touched + i]
 
 
 @compiled
 def _consider(edges: Edges, plan: Plan, s: int, a: int, g: int) -> None:
-    """Let `pi` take `a` at s from now on if that is strictly better.
+    """Switch `pi` to `a` at s if that is strictly better.
 
-    Where `pi` does so already, its risen value is taken over, lest others be measured against an old one.
+    Where `pi` takes `a` already, p and v are updated, so that other actions are compared with the current value.
     """
     A = len(edges.leaving) // len(plan.p)
     p, v = outcome_of(edges, plan, s * A + a)
@@ -235,8 +236,8 @@ def _consider(edges: Edges, plan: Plan, s: int, a: int, g: int) -> None:
 
 
 @compiled
-def _stands(edges: Edges, plan: Plan, s: int, g: int) -> bool:
-    """Whether one way along `pi` from s, by its nearest outcomes, is seen to arrive or to end in hope."""
+def _arrives(edges: Edges, plan: Plan, s: int, g: int) -> bool:
+    """Whether the path along `pi` from s, by the outcomes nearest to g, arrives or meets an unseen outcome."""
     A = len(edges.leaving) // len(plan.p)
     for _ in range(len(plan.p)):
         if s == g:
@@ -258,13 +259,13 @@ def _stands(edges: Edges, plan: Plan, s: int, g: int) -> bool:
 
 
 @compiled
-def reconsider(edges: Edges, plan: Plan, s: int, a: int, g: int) -> bool:
-    """Bring the plan up to date after one more try of (s, a); False where a cycle is profitable."""
+def update_plan(edges: Edges, plan: Plan, s: int, a: int, g: int) -> bool:
+    """Update the plan after one more try of (s, a); False where there is a positive cycle."""
     if s == g:
         return True
     if plan.pi[s] == a:
         A = len(edges.leaving) // len(plan.p)
-        if optimism_ends(plan.optimism, tries_of(edges, s * A + a) - 1) and not _stands(edges, plan, s, g):
+        if optimism_ends(plan.optimism, tries_of(edges, s * A + a) - 1) and not _arrives(edges, plan, s, g):
             return plan_for(edges, plan, g)
         enqueue(plan, s)
     else:
@@ -274,7 +275,7 @@ def reconsider(edges: Edges, plan: Plan, s: int, a: int, g: int) -> bool:
 
 @compiled
 def _enqueue_followers(edges: Edges, plan: Plan, s: int, g: int) -> None:
-    """Queue the states whose present action can lead to s."""
+    """Queue the states whose action under `pi` can lead to s."""
     A = len(edges.leaving) // len(plan.p)
     e = edges.entering[s]
     while e != NONE:

@@ -1,1 +1,1 @@
-"""How kernels are compiled, and how compiled code draws random numbers."""
+"""How kernels are compiled, how they draw random numbers, and when two values tie."""

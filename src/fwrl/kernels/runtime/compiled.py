@@ -1,9 +1,11 @@
-"""How fwrl compiles: serially, without fast-math (-inf is a value here), remembered on disk.
+"""How kernels are compiled: serially, without fast-math (-inf is a value here), with a cache on disk.
 
-Numba's cache looks only at the file a function stands in. A loop that calls an agent's verbs would go on using
-last week's verbs after an edit next door, so the cache folder is named by a digest of everything that is
-compiled together; folders of other versions go once nothing was added to them for a month. Where no folder
-can be written, functions are compiled anew in each process: slower to start, otherwise the same.
+Numba's cache notices changes only in the file that a function is defined in, not in the functions it calls. So the
+cache folder is named by a digest of all sources that are compiled together. Folders of other versions are removed once
+nothing was added to them for a month. Where no folder can be written, functions are compiled in each process:
+slower to start, otherwise the same.
+
+With NUMBA_DISABLE_JIT=1 in the environment nothing is compiled: kernels are Python functions with the same results.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 
 from fwrl.kernels.runtime.generators import lend_generators
 
@@ -28,22 +31,30 @@ PACKAGE = Path(__file__).resolve().parents[2]
 COMPILED_LAYERS = ("kernels", "agents", "task")
 STALE = 30 * 24 * 3600  # seconds
 
-# Kernels allocate nothing, so arrays need no reference counts; and a call costs nothing once inlined.
+# Kernels allocate no memory, so arrays need no reference counts. Inlined calls cost nothing.
 OPTIONS: Any = {"_nrt": False, "forceinline": True}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function, *, sources: tuple[Path, ...] | None = ()) -> Function:
-    """`function` compiled by numba on first call.
+    """Compile a function with numba on first call; usable as a decorator.
 
-    `sources` are the files beyond fwrl that it calls into; None where they cannot be known, and then nothing
-    is remembered on disk.
+    Args:
+        function: to compile; it may not allocate memory.
+        sources: the files outside fwrl that it calls into; None where they are unknown, and then it is not cached on
+            disk.
+
+    Returns:
+        The compiled function.
     """
+    settings: Any = numba.config
+    if settings.DISABLE_JIT:
+        # Compiled arithmetic wraps around and gives inf and nan without warnings.
+        return np.errstate(all="ignore")(function)
     folder = None if sources is None else cache_folder(sources)
     if folder is None or not Path(function.__code__.co_filename).is_file():
         return numba.njit(**OPTIONS)(function)  # type: ignore[no-any-return]
-    settings: Any = numba.config
     before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
     try:
         return numba.njit(cache=True, **OPTIONS)(function)  # type: ignore[no-any-return]
@@ -53,7 +64,7 @@ def compiled(function: Function, *, sources: tuple[Path, ...] | None = ()) -> Fu
 
 @functools.cache
 def cache_folder(sources: tuple[Path, ...] = ()) -> Path | None:
-    """The folder for compiled code, made if need be; None where none can be written."""
+    """The folder for compiled code, created if missing; None where none can be written."""
     home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
     try:
         folder = Path(home) if home else Path.home() / ".cache"
@@ -71,7 +82,7 @@ def cache_folder(sources: tuple[Path, ...] = ()) -> Path | None:
 
 
 def drop_stale(folder: Path) -> None:
-    """Remove the folders beside `folder` that hold other versions' code and were not added to for long."""
+    """Remove the folders beside `folder` with code of other versions that nothing was added to for a month."""
     for other in folder.parent.iterdir():
         ours = len(other.name) == len(folder.name) and set(other.name) <= set("0123456789abcdef")
         if ours and other != folder and time.time() - other.stat().st_mtime > STALE:
@@ -79,7 +90,7 @@ def drop_stale(folder: Path) -> None:
 
 
 def digest(sources: tuple[Path, ...] = ()) -> str:
-    """A name for the present state of fwrl's compiled sources, and of `sources`."""
+    """A digest of fwrl's compiled sources and of `sources`."""
     state = hashlib.sha256(numba.__version__.encode())
     for path in (*_package_sources(), *sources):
         state.update(path.read_bytes())

@@ -1,9 +1,8 @@
-"""Generators are lent to compiled code, not given.
+"""Passing Generators to compiled code without leaking them.
 
-Compiled without reference counting (see `compiled`), a function that takes a Generator would keep it for good: numba
-counts a reference on the way in and, unlike for arrays, does so even where nothing will count it out again. An
-episode's generators would stay in memory for ever, some kilobytes at a time. Whoever calls holds the generator as long
-as the call lasts, so nothing needs counting.
+Kernels are compiled without reference counting (see `compiled`). Numba increments the reference count of a Generator on
+the way in all the same, and nothing would decrement it: the generators of every episode would stay in memory. The
+caller holds a reference during the call, so none needs to be counted.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _pythonapi: Any = pythonapi
 
 
 def _lend(kind: Any, generator: Any, c: Any) -> Any:
-    """How numba takes a Generator: as ever where references are counted, else as it stands."""
+    """Unbox a Generator: as numba does where references are counted, else without counting one."""
     if c.context.enable_nrt:
         return _boxing.unbox_numpy_random_generator(kind, generator, c)
     lent = _cgutils.create_struct_proxy(kind)(c.context, c.builder)
@@ -33,5 +32,5 @@ def _lend(kind: Any, generator: Any, c: Any) -> Any:
 
 
 def lend_generators() -> None:
-    """From now on, in this process. Doing it twice changes nothing."""
+    """Install `_lend` in this process; a second call changes nothing."""
     _pythonapi._unboxers.functions[types.NumPyRandomGeneratorType] = _lend

@@ -1,11 +1,9 @@
-"""Chance that belongs to an agent's tables: for verbs that are given no generator.
+"""SplitMix64 (Steele, Lea and Flood 2014): random numbers from a state of one integer.
 
-`observe` gets no generator, for learning draws nothing; replay is the exception. Its draws come from a state of
-one integer that lies with the tables and is saved with them: SplitMix64 (Steele, Lea and Flood, 2014),
+    z <- z + 0x9E3779B97F4A7C15,    u = mix(z) / 2^64
 
-    x <- x + 0x9E3779B97F4A7C15,    u = mix(x) / 2^64
-
-in arithmetic modulo 2^64.
+in arithmetic modulo 2^64. The state is part of an agent's tables and is saved with them. It serves replay: `observe`
+gets no Generator, because learning otherwise draws no random numbers.
 """
 
 from __future__ import annotations
@@ -29,10 +27,10 @@ def new_splitmix64(rng: np.random.Generator) -> Ints:
 
 @compiled
 def next_uniform(splitmix64: Ints) -> float:
-    """A uniform number in [0, 1), of 53 bits; moves the dice on."""
-    x = np.uint64(splitmix64[0]) + GAMMA
-    splitmix64[0] = np.int64(x)
-    x = (x ^ (x >> S30)) * FIRST
-    x = (x ^ (x >> S27)) * SECOND
-    x = x ^ (x >> S31)
-    return float((x >> S11) * 2.0**-53)
+    """A uniform number in [0, 1) of 53 bits; advances the state."""
+    z = np.uint64(splitmix64[0]) + GAMMA
+    splitmix64[0] = np.int64(z)
+    z = (z ^ (z >> S30)) * FIRST
+    z = (z ^ (z >> S27)) * SECOND
+    z = z ^ (z >> S31)
+    return float((z >> S11) * 2.0**-53)

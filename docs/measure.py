@@ -1,0 +1,139 @@
+"""Measure everything that docs/write_numbers.py writes into README.md and docs/*.md.
+
+    python docs/measure.py [RESULTS]
+
+runs `fwrl reproduce`, two leagues, `fwrl bench`, and two measurements for docs/beyond.md that no command makes: values
+after random experience, and how often tries show unseen outcomes. It takes about an hour on two cores; commands that
+were interrupted continue.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import write_numbers
+
+import fwrl
+from fwrl.experiment.audit import audit, greedy_policy
+from fwrl.kernels.model.optimism import Optimism
+from fwrl.oracle import evaluate, optimum
+from fwrl.worlds.goal_sampler import GoalSampler
+
+ROOT = Path(__file__).resolve().parents[1]
+NAMES = {"four-rooms": "four rooms", "windy-four-rooms": "windy four rooms", "risky-bridge": "risky bridge"}
+RANDOM_SEEDS, RANDOM_RUN = 10, {"episodes": 20, "steps": 1000}
+UNSEEN_SEEDS, UNSEEN_RUN = 20, {"episodes": 50, "steps": 1000}
+BRIDGE = ("risky-bridge", (0, 0), (12, 0))  # world, start and goal of the one pair
+
+
+def experienced(world: fwrl.World, backup: str, seed: int) -> fwrl.Agent:
+    """FWRL with the experience of an agent that acts at random."""
+    walker = fwrl.make_agent("random", world.n_states, world.n_actions, seed=seed)
+    seen = fwrl.run(world, walker, **RANDOM_RUN, seed=seed, trajectory=True).trajectory
+    assert seen is not None
+    ordinary = ~seen.arrived
+    agent = fwrl.make_agent("fwrl", world.n_states, world.n_actions, seed=seed, backup=backup)
+    columns = (seen.state, seen.action, seen.reward, seen.next_state)
+    agent.observe_many(*(column[ordinary] for column in columns))
+    return agent
+
+
+def cheapest_step(world: fwrl.World) -> float:
+    """The reward of an ordinary step, the unit of costs."""
+    rewards = world.tables.reward
+    return float(rewards[rewards < 0].max())
+
+
+def random_experience() -> Iterator[list[Any]]:
+    """Rows of believed, true and optimal costs in steps, over all pairs and for the ends of the bridge."""
+    for name in ("windy-four-rooms", "risky-bridge"):
+        world = fwrl.load_world(name)
+        sampler = GoalSampler(world, threshold=0.0)
+        best = np.mean([optimum(world, g).value[sampler.starts(g)].mean() for g in sampler.goals.tolist()])
+        for backup in ("best", "expected"):
+            agents = [experienced(world, backup, seed) for seed in range(RANDOM_SEEDS)]
+            audits = [audit(agent, world) for agent in agents]
+            believed, kept = (
+                np.mean([[getattr(goal, column) for goal in found] for found in audits])
+                for column in ("believed", "kept")
+            )
+            costs = [f"{value / cheapest_step(world):.2f}" for value in (believed, kept, best)]
+            yield [NAMES[name], f"`{backup}`", *costs, *one_pair(name, world, agents)]
+
+
+def one_pair(name: str, world: fwrl.World, agents: list[fwrl.Agent]) -> list[str]:
+    """Believed, true and optimal cost between the ends of the bridge, means over agents."""
+    if name != BRIDGE[0]:
+        return [""] * 3
+    start, goal = (world.state_at(*position) for position in BRIDGE[1:])
+    believed = np.mean([agent.value(start, goal) for agent in agents])
+    true = np.mean([evaluate(world, greedy_policy(agent, goal), goal).value[start] for agent in agents])
+    costs = (believed, true, optimum(world, goal).value[start])
+    return [f"{cost / cheapest_step(world):.1f}" for cost in costs]
+
+
+def optimism_of(tables: Any) -> Optimism:
+    """The part of an agent's tables that holds the probabilities of unseen outcomes."""
+    parts = [tables]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, Optimism):
+            return part
+        parts += [each for each in part if isinstance(each, tuple)]
+    raise LookupError("the agent is not optimistic")
+
+
+def unseen_outcomes() -> dict[str, list[float]]:
+    """By world, the mean over runs of the share of tries that showed a new outcome, by tries before."""
+    found = {}
+    for name in NAMES:
+        world = fwrl.load_world(name)
+        shares = []
+        for seed in range(UNSEEN_SEEDS):
+            options = {"backup": "expected", "explorer": "optimistic"}
+            agent = fwrl.make_agent("fwrl", world.n_states, world.n_actions, seed=seed, **options)
+            fwrl.run(world, agent, **UNSEEN_RUN, seed=seed)
+            optimism = optimism_of(agent.tables)
+            shares.append(optimism.news / np.maximum(optimism.tries, 1))
+        found[NAMES[name]] = np.mean(shares, axis=0).tolist()
+    return found
+
+
+def run_commands(folder: Path) -> None:
+    """Run the commands of fwrl whose results the pages show."""
+    command = [sys.executable, "-m", "fwrl"]
+    explored = [
+        "compare",
+        *write_numbers.EXPLORED_WORLDS,
+        "--agents",
+        " ".join(write_numbers.EXPLORERS),
+        "--seeds",
+        "20",
+    ]
+    for words in (
+        ["reproduce", "--out", folder],
+        ["compare", "--out", folder / "league"],
+        [*explored, "--out", folder / "explorers"],
+    ):
+        subprocess.run([*command, *words], check=True)
+    done = subprocess.run([*command, "bench", "--json"], check=True, stdout=subprocess.PIPE)
+    (folder / "bench.json").write_bytes(done.stdout)
+
+
+def main(folder: Path) -> None:
+    """Measure everything into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    run_commands(folder)
+    measured = {"random-experience": list(random_experience()), "unseen-outcomes": unseen_outcomes()}
+    for name, found in measured.items():
+        (folder / f"{name}.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "results")

@@ -1,0 +1,393 @@
+"""Write the measured numbers and pictures of README.md and docs/*.md.
+
+A block `<!-- numbers: NAME -->` ... `<!-- end -->` of a page is the output of the generator NAME below. Generators read
+measured results only: the stores of `fwrl reproduce` and `fwrl compare`, the JSON of `fwrl bench` and of
+docs/measure.py. `make measure` produces all of them in `results`. A block without results stays as it is.
+
+    python docs/write_numbers.py [RESULTS]
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+import fwrl.kernels
+from fwrl.experiment import Store
+from fwrl.experiment.catalogue import FOUR_ROOMS, FWRL, H_MAZE, MBRL, MBRL_STRAIGHT, MUDDY, PLAYER, WINDY
+from fwrl.experiment.contenders import PAPER, default_contenders
+from fwrl.experiment.league import LEAGUE, league
+from fwrl.experiment.spec import Experiment
+from fwrl.metrics import share_interval, share_of_oracle
+from fwrl.report import StoredResults, findings
+from fwrl.report.estimate import Estimate, number
+from fwrl.report.standings import first_or_tied, league_findings, standings
+
+ROOT = Path(__file__).resolve().parents[1]
+IMAGES = ROOT / "docs" / "images"
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+BLOCK = re.compile(r"(<!-- numbers: ([\w-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+PICTURE_WIDTH, PICTURE_COLOURS = 1200, 128
+LINE = 120  # characters
+
+EPISODES, STEPS = 50, 1000  # of leagues
+EXPLORERS = {  # rows of the table of exploration: what `fwrl compare` calls them, what the page does
+    PAPER: "FWRL, Algorithm 1",
+    "fwrl:backup=expected": "`expected` alone",
+    "fwrl:explorer=optimistic": "`optimistic` alone",
+    "fwrl": "both",
+    "sweeping:explorer=epsilon-greedy": "`sweeping`, epsilon-greedy",
+    "sweeping:explorer=optimistic": "`sweeping`, `optimistic`",
+}
+EXPLORED_WORLDS = {"four-rooms": "four rooms", "windy-four-rooms": "windy four rooms", "risky-bridge": "risky bridge"}
+WORLDS = {
+    "four-rooms": "four rooms",
+    "windy-four-rooms": "windy four rooms",
+    "h-maze": "H-maze",
+    "muddy-rooms": "muddy rooms",
+    "risky-bridge": "risky bridge",
+    "maze-15x15-7": "maze 15 x 15",
+    "gymnasium:CliffWalking-v1": "CliffWalking",
+    "gymnasium:FrozenLake-v1": "FrozenLake",
+}
+AGENTS = {
+    "fwrl": "**FWRL**",
+    "mbrl": "MBRL, optimistic",
+    "sweeping": "sweeping, optimistic",
+    "agql": "all-goals Q-learning",
+    "dg": "DG-learning",
+    "her": "hindsight replay",
+    PAPER: "FWRL, Algorithm 1",
+    "qlcat": "QLCAT",
+    "ql": "QL",
+}
+
+
+class NotMeasuredError(Exception):
+    """Results that a block needs are not there."""
+
+
+class Results:
+    """The folder of measured results; stores stay open until `close`.
+
+    Args:
+        folder: where `make measure` wrote.
+
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._open = contextlib.ExitStack()
+        self._stores: dict[str, StoredResults] = {}
+
+    def close(self) -> None:
+        """Close all stores."""
+        self._open.close()
+
+    def file(self, name: str) -> Path:
+        """A file of the folder."""
+        path = self.folder / name
+        if not path.is_file():
+            raise NotMeasuredError(f"{path} does not exist")
+        return path
+
+    def stored(self, name: str, experiments: Iterable[Experiment]) -> StoredResults:
+        """The results in a store, which has runs of all these experiments."""
+        if name not in self._stores:
+            self._stores[name] = StoredResults(self._open.enter_context(Store(self.file(name))))
+        for experiment in experiments:
+            if not self._stores[name].has(experiment):
+                raise NotMeasuredError(f"{self.folder / name} has no runs of {experiment.id}")
+        return self._stores[name]
+
+    def paper(self, *experiments: Experiment) -> StoredResults:
+        """What `fwrl reproduce` stored."""
+        return self.stored("results.sqlite", experiments)
+
+    def league(
+        self, worlds: Sequence[str], agents: Sequence[str], folder: str = "league"
+    ) -> tuple[StoredResults, tuple[Experiment, ...]]:
+        """What `fwrl compare` stored, and its experiments."""
+        experiments = league(worlds, agents, EPISODES, STEPS)
+        return self.stored(f"{folder}/results.sqlite", experiments), experiments
+
+    def json(self, name: str) -> Any:
+        """What a command printed as JSON."""
+        return json.loads(self.file(name).read_text(encoding="utf-8"))
+
+
+Generator = Callable[[Results], str]
+GENERATORS: dict[str, Generator] = {}
+
+
+def generator(name: str) -> Callable[[Generator], Generator]:
+    """Register the function that writes the blocks called `name`."""
+
+    def register(function: Generator) -> Generator:
+        GENERATORS[name] = function
+        return function
+
+    return register
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def bullets(items: Iterable[str]) -> str:
+    """A Markdown list, wrapped."""
+    return "\n".join(
+        textwrap.fill(item, LINE, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False) for item in items
+    )
+
+
+def picture(results: Results, drawn: str, name: str) -> Path:
+    """Write a smaller copy of a drawn picture to the images of the documentation; its path from the root."""
+    with Image.open(results.file(f"figures/{drawn}.png")) as image:
+        width = min(PICTURE_WIDTH, image.width)
+        small = image.convert("RGB").resize((width, image.height * width // image.width), Image.Resampling.LANCZOS)
+        small.quantize(PICTURE_COLOURS).save(IMAGES / name, optimize=True)
+    return (IMAGES / name).relative_to(ROOT)
+
+
+@generator("symbol-table")
+def symbol_table(_: Results) -> str:
+    """The letters of the kernels, as their package defines them."""
+    lines = (fwrl.kernels.__doc__ or "").splitlines()
+    return "\n".join(line for line in lines if line.startswith("|"))
+
+
+@generator("intuition-picture")
+def intuition_picture(results: Results) -> str:
+    """The visual abstract."""
+    path = picture(results, "intuition", "intuition.png")
+    words = "Two trips through four rooms share a state; the third trip is stitched from both and was never made"
+    return f'<img src="{path}" width="420" alt="{words}">'
+
+
+@generator("paper-medians")
+def paper_medians(results: Results) -> str:
+    """Both metrics of the paper for every agent, in both worlds."""
+    stored = results.paper(FOUR_ROOMS, WINDY)
+    names = {
+        MBRL_STRAIGHT.label: "MBRL, straight lines only (the authors')",
+        MBRL.label: "MBRL, free to turn",
+        FWRL.label: "**FWRL, Algorithm 1**",
+    }
+    rows = []
+    for label in ("QL", "QLCAT", MBRL_STRAIGHT.label, MBRL.label, FWRL.label, PLAYER.label):
+        cells = [names.get(label, label)]
+        for experiment in (FOUR_ROOMS, WINDY):
+            summary = stored.summary(experiment, label)
+            cells += [summary.reward.text(0), summary.inefficiency.text(2)]
+        rows.append(cells)
+    seeds = stored.seeds(FOUR_ROOMS)
+    text = (
+        f"{seeds} seeds; medians over all episodes of {FOUR_ROOMS.steps} steps, in brackets 95 % bootstrap intervals."
+    )
+    columns = ("", "reward, four rooms", "inefficiency", "reward, windy", "inefficiency")
+    return f"{text}\n\n{table(columns, rows)}"
+
+
+@generator("paper-picture")
+def paper_picture(results: Results) -> str:
+    """Both metrics on four rooms."""
+    path = picture(results, f"results-{FOUR_ROOMS.id}", "results-four-rooms.png")
+    return f"![Reward and distance-inefficiency of every agent on four rooms]({path})"
+
+
+@generator("paper-findings")
+def paper_findings(results: Results) -> str:
+    """The claims of the paper in a few sentences."""
+    stored = results.paper(FOUR_ROOMS, WINDY, H_MAZE, MUDDY)
+    numbers = {finding.claim: finding.numbers for finding in findings(stored)}
+
+    def times(experiment: Experiment, label: str) -> float:
+        ours, theirs = (stored.summary(experiment, name).reward.value for name in (FWRL.label, label))
+        return ours / theirs
+
+    ratio = {experiment: times(experiment, MBRL.label) for experiment in (FOUR_ROOMS, WINDY)}
+    h_maze = [numbers[claim] for claim in numbers if claim.startswith("H-maze") and "exact" not in claim]
+    muddy = next(numbers[claim] for claim in numbers if claim.startswith("Muddy"))
+    promised, paid = (float(np.mean(stored.audited(WINDY, FWRL.label, column))) for column in ("believed", "kept"))
+    return bullets(
+        [
+            f"**Against Q-learning FWRL does what the paper says**: {number(times(FOUR_ROOMS, 'QL'), 1)} times the "
+            "median reward on four rooms.",
+            f"**H-maze, a goal never reached from this start**: FWRL takes the {h_maze[0]}; {h_maze[-1]}.",
+            '**"Twice the next best baseline" holds against a planner that cannot turn.** The authors\' model-based '
+            "baseline follows straight lines only. Against a planner on the same counts that is free to turn, FWRL's "
+            f"median reward is {number(ratio[FOUR_ROOMS], 2)} times as high on four rooms and "
+            f"{number(ratio[WINDY], 2)} times in wind.",
+            f"**In wind FWRL is overconfident.** It takes a lucky outcome for certain: it promises {promised:.1f} "
+            f"steps on average, and its policy takes {paid:.1f}.",
+            f"**Maximum reward, not fewest steps** (muddy rooms): {muddy}.",
+        ]
+    )
+
+
+@generator("log-bench")
+def log_bench(results: Results) -> str:
+    """Logs and routes, against what a user would pick instead."""
+    return bench_table(results, ("fit", "plan"))
+
+
+def bench_table(results: Results, parts: Sequence[str]) -> str:
+    """The rows of some parts of `fwrl bench --json`."""
+    rows = [row for row in results.json("bench.json") if row["part"] in parts]
+    if not rows:
+        raise NotMeasuredError(f"{results.folder / 'bench.json'} has nothing of {', '.join(parts)}")
+    cells = [(row["name"], f"{row['ours'] / row['other']:.3g}", row["note"]) for row in rows]
+    return table(("ours / other", "ratio", "measured"), cells)
+
+
+@generator("beyond-shares")
+def beyond_shares(results: Results) -> str:
+    """FWRL of the paper and beyond it: share of the oracle's reward, first episode."""
+    worlds = ("four-rooms", "windy-four-rooms")
+    stored, experiments = results.league(LEAGUE, default_contenders())
+    chosen = [experiment for experiment in experiments if experiment.world in worlds]
+    rows = []
+    for label, name in ((PAPER, "FWRL, Algorithm 1"), ("fwrl", "FWRL, expected and optimistic")):
+        first = stored.reward(chosen[0], label)[:, :1]
+        shares = [share(stored, experiment, label).brief(3) for experiment in chosen]
+        rows.append((name, *shares, mean(first).brief(0)))
+    seeds = stored.seeds(chosen[0])
+    text = (
+        f"Share of an omniscient player's total reward over {EPISODES} episodes of {STEPS} steps, {seeds} seeds, ± "
+        "half the 95 % interval:"
+    )
+    return f"{text}\n\n{table(('', 'four rooms', 'windy four rooms', 'first episode, four rooms'), rows)}"
+
+
+def share(stored: StoredResults, experiment: Experiment, label: str) -> Estimate:
+    """An agent's share of the oracle's reward."""
+    reward, oracle = stored.reward(experiment, label), stored.reward(experiment, PLAYER.label)
+    return Estimate(share_of_oracle(reward, oracle), *share_interval(reward, oracle))
+
+
+def mean(values: Any) -> Estimate:
+    """A mean over runs with its 95 % normal interval."""
+    by_run = values.mean(axis=1)
+    half = 1.96 * by_run.std(ddof=1) / np.sqrt(len(by_run)) if len(by_run) > 1 else np.inf
+    return Estimate(float(by_run.mean()), float(by_run.mean() - half), float(by_run.mean() + half))
+
+
+@generator("league-verdict")
+def league_verdict(results: Results) -> str:
+    """In how many worlds FWRL is first or tied."""
+    stored, experiments = results.league(LEAGUE, default_contenders())
+    verdicts = [first_or_tied(standings(stored, experiment, lambda *_: np.nan)) for experiment in experiments]
+    won = sum(finding is not None and finding.verdict == "holds" for finding in verdicts)
+    return f"FWRL is first or tied in {won} of {len(experiments)} worlds."
+
+
+@generator("league")
+def league_table(results: Results) -> str:
+    """Every contender's share of the oracle's reward in every world."""
+    stored, experiments = results.league(LEAGUE, default_contenders())
+    rows = [
+        (AGENTS[label], *(share(stored, experiment, label).brief(3) for experiment in experiments))
+        for label in sorted(default_contenders(), key=list(AGENTS).index)
+    ]
+    columns = ("", *(WORLDS[experiment.world] for experiment in experiments))
+    text = (
+        f"{stored.seeds(experiments[0])} seeds; share of the oracle's total reward, ± half the 95 % bootstrap interval."
+    )
+    return f"{text}\n\n{table(columns, rows)}"
+
+
+@generator("league-findings")
+def league_sentences(results: Results) -> str:
+    """Where FWRL is not first, and whose beliefs differ from the truth."""
+    stored, experiments = results.league(LEAGUE, default_contenders())
+    lines = []
+    for experiment in experiments:
+        found = standings(stored, experiment, lambda *_: np.nan)
+        for finding in league_findings(WORLDS[experiment.world], found):
+            reason = f" {finding.reason}." if finding.reason and finding.verdict != "holds" else ""
+            lines.append(f"{finding.claim}: **{finding.verdict}**. {finding.numbers}.{reason}")
+    return bullets(lines)
+
+
+@generator("exploration")
+def exploration(results: Results) -> str:
+    """Each half of what goes beyond the paper, alone and together."""
+    stored, experiments = results.league(list(EXPLORED_WORLDS), list(EXPLORERS), "explorers")
+    rows = []
+    for label, name in EXPLORERS.items():
+        cells = [name]
+        for experiment in experiments:
+            cells += [share(stored, experiment, label).brief(3), mean(stored.reward(experiment, label)[:, :1]).text(0)]
+        rows.append(cells)
+    columns = ["agent"]
+    for experiment in experiments:
+        columns += [EXPLORED_WORLDS[experiment.world], "first episode"]
+    return f"{stored.seeds(experiments[0])} seeds.\n\n{table(columns, rows)}"
+
+
+@generator("random-experience")
+def random_experience(results: Results) -> str:
+    """Beliefs and true costs after random experience."""
+    return table(
+        ("world", "backup", "believed cost", "true cost", "optimum", "one pair: believed", "true", "optimum"),
+        ([str(cell) for cell in row] for row in results.json("random-experience.json")),
+    )
+
+
+@generator("unseen-outcomes")
+def unseen_outcomes(results: Results) -> str:
+    """The learned probability of an unseen outcome after so many tries."""
+    levels = ("1", "2-3", "4-7", "8-15", "16-31", "32-63")
+    rows = results.json("unseen-outcomes.json")
+    return table(("tries before", *levels), ((name, *(f"{q:.4f}" for q in shares)) for name, shares in rows.items()))
+
+
+def blocks(text: str) -> Iterator[tuple[str, str]]:
+    """(name, content) of every block of a page."""
+    for found in BLOCK.finditer(text):
+        yield found[2], found[3].rstrip("\n")
+
+
+def rewritten(text: str, results: Results, report: Callable[[str], None]) -> str:
+    """The page with every block whose results are there written anew."""
+
+    def replace(found: re.Match[str]) -> str:
+        try:
+            body = GENERATORS[found[2]](results)
+        except NotMeasuredError as reason:
+            report(f"{found[2]}: left as it is, {reason}")
+            return found[0]
+        return f"{found[1]}{body}\n{found[4]}"
+
+    return BLOCK.sub(replace, text)
+
+
+def main(folder: Path) -> None:
+    """Rewrite all pages in place."""
+    results = Results(folder)
+    try:
+        for page in PAGES:
+            before = page.read_text(encoding="utf-8")
+            after = rewritten(before, results, print)
+            if after != before:
+                page.write_text(after, encoding="utf-8")
+                print(f"wrote {page.relative_to(ROOT)}")
+    finally:
+        results.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "results")

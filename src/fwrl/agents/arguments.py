@@ -1,0 +1,67 @@
+"""Checks of states, actions and transitions that callers pass, before compiled code, which checks no index."""
+
+from __future__ import annotations
+
+import operator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fwrl.errors import FwrlError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Transitions(NamedTuple):
+    """N transitions, in order."""
+
+    state: Ints  # (N,)
+    action: Ints  # (N,)
+    reward: Floats  # (N,)
+    next_state: Ints  # (N,)
+
+
+def checked_index(value: int, limit: int, what: str) -> int:
+    """`value` as a Python int; other integer types would each compile the kernels again."""
+    try:
+        index = operator.index(value)
+    except TypeError:
+        raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {value!r}") from None
+    if not 0 <= index < limit:
+        raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {index}")
+    return index
+
+
+def checked_transitions(
+    states: ArrayLike,
+    actions: ArrayLike,
+    rewards: ArrayLike,
+    next_states: ArrayLike,
+    n_states: int,
+    n_actions: int,
+) -> Transitions:
+    """Four sequences of one length: indices in range and finite rewards."""
+    s = _indices(states, n_states, "states")
+    a = _indices(actions, n_actions, "actions")
+    n = _indices(next_states, n_states, "next states")
+    r = np.ascontiguousarray(rewards, dtype=np.float64)
+    if not len(s) == len(a) == len(r) == len(n) or r.ndim != 1:
+        raise FwrlError(
+            "expected four sequences of one length, got "
+            f"{len(s)} states, {len(a)} actions, {r.size} rewards, {len(n)} next states"
+        )
+    if not np.isfinite(r).all():
+        k = int(np.argmin(np.isfinite(r)))
+        raise FwrlError(f"expected finite rewards, transition {k} has {r[k]}")
+    return Transitions(s, a, r, n)
+
+
+def _indices(values: ArrayLike, limit: int, what: str) -> Ints:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise FwrlError(f"expected a sequence of integers as {what}, got {array.dtype} {array.shape}")
+    if array.size and not (array.min() >= 0 and array.max() < limit):
+        raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {array.min()} to {array.max()}")
+    return np.ascontiguousarray(array, dtype=np.int64)

@@ -1,0 +1,73 @@
+"""The options of FWRL, and which of them go together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from fwrl.agents.agent import Config
+from fwrl.agents.model import Explorer
+from fwrl.agents.options import check_choice
+from fwrl.errors import OptionError
+
+NAME = "fwrl"
+DESCRIPTION = "Floyd-Warshall RL: the triangle inequality stitches past trips to any goal"
+
+Relaxation = Literal["exact", "paper"]
+Objective = Literal["reward", "steps"]
+Backup = Literal["best", "expected"]
+Storage = Literal["auto", "dense", "columns"]
+CHOICES = {
+    "relaxation": Relaxation,
+    "backup": Backup,
+    "explorer": Explorer,
+    "objective": Objective,
+    "storage": Storage,
+}
+LARGEST_DENSE = 2000  # states up to which "auto" is dense
+
+
+@dataclass(frozen=True)
+class FwrlConfig(Config):
+    """Options of FWRL.
+
+    Attributes:
+        relaxation: "exact", or "paper" for Algorithm 1 to the letter.
+        backup: "best", the paper's, or "expected", the mean over observed outcomes.
+        explorer: "epsilon-greedy", the paper's, or "optimistic", without epsilon.
+        objective: "reward", or "steps" to count every step as -1, as the paper's predecessor (Kaelbling 1993) did.
+        storage: "dense", "columns", or "auto" for dense up to 2,000 states.
+        memory: MB for columns of goals other than the one in use.
+    """
+
+    relaxation: Relaxation = "exact"
+    backup: Backup = "best"
+    explorer: Explorer = "epsilon-greedy"
+    objective: Objective = "reward"
+    storage: Storage = "auto"
+    memory: int = 256
+
+    def __post_init__(self) -> None:
+        for name, choice in CHOICES.items():
+            check_choice(name, getattr(self, name), get_args(choice))
+        plain = (self.backup, self.explorer) == ("best", "epsilon-greedy")
+        for name, value in (("relaxation", "paper"), ("storage", "columns")):
+            if getattr(self, name) == value and not plain:
+                raise OptionError(
+                    f"expected backup='best' and explorer='epsilon-greedy' with {name}={value!r}, got "
+                    f"{self.backup!r} and {self.explorer!r}"
+                )
+        if self.relaxation == "paper" and self.storage == "columns":
+            raise OptionError(
+                "expected relaxation='exact' with storage='columns', got 'paper', which relaxes all of F at every "
+                "step; use storage='dense'"
+            )
+        if type(self.memory) is not int or self.memory < 0:
+            raise OptionError(f"expected memory as a whole number of MB, got {self.memory!r}")
+
+    def storage_for(self, n_states: int) -> Storage:
+        """The storage with "auto" resolved; only the paper's backup and explorer can use columns."""
+        if self.storage != "auto":
+            return self.storage
+        plain = (self.relaxation, self.backup, self.explorer) == ("exact", "best", "epsilon-greedy")
+        return "columns" if plain and n_states > LARGEST_DENSE else "dense"

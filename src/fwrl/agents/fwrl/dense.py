@@ -1,0 +1,144 @@
+"""FWRL with `relaxation="exact"` and `storage="dense"`: V(s, g) for every pair of states, S x S numbers.
+
+After every step V is the fixed point of the triangle inequality (see `kernels.closure`), and
+
+    F(s, a, g) = max over observed (s, a, s') of best reward(s, a, s') + V(s', g)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.agents.agent import no_episode
+from fwrl.agents.fwrl.agent import FwrlAgent
+from fwrl.agents.options import check_table_size
+from fwrl.agents.sections import EDGES
+from fwrl.agents.soundness import check_edges
+from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, register_verbs
+from fwrl.errors import FileError
+from fwrl.kernels.closure import ClosureScratch, close_over, closure_scratch, nothing_known, path_rewards
+from fwrl.kernels.exploration import GOAL, epsilon_greedy_from
+from fwrl.kernels.graph.edges import (
+    NONE,
+    Edges,
+    add_edge,
+    find_edge,
+    no_edges,
+    outgoing,
+    see_edge,
+)
+from fwrl.kernels.model.greedy import Greedy, cache_greedy, empty_greedy
+from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.runtime.ties import LEAST_GAIN, improves
+
+if TYPE_CHECKING:
+    from fwrl.agents.fwrl.optimistic import OptimisticTables
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class DenseTables(NamedTuple):
+    """V and the edges; F follows from them."""
+
+    V: Floats  # (S, S) goal-major
+    edges: Edges
+    episode: Ints
+    scratch: ClosureScratch
+    greedy: Greedy
+    action_values: Floats  # (A,)
+    counts_steps: Ints  # (1,) 1 where every step counts as -1
+
+
+ClosureTables = TypeVar("ClosureTables", "DenseTables", "OptimisticTables")
+
+
+@compiled
+def act(agent: DenseTables | OptimisticTables, s: int, rng: np.random.Generator) -> int:
+    """Epsilon-greedy on F(s, ., g)."""
+    if agent.greedy.made[s] != agent.greedy.changes[0]:
+        path_rewards(agent.V[agent.episode[GOAL]], outgoing(agent.edges), s, agent.action_values)
+        cache_greedy(agent.greedy, s, agent.action_values)
+    return epsilon_greedy_from(agent.greedy, s, agent.episode, rng)
+
+
+@compiled
+def observe(agent: DenseTables | OptimisticTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
+    """Enforce F(s, a, s') >= r and the triangle inequality everywhere."""
+    if arrived:
+        return LEARNED
+    if agent.counts_steps[0] != 0:
+        r = -1.0
+    pair = s * len(agent.action_values) + a
+    e = find_edge(agent.edges, pair, next_s)
+    if e != NONE and r <= agent.edges.best[e]:
+        agent.edges.times[e] += 1
+        agent.edges.total[e] += r
+        return LEARNED
+    if r + agent.V[s, next_s] > LEAST_GAIN:
+        return POSITIVE_CYCLE
+    if e == NONE:
+        e = add_edge(agent.edges, pair, next_s)
+    see_edge(agent.edges, e, r)
+    agent.greedy.changes[0] += 1
+    if improves(r, agent.V[next_s, s]):
+        close_over(agent.V, agent.edges, agent.scratch, s, r, next_s)
+    return LEARNED
+
+
+@compiled
+def action_values(agent: DenseTables | OptimisticTables, s: int, g: int, values: Floats) -> None:
+    """F(s, ., g)."""
+    path_rewards(agent.V[g], outgoing(agent.edges), s, values)
+
+
+SECTIONS = {"values": "V", **EDGES}
+
+
+def empty_dense_tables(n_states: int, n_actions: int, *, counts_steps: bool) -> DenseTables:
+    """Tables without any known path."""
+    what = f"{n_states:,} states with relaxation='exact'"
+    check_table_size(8 * n_states * n_states, what, "use storage='columns', or a smaller world")
+    return DenseTables(
+        V=nothing_known(n_states),
+        edges=no_edges(n_states, n_actions),
+        episode=no_episode(),
+        scratch=closure_scratch(n_states),
+        greedy=empty_greedy(n_states, n_actions),
+        action_values=np.empty(n_actions),
+        counts_steps=np.array([int(counts_steps)]),
+    )
+
+
+class ClosureFwrl(FwrlAgent[ClosureTables]):
+    """FWRL on a dense V, whatever its explorer."""
+
+    def prepare(self, goal: int) -> None:
+        """Discard the cached greedy actions, which are those of the last goal."""
+        self.tables.greedy.changes[0] += 1
+
+    def check_tables(self) -> None:
+        """Check the shape of V, and the edges."""
+        S, A = self.n_states, self.n_actions
+        check_edges(self.tables.edges, S, A)
+        if self.tables.V.shape != (S, S):
+            raise FileError(f"expected tables for {S} states and {A} actions")
+
+    def values(self, goal: int) -> Floats:
+        """(S,) V(., g)."""
+        column: Floats = self.tables.V[self._state(goal, "goal")].copy()
+        return column
+
+
+class DenseFwrl(ClosureFwrl[DenseTables]):
+    """The paper's agent with the inequality enforced after every step."""
+
+    verbs = register_verbs(DenseTables, act, observe, action_values)
+    sections = SECTIONS
+
+    def empty_tables(self) -> DenseTables:
+        """No path known."""
+        return empty_dense_tables(self.n_states, self.n_actions, counts_steps=self.value_kind == "steps")

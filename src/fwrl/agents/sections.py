@@ -1,0 +1,91 @@
+"""An agent's tables, nested NamedTuples of arrays, to the sections of a file and back.
+
+An agent declares its sections as a mapping from names in the file to paths of fields in its tables:
+`{"edges/pair": "edges.pair"}`. Renaming a field changes the path and no file. Fields without a section are scratch
+memory or follow from the configuration, and are made anew when a file is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from fwrl.errors import FileError
+from fwrl.files import Archive
+
+Sections = Mapping[str, str]
+
+SMALL = 1 << 20  # pairs of state and action that a file may name without holding as many bytes
+
+EPISODE = {"episode": "episode"}
+EDGES = {
+    "edges/first-leaving": "edges.leaving",
+    "edges/first-entering": "edges.entering",
+    "edges/next-leaving": "edges.next_leaving",
+    "edges/next-entering": "edges.next_entering",
+    "edges/pair": "edges.pair",
+    "edges/target": "edges.target",
+    "edges/count": "edges.times",
+    "edges/total-reward": "edges.total",
+    "edges/best-reward": "edges.best",
+    "edges/used": "edges.used",
+}
+REPLAY = {
+    "replay/state": "ring.state",
+    "replay/action": "ring.action",
+    "replay/reward": "ring.reward",
+    "replay/next-state": "ring.next_state",
+    "replay/stored": "ring.stored",
+    "replay/generator": "splitmix64",
+}
+
+
+def optimism_sections(path: str) -> dict[str, str]:
+    """The sections of the evidence for optimism, which the tables hold at `path`."""
+    return {
+        "optimism/on": f"{path}.on",
+        "optimism/reward": f"{path}.reward",
+        "optimism/prior": f"{path}.prior",
+        "optimism/unseen-probability": f"{path}.share",
+        "optimism/tries": f"{path}.tries",
+        "optimism/new-outcomes": f"{path}.news",
+    }
+
+
+def saved_arrays(tables: Any, sections: Sections) -> dict[str, NDArray[Any]]:
+    """The arrays that a file holds, by section."""
+    return {name: _at(tables, path.split(".")) for name, path in sections.items()}
+
+
+def restored_tables(tables: Any, archive: Archive, sections: Sections) -> Any:
+    """`tables` with copies of the archive's arrays in place of those that have a section."""
+    for name, path in sections.items():
+        array, empty = archive[name], _at(tables, path.split("."))
+        if array.dtype != empty.dtype or array.ndim != empty.ndim:
+            raise FileError(f"expected {name!r} as {empty.dtype} with {empty.ndim} dimensions")
+        tables = _replaced(tables, path.split("."), array.copy())
+    return tables
+
+
+def named_sizes(archive: Archive) -> tuple[int, int]:
+    """The numbers of states and actions that a file names, unless it is far too small to hold so many."""
+    sizes = archive.details["n_states"], archive.details["n_actions"]
+    if not all(type(n) is int and 0 < n < 2**31 for n in sizes):
+        raise FileError(f"expected positive numbers of states and actions, got {sizes}")
+    if sizes[0] * sizes[1] > max(SMALL, sum(archive[name].nbytes for name in archive.names)):
+        raise FileError(f"expected more data for {sizes[0]} states and {sizes[1]} actions")
+    return sizes
+
+
+def _at(tables: Any, path: list[str]) -> Any:
+    for field in path:
+        tables = getattr(tables, field)
+    return tables
+
+
+def _replaced(tables: Any, path: list[str], array: NDArray[Any]) -> Any:
+    field, *rest = path
+    part = _replaced(getattr(tables, field), rest, array) if rest else array
+    return tables._replace(**{field: part})

@@ -1,0 +1,141 @@
+"""Checks of tables read from a file, before compiled code uses them.
+
+Compiled code does not check indices: one out of range reads or writes memory of others, and a linked list with a cycle
+never ends. Every check raises `FileError`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.errors import FileError
+from fwrl.kernels.graph import compact_edges
+from fwrl.kernels.graph.compact_edges import NEXT_ENTERING, PAIR, TARGET, CompactEdges
+from fwrl.kernels.graph.edges import EDGES, NONE, SLOTS, Edges
+from fwrl.kernels.graph.heap import CLOSED, OPEN, Heap
+from fwrl.kernels.model.optimism import LEVELS, Optimism
+from fwrl.kernels.model.plan import HEAD, QUEUED, TOUCHED, Plan
+from fwrl.kernels.model.replay import ENDED, NEWEST, Ring, Trips
+
+Ints = NDArray[np.int64]
+
+
+def check_edges(edges: Edges, n_states: int, n_actions: int) -> None:
+    """Check that indices are in range and that each list holds its edges from the newest to the oldest."""
+    used, capacity, pairs = int(edges.used.sum()), len(edges.target), n_states * n_actions
+    sound = len(edges.used) == EDGES + 1 and 0 <= used <= capacity
+    sound = sound and all(len(getattr(edges, name)) == capacity for name in SLOTS)
+    if sound:
+        pair, target, times = edges.pair[:used], edges.target[:used], edges.times[:used]
+        sound = _within(pair, pairs) and _within(target, n_states) and bool(np.all(times > 0))
+        sound = sound and bool(np.isfinite(edges.total[:used]).all() and np.isfinite(edges.best[:used]).all())
+        sound = sound and _linked(edges.leaving, edges.next_leaving[:used], pair, pairs)
+        sound = sound and _linked(edges.entering, edges.next_entering[:used], target, n_states)
+    if not sound:
+        raise FileError("the lists of edges are inconsistent; the file is damaged")
+
+
+def _within(indices: NDArray[np.integer], limit: int) -> bool:
+    return bool(np.all((indices >= 0) & (indices < limit)))
+
+
+def _linked(head: Ints, following: Ints, keys: Ints, n: int) -> bool:
+    """Whether each list, from its head on, is the edges of one key from the newest to the oldest."""
+    newest, older = np.full(n, NONE), np.full(len(keys), NONE)
+    np.maximum.at(newest, keys, np.arange(len(keys)))
+    order = np.argsort(keys, kind="stable")
+    same = np.flatnonzero(np.diff(keys[order]) == 0)
+    older[order[same + 1]] = order[same]
+    return np.array_equal(head, newest) and np.array_equal(following, older)
+
+
+def completed_compact_edges(edges: CompactEdges, n_states: int, n_actions: int) -> CompactEdges:
+    """The edges with room for more and all their lists; those in the file must be the same."""
+    pairs, E = n_states * n_actions, len(edges.best)
+    sound = edges.link.shape == (E, 4) and edges.used.tolist() == [E] and bool(np.isfinite(edges.best).all())
+    sound = sound and len(edges.leaving) == pairs
+    sound = sound and _within(edges.link[:, PAIR], pairs) and _within(edges.link[:, TARGET], n_states)
+    if sound:
+        leaving, link = edges.leaving.copy(), edges.link[:, :NEXT_ENTERING].copy()
+        edges = compact_edges.relinked(edges)
+        sound = np.array_equal(leaving, edges.leaving) and np.array_equal(link, edges.link[:E, :NEXT_ENTERING])
+    if not sound:
+        raise FileError(f"the linked edges do not fit {n_states} states and {n_actions} actions; the file is damaged")
+    return edges
+
+
+def check_optimism(optimism: Optimism) -> None:
+    """Check lengths, probabilities, and that nothing was new more often than it was tried."""
+    sound = [len(part) for part in optimism] == [1, 1, 1, LEVELS, LEVELS, LEVELS]
+    sound = sound and optimism.on[0] in (0, 1) and all(bool(np.isfinite(part).all()) for part in optimism)
+    sound = sound and bool(np.all((optimism.share >= 0) & (optimism.share <= 1)) and 0 <= optimism.prior[0] <= 1)
+    sound = sound and bool(
+        np.all((optimism.news >= 0) & (optimism.news <= optimism.tries)) and optimism.tries.max() < 2**53
+    )
+    if not sound:
+        raise FileError("the probabilities of unseen outcomes do not fit their evidence; the file is damaged")
+
+
+def check_plan(edges: Edges, plan: Plan, fresh: Plan) -> None:
+    """Check that the plan has no work left, arrives where a `fresh` one does, and follows observed edges.
+
+    Its values may differ from those of the fresh one by rounding. Wrong values are corrected by later updates.
+    """
+    S = len(fresh.p)
+    check_optimism(plan.optimism)
+    sound = [len(array) for array in plan[:-1]] == [len(array) for array in fresh[:-1]]
+    sound = sound and 0 <= plan.size[HEAD] < S and plan.size[QUEUED] == plan.size[TOUCHED] == 0
+    sound = sound and not (plan.queued.any() or plan.is_touched.any())
+    sound = sound and np.array_equal(plan.p > 0, fresh.p > 0) and np.array_equal(plan.pi < 0, fresh.pi < 0)
+    sound = sound and bool(np.isfinite(plan.p).all() and np.isfinite(plan.v[fresh.p > 0]).all())
+    if sound:
+        A = len(edges.leaving) // S
+        states = np.flatnonzero(plan.pi >= 0)
+        tried = edges.leaving[states * A + np.minimum(plan.pi[states], A - 1)] != NONE
+        sound = bool(np.all(plan.pi < A) and (plan.optimism.on[0] == 1 or np.all(tried)))
+    if not sound:
+        raise FileError(f"the plan over {S} states does not follow the observed edges; the file is damaged")
+
+
+def check_ring(ring: Ring, capacity: int, n_states: int, n_actions: int) -> None:
+    """Check that the ring has `capacity` slots with states, actions and rewards in range."""
+    sound = len(ring.stored) == 1 and ring.stored[0] >= 0
+    sound = sound and all(len(column) == capacity for column in ring[:4])
+    for column, limit in ((ring.state, n_states), (ring.action, n_actions), (ring.next_state, n_states)):
+        sound = sound and _within(column, limit)
+    if not (sound and np.isfinite(ring.reward).all()):
+        raise FileError(f"the replay ring does not hold {capacity} transitions; the file is damaged")
+
+
+def check_trips(trips: Trips, ring: Ring, n_states: int) -> None:
+    """Check that the trips of a ring, itself checked before, are numbered in order, and where each ends."""
+    N = len(ring.state)
+    sound = len(trips.newest) == 2 and all(len(column) == N for column in trips[:3])
+    sound = sound and bool(np.all((trips.goal >= -1) & (trips.goal < n_states)))
+    if sound:
+        stored = int(ring.stored[0])
+        numbers = np.arange(max(0, stored - N), stored)
+        trip = trips.trip[numbers % N]
+        newest, ended = trip[-1] if stored else -1, trips.newest[ENDED]
+        sound = trips.newest[NEWEST] == newest and ended in (0, 1) and (stored > 0 or ended == 1)
+        sound = sound and bool(np.all(trip >= 0) and np.isin(np.diff(trip), (0, 1)).all())
+        ends = np.flatnonzero(np.append(np.diff(trip), 1)[: len(trip)])
+        sound = sound and np.array_equal(trips.last[trip[ends] % N], numbers[ends])
+    if not sound:
+        raise FileError("the trips of the replay ring do not follow one another; the file is damaged")
+
+
+def check_queue(queue: Heap, n_states: int) -> None:
+    """Check that the entries of a heap are different states, found by `place`, and that nothing is closed."""
+    sound = len(queue.state) == len(queue.key) == len(queue.place) == n_states and len(queue.size) == 2
+    sound = sound and 0 <= queue.size[OPEN] <= n_states and queue.size[CLOSED] == 0
+    if sound:
+        entries = queue.state[: queue.size[OPEN]]
+        sound = _within(entries, n_states) and not np.isnan(queue.key[: len(entries)]).any()
+        if sound:
+            place = np.zeros(n_states, np.int32)
+            place[entries] = np.arange(1, len(entries) + 1)
+            sound = np.array_equal(place, queue.place) and np.count_nonzero(place) == len(entries)
+    if not sound:
+        raise FileError(f"the queue does not hold some of {n_states} states; the file is damaged")

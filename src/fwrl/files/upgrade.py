@@ -1,0 +1,105 @@
+"""Files of earlier versions of the format, read as if the current one had written them.
+
+Version 1 named the sections of agents after fields in the code. Since version 2 they have names of their own, and of a
+priority queue only the entries are saved. Planners are the same in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.errors import FileError
+
+Sections = Callable[[str], NDArray[Any]]  # an array by the name of its section
+Converted = Mapping[str, Callable[[Sections], NDArray[Any]]]
+
+SECTIONS_SINCE_VERSION_2 = {
+    "clock": "episode",
+    "V": "values",
+    "F": "path-rewards",
+    "Q": "action-values",
+    "DG": "steps",
+    "changes": "relaxation/changes",
+    "relaxed": "relaxation/relaxed-at",
+    "slot": "goal-slots",
+    "reward": "optimism/reward",
+    "dice": "replay/generator",
+    "edges.leaving": "edges/first-leaving",
+    "edges.entering": "edges/first-entering",
+    "edges.next_leaving": "edges/next-leaving",
+    "edges.next_entering": "edges/next-entering",
+    "edges.pair": "edges/pair",
+    "edges.target": "edges/target",
+    "edges.times": "edges/count",
+    "edges.total": "edges/total-reward",
+    "edges.best": "edges/best-reward",
+    "edges.used": "edges/used",
+    "links.leaving": "edges/first-leaving",
+    "links.link": "edges/links",
+    "links.best": "edges/best-reward",
+    "links.used": "edges/used",
+    "plan.p": "plan/arrival",
+    "plan.v": "plan/value",
+    "plan.pi": "plan/policy",
+    "plan.queue": "plan/queue",
+    "plan.queued": "plan/queued",
+    "plan.touched": "plan/touched",
+    "plan.is_touched": "plan/is-touched",
+    "plan.size": "plan/size",
+    "ring.state": "replay/state",
+    "ring.action": "replay/action",
+    "ring.reward": "replay/reward",
+    "ring.next_state": "replay/next-state",
+    "ring.stored": "replay/stored",
+    "trips.goal": "replay/goal",
+    "trips.trip": "replay/trip",
+    "trips.last": "replay/last-of-trip",
+    "trips.newest": "replay/newest-trip",
+}
+OPTIMISM_SINCE_VERSION_2 = {
+    "hope.on": "optimism/on",
+    "hope.reward": "optimism/reward",
+    "hope.prior": "optimism/prior",
+    "hope.share": "optimism/unseen-probability",
+    "hope.tries": "optimism/tries",
+    "hope.news": "optimism/new-outcomes",
+}
+
+
+def upgraded(header: dict[str, Any], version: int) -> tuple[dict[str, Any], Converted]:
+    """The header of a file of `version` with the current names, and the sections to compute from those of the file."""
+    if version > 1 or header["kind"] != "agent":
+        return header, {}
+    sections = [{**section, "name": _name_since_version_2(section["name"])} for section in header["sections"]]
+    queue = any(section["name"] == "queue.heap" for section in sections)
+    return {**header, "sections": sections}, QUEUE_SINCE_VERSION_2 if queue else {}
+
+
+def _name_since_version_2(name: str) -> str:
+    optimism = OPTIMISM_SINCE_VERSION_2.get(name.removeprefix("plan."))
+    return optimism or SECTIONS_SINCE_VERSION_2.get(name, name)
+
+
+def _queue_states(section: Sections) -> NDArray[np.int64]:
+    """(n,) the states in a queue, in the order of the heap."""
+    heap, size = section("queue.heap"), section("queue.size")
+    if len(size) != 1 or not 0 <= size[0] <= len(heap):
+        raise FileError("expected a queue no longer than its heap; the file is damaged")
+    states: NDArray[np.int64] = heap[: size[0]]
+    return states
+
+
+def _queue_priorities(section: Sections) -> NDArray[np.float64]:
+    """(n,) their priorities."""
+    states, priority = _queue_states(section), section("queue.priority")
+    if not np.all((states >= 0) & (states < len(priority))):
+        raise FileError("expected a queue of states with priorities; the file is damaged")
+    priorities: NDArray[np.float64] = priority[states]
+    return priorities
+
+
+QUEUE_SINCE_VERSION_2: Converted = {"queue/state": _queue_states, "queue/priority": _queue_priorities}

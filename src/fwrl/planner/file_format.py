@@ -1,0 +1,200 @@
+"""Planner files: the names of their sections, and how an experience is written, read and checked.
+
+Names in files are declared here, apart from the fields they hold: renaming a field does not change the format.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.errors import FileError
+from fwrl.files import Archive, write_archive
+from fwrl.planner.experience import KEPT, LARGEST, NONE, Evidence, Experience, Indices, LogSummary
+from fwrl.planner.labels import read_labels
+
+KIND = "planner"
+
+
+class Section(NamedTuple):
+    """An array in a file."""
+
+    name: str
+    dtype: type[np.generic]
+    dimensions: int
+    required: bool = False
+
+
+Sections = Mapping[str, Section]
+
+# Sections that hold the fields of an `Experience` and of its `Evidence`.
+EDGE_SECTIONS: Sections = {
+    "source": Section("source", np.int32, 1, required=True),
+    "action": Section("action", np.int32, 1),
+    "target": Section("target", np.int32, 1, required=True),
+    "count": Section("count", np.int64, 1, required=True),
+    "total": Section("total", np.float64, 1, required=True),
+    "best": Section("best", np.float64, 1, required=True),
+}
+EVIDENCE_SECTIONS: Sections = {
+    "last": Section("last", np.int64, 1),
+    "trip": Section("trip", np.int32, 2),
+    "trip_time": Section("trip_time", np.int64, 2),
+    "sample": Section("sample", np.int32, 1),
+    "joined": Section("joined", np.uint8, 2),
+}
+# What the sections of labels begin with (see `labels`).
+STATES, ACTIONS, TRIPS = "states", "actions", "trips"
+# Keys of the header's details; those of the summary by field of `LogSummary`.
+TIME, SUMMARY = "time", "summary"
+SUMMARY_KEYS = {
+    "trips": "trips",
+    "transitions": "transitions",
+    "states": "states",
+    "edges": "edges",
+    "uncertain": "uncertain",
+    "skipped": "skipped",
+    "connected": "connected",
+    "stitched": "stitched",
+    "sampled": "sampled",
+}
+OPTIONAL_COUNTS = ("trips", "connected", "stitched", "sampled")  # fields that may be None
+
+
+def write_experience(experience: Experience, path: str | Path) -> None:
+    """Write a planner file; an existing file is replaced completely or not at all."""
+    evidence = experience.evidence
+    summary = {key: getattr(experience.summary, name) for name, key in SUMMARY_KEYS.items()}
+    arrays: dict[str, NDArray[Any]] = {}
+    for prefix, labels in ((STATES, experience.states), (ACTIONS, experience.actions), (TRIPS, evidence.trips)):
+        if labels is not None:
+            arrays |= labels.sections(prefix)
+    for owner, sections in ((experience, EDGE_SECTIONS), (evidence, EVIDENCE_SECTIONS)):
+        for name, section in sections.items():
+            array = getattr(owner, name)
+            if array is not None:
+                arrays[section.name] = array
+    write_archive(path, KIND, {TIME: experience.time, SUMMARY: summary}, arrays)
+
+
+def read_experience(archive: Archive) -> Experience:
+    """The experience in an opened file; FileError unless it is consistent."""
+    if archive.kind != KIND:
+        path = str(archive.path)
+        raise FileError(f"{path!r} holds a saved {archive.kind!r}, not a planner; fit a log to make one")
+    with _file_errors(archive):
+        arrays = _arrays(archive, EDGE_SECTIONS)
+        states = read_labels(archive, STATES)
+        actions = read_labels(archive, ACTIONS) if arrays["action"] is not None else None
+        time, summary = archive.details[TIME], _summary(archive.details[SUMMARY])
+        evidence = SavedEvidence(archive, n_states=len(states), n_edges=len(arrays["source"]))
+        experience = Experience(states, actions, **arrays, time=time, summary=summary, evidence_source=evidence)
+        _check(experience)
+        timed = EVIDENCE_SECTIONS["last"].name in archive
+        _expect(timed == (time is not None), "a kind of time where there are times, and only there")
+    return experience
+
+
+class SavedEvidence:
+    """The evidence in a planner file, read and checked when it is first needed."""
+
+    def __init__(self, archive: Archive, n_states: int, n_edges: int) -> None:
+        self._archive, self._n_states, self._n_edges = archive, n_states, n_edges
+
+    def read(self) -> Evidence:
+        """The evidence; FileError unless it is consistent."""
+        with _file_errors(self._archive):
+            arrays = _arrays(self._archive, EVIDENCE_SECTIONS)
+            trips = read_labels(self._archive, TRIPS) if arrays["trip"] is not None else None
+            evidence = Evidence(trips=trips, **arrays)
+            _check_evidence(evidence, self._n_states, self._n_edges)
+        return evidence
+
+
+def _summary(details: Any) -> LogSummary:
+    unknown = set(details) - set(SUMMARY_KEYS.values())
+    _expect(not unknown, "a summary of known counts")
+    return LogSummary(**{name: details[key] for name, key in SUMMARY_KEYS.items() if key in details})
+
+
+@contextlib.contextmanager
+def _file_errors(archive: Archive) -> Iterator[None]:
+    """Turn whatever is wrong with the content of a file into a FileError that names the file."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, OverflowError, MemoryError) as error:
+        raise FileError(f"{str(archive.path)!r} does not hold a sound planner: {error}") from error
+
+
+def _arrays(archive: Archive, sections: Sections) -> dict[str, Any]:
+    """The arrays by field; None where an optional section is missing."""
+    arrays: dict[str, Any] = {}
+    for field, section in sections.items():
+        array = archive[section.name] if section.required or section.name in archive else None
+        if array is not None and (array.dtype != section.dtype or array.ndim != section.dimensions):
+            raise FileError(
+                f"expected {section.name!r} as {np.dtype(section.dtype)} with {section.dimensions} dimensions"
+            )
+        arrays[field] = array
+    return arrays
+
+
+def _check(experience: Experience) -> None:
+    """Refuse indices out of range, which compiled code would follow, and whatever else makes routes wrong."""
+    e = experience
+    S, E = len(e.states), len(e.source)
+    sizes = [len(a) for a in (e.action, e.target, e.count, e.total, e.best) if a is not None]
+    _expect(E > 0 and S > 0 and set(sizes) == {E}, "columns of one length, with at least one edge")
+    _expect(_within(e.source, S) and _within(e.target, S), f"states from 0 to {S - 1}")
+    if e.action is not None:
+        _expect(e.actions is not None and _within(e.action, len(e.actions)), "actions that have a name")
+    _expect(bool((e.count > 0).all() and e.count.sum() < 2**62), "edges seen at least once")
+    small = [bool((np.abs(rewards) <= LARGEST).all()) for rewards in (e.total, e.best)]
+    _expect(all(small), f"finite rewards up to {LARGEST:g} in size")
+    _expect(_ordered(e), "edges in order")
+    _expect(e.time in (None, "integer", "number", "timestamp"), "a known kind of time")
+    _check_summary(e.summary, S, E)
+
+
+def _check_summary(summary: LogSummary, S: int, E: int) -> None:
+    counts = [(name, getattr(summary, name)) for name in SUMMARY_KEYS]
+    given = [count for name, count in counts if count is not None or name not in OPTIONAL_COUNTS]
+    _expect(all(type(count) is int and 0 <= count < 2**63 for count in given), "a summary of whole numbers")
+    _expect(summary.states == S and summary.edges == E, "a summary of what is there")
+
+
+def _check_evidence(evidence: Evidence, S: int, E: int) -> None:
+    e = evidence
+    _expect(e.last is None or len(e.last) == E, "a time for each edge")
+    if e.trip is not None:
+        _expect(e.trip.shape == (E, KEPT), f"{KEPT} trips for each edge")
+        _expect(e.trips is not None and _within(e.trip, len(e.trips), NONE), "trips that have a name")
+    if e.trip_time is not None:
+        _expect(e.trip is not None and e.trip_time.shape == (E, KEPT), "a time for each trip")
+    if e.sample is not None:
+        wide = e.joined is not None and e.joined.shape == (len(e.sample), -(-S // 8))
+        _expect(wide and _within(e.sample, S) and bool(np.all(np.diff(e.sample) > 0)), "a sound sample")
+
+
+def _expect(sound: object, what: str) -> None:
+    if not sound:
+        raise FileError(f"expected {what}; the file is damaged")
+
+
+def _within(codes: Indices, n: int, least: int = 0) -> bool:
+    return len(codes) == 0 or bool(codes.min() >= least and codes.max() < n)
+
+
+def _ordered(experience: Experience) -> bool:
+    """Whether edges ascend strictly by state, action, next state."""
+    e = experience
+    levels = [e.source, e.target] if e.action is None else [e.source, e.action, e.target]
+    rising = np.zeros(len(e.source) - 1, np.bool_)
+    for level in reversed(levels):
+        rising = (level[1:] > level[:-1]) | ((level[1:] == level[:-1]) & rising)
+    return bool(rising.all())

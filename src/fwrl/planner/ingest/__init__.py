@@ -1,0 +1,12 @@
+"""Reads logs with DuckDB into an `Experience`.
+
+The steps run in this order and share the DuckDB tables that `schema` declares:
+
+1. `sources`: what was given as a log, as one or more things that DuckDB can scan (`file_formats`, `rows`).
+2. `log`: which of their columns are state, next_state, action, reward, trip and time, as SQL (`times`).
+3. `grouping`: rows to transitions, and transitions to edges; bad rows are refused or skipped (`bad_rows`).
+4. `latest`: the latest trips of each edge.
+5. `folding`: the edges of an older experience are added, if there is one.
+6. `encoding`: labels to codes, and tables to the arrays of an `Experience`.
+7. `connections`: which states single trips connect.
+"""

@@ -1,0 +1,125 @@
+"""The latest trips of each edge.
+
+A query for the largest few of each group is slow in SQL. So the last rows of the log, which hold nearly all of the
+latest trips, are read first and a kernel picks the trips; rows further back are read for edges that still have too few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.planner.experience import KEPT
+from fwrl.planner.ingest.reader import AT_ONCE, Reader
+from fwrl.planner.ingest.schema import EDGE_TRIPS, EDGES, MOVES, TRIP_HASHES, edge_key
+from fwrl.planner.ingest.sql import listed, when
+
+if TYPE_CHECKING:
+    from fwrl.kernels.graph.latest import Latest
+
+ENOUGH = 6  # rows per edge, on average, to read first
+FURTHER = 4  # factor by which each further read goes back in time
+KEPT_TRIPS, ROWS = 0, 1  # columns of `Latest.seen`
+
+
+def latest_trips(rows: str, timed: bool) -> str:
+    """A query for the latest few trips of each edge, with their rank, from rows with edge, trip and, if `timed`, time.
+
+    Trips are ranked by time and then by hash; without times by number and then by name. An integer ranks the same
+    whether it is logged as a number or as text.
+    """
+    by_name = "try_cast(trip AS BIGINT) DESC NULLS LAST, trip::VARCHAR DESC"
+    order = "time DESC, hash(trip::VARCHAR) DESC" if timed else by_name
+    each = listed(["edge", "trip", *when(timed, "max(time) AS time")])
+    return (
+        f"SELECT *, row_number() OVER (PARTITION BY edge ORDER BY {order})::INTEGER - 1 AS rank "
+        f"FROM (SELECT {each} FROM {rows} GROUP BY edge, trip) QUALIFY rank < {KEPT}"
+    )
+
+
+def count_trips(reader: Reader, integers: bool) -> tuple[int, int]:
+    """The number of trips in `moves`, and of rows that name none.
+
+    Where trips are `integers`, distinct trips have distinct hashes, which are faster to count. Otherwise
+    `trip_hashes` is made.
+    """
+    if integers:
+        trips, unnamed = reader.one(f"SELECT count(DISTINCT hash(trip)), count(*) - count(trip) FROM {MOVES}")
+        return int(trips), int(unnamed)
+    reader.run(
+        "counting trips",
+        f"CREATE TEMP TABLE {TRIP_HASHES} AS SELECT trip, hash(trip) AS hash FROM (SELECT DISTINCT trip FROM {MOVES})",
+    )
+    trips, unnamed = reader.one(f"SELECT count(*), count(*) FILTER (trip IS NULL OR trip = '') FROM {TRIP_HASHES}")
+    return int(trips), int(unnamed)
+
+
+def keep_trips(
+    reader: Reader, has: Collection[str], n_edges: int, n_rows: int, span: tuple[int, int] | None, integers: bool
+) -> None:
+    """Make `edge_trips` from `moves` and `edges`; with times, add `last` to `edges`.
+
+    `has` are the columns of the log, `span` its first and last time; `integers` says whether trips are.
+    """
+    if span is None:
+        seen = f"(SELECT edge, trip FROM {MOVES} JOIN {EDGES} USING ({listed(edge_key(has))}))"
+        reader.run("keeping trips", f"CREATE TEMP TABLE {EDGE_TRIPS} AS {latest_trips(seen, timed=False)}")
+        return
+    from fwrl.kernels.graph.latest import TIME, TRIP
+
+    con, latest = reader.con, _latest(reader, edge_key(has), n_edges, n_rows, span, integers)
+    edge, rank = np.nonzero(np.arange(KEPT) < latest.seen[:, KEPT_TRIPS, None])
+    time, trip = latest.sight[edge, rank, TIME], latest.sight[edge, rank, TRIP]
+    picked = {"edge": edge.astype(np.int32), "time": time, "rank": rank.astype(np.int32)}
+    con.register("picked", {**picked, "trip": trip} if integers else {**picked, "hash": trip.view(np.uint64)})
+    named = "picked" if integers else f"picked JOIN {TRIP_HASHES} USING (hash)"
+    con.execute(f"CREATE TEMP TABLE {EDGE_TRIPS} AS SELECT edge, trip, time, rank FROM {named}")
+    last = np.ascontiguousarray(latest.sight[:, 0, TIME])
+    con.register("last_times", {"edge": np.arange(n_edges), "last": last})
+    con.execute(
+        f"CREATE OR REPLACE TEMP TABLE {EDGES} AS SELECT {EDGES}.*, last FROM {EDGES} JOIN last_times USING (edge)"
+    )
+
+
+def _latest(reader: Reader, key: list[str], n_edges: int, n_rows: int, span: tuple[int, int], integers: bool) -> Latest:
+    """The latest trips of each edge, by number where trips are `integers`, otherwise by hash."""
+    from fwrl.kernels.graph.latest import keep_latest, no_sights
+
+    (low, high), part = span, ENOUGH * n_edges / n_rows
+    until, wanted, most = high + 1, str(EDGES), n_rows
+    latest, counts = no_sights(n_edges, KEPT), _edge_counts(reader, n_edges)
+    terms = listed(["edge", "time::BIGINT AS time", "hash(trip::VARCHAR) AS hash", *when(integers, "trip")])
+    while until > low:
+        since = low if part > 0.5 else max(low, high - int((high - low) * part))
+        within = f"time >= {since} AND time < {until}"
+        if most > AT_ONCE:
+            most = int(reader.one(f"SELECT count(*) FROM {MOVES} WHERE {within}")[0])
+        query = f"SELECT {terms} FROM {MOVES} JOIN {wanted} USING ({listed(key)}) WHERE {within}"
+        for rows in reader.pieces("keeping trips", query, most):
+            hash_: Any = rows["hash"]
+            keep_latest(rows["edge"], rows["time"], hash_, rows["trip"] if integers else hash_.view(np.int64), latest)
+        lacking = np.flatnonzero((latest.seen[:, KEPT_TRIPS] < KEPT) & (latest.seen[:, ROWS] < counts))
+        if not len(lacking):
+            break
+        _make_lacking(reader, key, lacking)
+        until, part, wanted, most = since, part * FURTHER, "lacking", int(counts[lacking].sum())
+    return latest
+
+
+def _edge_counts(reader: Reader, n_edges: int) -> NDArray[np.int64]:
+    counts = np.empty(n_edges, np.int64)
+    for rows in reader.pieces("keeping trips", f"SELECT edge, count FROM {EDGES}", n_edges):
+        counts[rows["edge"]] = rows["count"]
+    return counts
+
+
+def _make_lacking(reader: Reader, key: list[str], lacking: NDArray[np.int64]) -> None:
+    """Make `lacking`: the edges of which too few trips were read so far."""
+    reader.con.register("few", {"edge": lacking})
+    columns = listed([*key, f"{EDGES}.edge"])
+    reader.con.execute(
+        f"CREATE OR REPLACE TEMP TABLE lacking AS SELECT {columns} FROM {EDGES} SEMI JOIN few USING (edge)"
+    )

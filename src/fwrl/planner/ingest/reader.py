@@ -1,0 +1,139 @@
+"""A DuckDB connection with a memory limit, progress reports, Ctrl-C and errors in the words of this package."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.errors import FwrlError
+from fwrl.planner.ingest.errors import BrokenLinesError, FitOption, LogError
+from fwrl.planner.ingest.sql import quoted
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+T = TypeVar("T")
+Progress = Callable[[str, float], None]
+Columns = dict[str, NDArray[Any]]
+
+POLL = 0.1  # seconds between two progress reports
+AT_ONCE = 4_000_000  # rows fetched from DuckDB at once
+CTRL_C = ("Query interrupted", "KeyboardInterrupt")  # what DuckDB's message begins with after Ctrl-C
+KIND = re.compile(r"^[A-Z][\w ]* Error: ")  # what DuckDB's messages begin with
+
+
+class Reader:
+    """Runs queries, and reports their progress.
+
+    Args:
+        con: The connection.
+        progress: Called with the name of the step and the part of it that is done, from 0 to 1.
+
+    """
+
+    def __init__(self, con: DuckDBPyConnection, progress: Progress | None) -> None:
+        self.con, self._progress = con, progress
+
+    def run(self, step: str, query: str) -> None:
+        """Execute a query as a `step` whose progress is reported."""
+        self._stoppable(lambda: self.con.execute(query), step)
+
+    def pieces(self, step: str, query: str, most: int) -> Iterator[Columns]:
+        """The columns of an answer of at most `most` rows; a long one is stored first and fetched in pieces."""
+        if most <= AT_ONCE:
+            yield self.columns(query, step)
+            return
+        self.run(step, f"CREATE OR REPLACE TEMP TABLE spooled AS {query}")
+        for first in range(0, int(self.one("SELECT count(*) FROM spooled")[0]), AT_ONCE):
+            yield self.columns(f"SELECT * FROM spooled WHERE rowid >= {first} AND rowid < {first + AT_ONCE}")
+        self.con.execute("DROP TABLE spooled")
+
+    def columns(self, query: str, step: str = "") -> Columns:
+        """The columns of an answer without NULLs."""
+        columns = self._stoppable(lambda: self.con.sql(query).fetchnumpy(), step)
+        return {name: np.ma.getdata(column) for name, column in columns.items()}
+
+    def one(self, query: str) -> tuple[Any, ...]:
+        """The only row of an answer."""
+        # All rows are fetched, or DuckDB would not finish the query.
+        rows: list[tuple[Any, ...]] = self._stoppable(lambda: self.con.execute(query).fetchall())
+        return rows[0]
+
+    def _stoppable(self, work: Callable[[], T], step: str = "") -> T:
+        """The result of `work`, done in another thread, since DuckDB may not notice Ctrl-C in this one.
+
+        Progress is reported if the work is a named `step`.
+        """
+        promise: Future[T] = Future()
+        thread = threading.Thread(target=lambda: _fulfil(promise, work))
+        try:
+            thread.start()
+            self._report(step, 0.0)
+            while not wait([promise], POLL).done:
+                self._report(step, max(0.0, self.con.query_progress()) / 100)
+        except BaseException:
+            # Checks the promise, not the thread: after Ctrl-C during join, Python takes a thread for ended. The query
+            # may not have begun yet, and is then interrupted again.
+            while thread.ident is not None and not promise.done():
+                self.con.interrupt()
+                wait([promise], POLL)
+            raise
+        return promise.result()
+
+    def _report(self, step: str, part: float) -> None:
+        if step and self._progress is not None:
+            self._progress(step, part)
+
+
+def _fulfil(promise: Future[T], work: Callable[[], T]) -> None:
+    try:
+        promise.set_result(work())
+    except BaseException as error:
+        promise.set_exception(error)
+
+
+@contextlib.contextmanager
+def reading(
+    memory: str, progress: Progress | None, what: str = "log", option: FitOption | None = None
+) -> Iterator[Reader]:
+    """A reader of `what`; DuckDB's errors become errors of this package.
+
+    `option` is the option of `fit` that raises the limit on `memory`, None where there is none.
+    """
+    import duckdb
+
+    with tempfile.TemporaryDirectory(prefix="fwrl-") as folder, duckdb.connect() as con:
+        try:
+            con.execute(f"SET memory_limit={quoted(memory)}; SET temp_directory={quoted(folder)}")
+            con.execute("SET enable_progress_bar=true; SET enable_progress_bar_print=false")
+            con.execute("SET preserve_insertion_order=false; SET TimeZone='UTC'")
+            yield Reader(con, progress)
+        except duckdb.OutOfMemoryException as error:
+            problem = f"the {what} needs more memory than {memory} ({_sentence(error)})"
+            raise (FwrlError(problem) if option is None else LogError(problem, option)) from error
+        except (duckdb.Error, RuntimeError) as error:
+            if _sentence(error).startswith(CTRL_C):
+                raise KeyboardInterrupt from error
+            if not isinstance(error, duckdb.Error):
+                raise
+            kind = BrokenLinesError if "quoted new lines" in str(error) else FwrlError
+            raise kind(f"cannot read the {what}: {_sentence(error)}") from error
+
+
+def _sentence(error: Exception) -> str:
+    """The sentence of DuckDB's message that says what is wrong, and the file it names."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = KIND.sub("", lines[0])
+    more = ""
+    if said.startswith("CSV Error"):
+        more = next((line for line in lines[1:] if not line.startswith("Original Line")), "")
+    file = next((line.removeprefix("file = ") for line in lines if line.startswith("file = ")), "")
+    return " ".join(part for part in (f"{file}:" if file else "", said, more) if part).replace("\0", "")

@@ -1,0 +1,109 @@
+"""The DuckDB tables that the steps of reading a log share: their columns, who writes them, who reads them.
+
+Columns are listed in order. Some are there only if the log has a certain column. Tables that a module makes and
+reads alone are not listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+# The columns of a log. Labels are integers or text, and become codes.
+COLUMNS = ("state", "next_state", "action", "reward", "trip", "time")
+LABELS = ("state", "next_state", "action", "trip")
+
+
+@dataclass(frozen=True)
+class SharedTable:
+    """A table or view in DuckDB; as text it is its name.
+
+    Attributes:
+        name: As SQL calls it.
+        columns: What each column holds.
+        writers: Modules of this package that create it or change its rows.
+        readers: Modules of this package that select from it.
+        only_with: For columns that are not always there, the column of the log without which they are missing.
+
+    """
+
+    name: str
+    columns: Mapping[str, str]
+    writers: tuple[str, ...]
+    readers: tuple[str, ...]
+    only_with: Mapping[str, str] = field(default_factory=dict)
+
+    def columns_with(self, has: Collection[str]) -> list[str]:
+        """The columns it has for a log with the columns `has`."""
+        return [name for name in self.columns if name not in self.only_with or self.only_with[name] in has]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+MOVES = SharedTable(
+    "moves",
+    {
+        "state": "label",
+        "next_state": "label",
+        "action": "label",
+        "reward": "DOUBLE",
+        "trip": "label",
+        "time": "BIGINT in the log's unit (see `times`)",
+    },
+    writers=("grouping",),
+    readers=("grouping", "latest", "log", "connections"),
+    only_with={"action": "action", "reward": "reward", "trip": "trip", "time": "time"},
+)
+EDGES = SharedTable(
+    "edges",
+    {
+        "state": "label",
+        "action": "label",
+        "next_state": "label",
+        "count": "number of transitions",
+        "total": "sum of rewards",
+        "best": "largest reward",
+        "edge": "number of the row, from 0, in no particular order",
+        "last": "latest time",
+    },
+    writers=("grouping", "latest", "folding"),
+    readers=("grouping", "latest", "folding", "encoding"),
+    only_with={"action": "action", "last": "time"},
+)
+TRIP_HASHES = SharedTable(
+    "trip_hashes",  # made only where trips are text
+    {"trip": "label, each once", "hash": "its 64-bit hash"},
+    writers=("latest",),
+    readers=("latest", "encoding"),
+)
+EDGE_TRIPS = SharedTable(
+    "edge_trips",  # made only where the log has trips
+    {
+        "edge": "number of the edge",
+        "trip": "label of one of its latest trips",
+        "time": "when that trip was last seen there",
+        "rank": "0 for the latest trip of the edge",
+    },
+    writers=("latest", "folding"),
+    readers=("folding", "encoding"),
+    only_with={"time": "time"},
+)
+
+
+def _codes(name: str, readers: tuple[str, ...]) -> SharedTable:
+    return SharedTable(
+        name, {"label": "as in `edges`", "code": "index among the labels in order"}, ("encoding",), readers
+    )
+
+
+STATE_CODES = _codes("state_codes", readers=("encoding", "connections"))
+ACTION_CODES = _codes("action_codes", readers=("encoding",))
+TRIP_CODES = _codes("trip_codes", readers=("encoding",))
+
+TABLES = (MOVES, EDGES, TRIP_HASHES, EDGE_TRIPS, STATE_CODES, ACTION_CODES, TRIP_CODES)
+
+
+def edge_key(has: Collection[str]) -> list[str]:
+    """The columns that tell one edge from another."""
+    return ["state", *(["action"] if "action" in has else []), "next_state"]

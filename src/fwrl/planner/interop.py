@@ -1,0 +1,81 @@
+"""Experience for other tools: an Arrow table, a networkx graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fwrl.errors import FwrlError
+from fwrl.planner.experience import MILLION, NONE, Experience, Floats
+from fwrl.planner.labels import IntegerLabels, Labels
+
+
+def arrow_table(experience: Experience) -> Any:
+    """One row for each edge, in order."""
+    try:
+        import pyarrow as pa  # type: ignore[import-untyped]
+    except ImportError:
+        raise FwrlError("an Arrow table needs pyarrow; install it with: pip install 'fwrl[arrow]'") from None
+    next_state = _decoded(experience.states, experience.target)
+    columns: dict[str, Any] = {
+        "state": _decoded(experience.states, experience.source),
+        "action": next_state
+        if experience.action is None or experience.actions is None
+        else _decoded(experience.actions, experience.action),
+        "next_state": next_state,
+        "count": pa.array(experience.count),
+        "reward": pa.array(experience.mean),
+        "best": pa.array(experience.best),
+        "probability": pa.array(edge_probabilities(experience)),
+    }
+    evidence = experience.evidence
+    if evidence.last is not None:
+        last = evidence.last / MILLION if experience.time == "number" else evidence.last
+        columns["last"] = pa.array(last, pa.timestamp("us")) if experience.time == "timestamp" else pa.array(last)
+    if evidence.trip is not None and evidence.trips is not None:
+        kept = evidence.trip != NONE
+        offsets = np.concatenate(([0], np.cumsum(kept.sum(axis=1)))).astype(np.int32)
+        trips = _decoded(evidence.trips, evidence.trip[kept])
+        columns["trips"] = pa.ListArray.from_arrays(pa.array(offsets), trips)
+    return pa.table(columns)
+
+
+def networkx_graph(experience: Experience) -> Any:
+    """A MultiDiGraph: states as nodes, edges keyed by their action."""
+    try:
+        import networkx  # type: ignore[import-untyped]
+    except ImportError:
+        raise FwrlError("a graph needs networkx; install it with: pip install networkx") from None
+    graph = networkx.MultiDiGraph()
+    states = list(experience.states)
+    graph.add_nodes_from(states)
+    actions = states if experience.actions is None else list(experience.actions)
+    action = experience.target if experience.action is None else experience.action
+    attributes = (experience.count, experience.mean, experience.best, edge_probabilities(experience))
+    rows = zip(experience.source, action, experience.target, *attributes, strict=True)
+    for s, a, n, count, mean, best, probability in rows:
+        graph.add_edge(
+            states[s],
+            states[n],
+            key=actions[a],
+            count=int(count),
+            reward=float(mean),
+            best=float(best),
+            probability=float(probability),
+        )
+    return graph
+
+
+def edge_probabilities(experience: Experience) -> Floats:
+    """(E,) how often the action of an edge led to its next state, as a share of the observations of the action."""
+    pair = experience.pair()
+    probabilities: Floats = experience.count / np.bincount(pair, weights=experience.count)[pair]
+    return probabilities
+
+
+def _decoded(labels: Labels, codes: Any) -> Any:
+    import pyarrow as pa
+
+    names = pa.array(labels.numbers) if isinstance(labels, IntegerLabels) else pa.array(list(labels), pa.string())
+    return names.take(pa.array(codes))

@@ -1,0 +1,216 @@
+"""The report's figures, each drawn from stored results by one function."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.experiment.catalogue import (
+    FOUR_ROOMS,
+    FWRL,
+    FWRL_EXACT,
+    H_MAZE,
+    PLAYER,
+    QLCAT,
+    VISUAL_ABSTRACT,
+    WINDY,
+)
+from fwrl.experiment.spec import Experiment, Stage
+from fwrl.figures import (
+    BeliefRow,
+    Figure,
+    Frame,
+    Panel,
+    RewardCurve,
+    Scene,
+    Strip,
+    belief,
+    h_maze,
+    h_maze_animation,
+    intuition,
+    results,
+    reward_curves,
+    save,
+    world_map,
+)
+from fwrl.metrics import bootstrap_curve, box_plot, iqm, nanmedian
+from fwrl.report.stored_results import Floats, StoredResults
+
+SEED = 0  # of the runs shown as trajectories
+
+
+class CaptionedFigure(NamedTuple):
+    """A figure on disk: its files and its caption."""
+
+    name: str
+    caption: str
+    files: tuple[Path, ...]
+
+
+Draw = Callable[[StoredResults, Path], CaptionedFigure]
+
+
+def draw_figures(stored: StoredResults, folder: Path) -> Iterator[CaptionedFigure]:
+    """Draw every figure whose experiment has been run, into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for experiment, draw in FIGURES:
+        if stored.has(experiment):
+            yield draw(stored, folder)
+
+
+def draw_intuition(stored: StoredResults, folder: Path) -> CaptionedFigure:
+    """The visual abstract, from a real run."""
+    first, second, third = (_trip(stored, VISUAL_ABSTRACT, FWRL_EXACT.label, n) for n in range(3))
+    shared = next(s for s in second if s in set(first))
+    caption = "Two trips share a state, so FWRL knows a third trip that was never made."
+    figure = intuition(stored.world(VISUAL_ABSTRACT.world), first, second, third, shared, caption)
+    return _saved(figure, folder, "intuition", caption)
+
+
+def draw_worlds(stored: StoredResults, folder: Path) -> CaptionedFigure:
+    """The two worlds of the paper."""
+    figure = world_map([stored.world(e.world) for e in (FOUR_ROOMS, WINDY)])
+    caption = (
+        "Four rooms, and windy four rooms: on leaving a cell with an arrow, the wind adds one move in its direction "
+        "with probability 0.25."
+    )
+    return _saved(figure, folder, "worlds", caption)
+
+
+def draw_results(experiment: Experiment) -> Draw:
+    """Both metrics of every agent."""
+
+    def strips(scores: dict[str, Floats]) -> dict[str, Strip]:
+        return {label: Strip(values, box_plot(values)) for label, values in scores.items()}
+
+    def draw(stored: StoredResults, folder: Path) -> CaptionedFigure:
+        labels = [agent.label for agent in experiment.agents]
+        reward = strips({label: stored.reward(experiment, label) for label in labels})
+        inefficiency = strips({label: stored.inefficiency(experiment, label) for label in labels})
+        seeds = stored.seeds(experiment)
+        caption = f"{experiment.title}: {experiment.episodes} episodes of {experiment.steps} steps, {seeds} seeds."
+        figure = results(experiment.title, reward, inefficiency, seeds)
+        return _saved(figure, folder, f"results-{experiment.id}", caption)
+
+    return draw
+
+
+def draw_curves(experiment: Experiment) -> Draw:
+    """Reward over episodes, with intervals."""
+
+    def draw(stored: StoredResults, folder: Path) -> CaptionedFigure:
+        curves = {}
+        for agent in experiment.agents:
+            if agent != PLAYER:
+                reward = stored.reward(experiment, agent.label)
+                curves[agent.label] = RewardCurve(iqm(reward, axis=0), *bootstrap_curve(reward, iqm, resamples=500))
+        oracle = iqm(stored.reward(experiment, PLAYER.label), axis=0)
+        note = f"interquartile mean and its 95 % bootstrap interval over {stored.seeds(experiment)} seeds"
+        figure = reward_curves(experiment.title, curves, note, oracle=oracle)
+        caption = f"{experiment.title}: reward curves, {note}."
+        return _saved(figure, folder, f"curves-{experiment.id}", caption)
+
+    return draw
+
+
+def draw_h_maze(stored: StoredResults, folder: Path) -> CaptionedFigure:
+    """The qualitative figure: values and trajectories in the H-maze."""
+    world = stored.world(H_MAZE.world)
+    rows = []
+    for label in (QLCAT.label, FWRL.label):
+        row = []
+        for n, (stage, moments) in enumerate(zip(H_MAZE.stages, stored.replayed(H_MAZE, label, SEED), strict=True)):
+            start, goal = world.state_at(*stage.start), world.state_at(*stage.goal)
+            trip = np.array(_trip(stored, H_MAZE, label, n))
+            row.append(Panel(f"{label}, {_title(n, stage)}", moments[-1].values, trip, start, goal))
+        rows.append(row)
+    caption = (
+        "H-maze: the value of every cell after each episode, and the path taken. The test has the goal of the first "
+        f"training episode and the start of the second (seed {SEED})."
+    )
+    return _saved(h_maze(world, rows), folder, "h-maze", caption)
+
+
+def draw_animation(stored: StoredResults, folder: Path) -> CaptionedFigure:
+    """The learning in the H-maze as an animation."""
+    world = stored.world(H_MAZE.world)
+    replays = {label: stored.replayed(H_MAZE, label, SEED) for label in (QLCAT.label, FWRL.label)}
+    frames: list[Frame] = []
+    for n, stage in enumerate(H_MAZE.stages):
+        start, goal = world.state_at(*stage.start), world.state_at(*stage.goal)
+        for k in _shown_steps(max(len(replay[n]) for replay in replays.values())):
+            scenes = []
+            for label, replay in replays.items():
+                last = len(replay[n]) - 1
+                moment = replay[n][min(k, last)]
+                note = f"step {k}" if k < last else f"{last} steps"
+                scenes.append(Scene(label, moment.values, moment.state, start, goal, note))
+            frames.append(Frame(_title(n, stage), tuple(scenes)))
+    path = folder / "h-maze.gif"
+    h_maze_animation(world, frames, path)
+    return CaptionedFigure("h-maze-film", "The same as an animation: the values during learning.", (path,))
+
+
+def draw_belief(experiment: Experiment) -> Draw:
+    """Believed and true path costs of the agents whose values are path rewards."""
+
+    def draw(stored: StoredResults, folder: Path) -> CaptionedFigure:
+        rows = {label: _belief_row(stored, experiment, label) for label in experiment.audit}
+        rows = {label: row for label, row in rows.items() if np.isfinite(row.believed).any()}
+        caption = (
+            f"{experiment.title} after the last episode: the path cost that an agent believes and the exact cost of "
+            "its greedy policy, in units of the cheapest step, mean over all pairs. FWRL's maximum treats the best "
+            "observed outcome as certain."
+        )
+        title = f"Believed and true path costs: {experiment.title}"
+        figure = belief(title, rows, stored.optimal_cost(experiment.world))
+        return _saved(figure, folder, f"belief-{experiment.id}", caption)
+
+    return draw
+
+
+FIGURES: tuple[tuple[Experiment, Draw], ...] = (
+    (VISUAL_ABSTRACT, draw_intuition),
+    (WINDY, draw_worlds),
+    (FOUR_ROOMS, draw_results(FOUR_ROOMS)),
+    (FOUR_ROOMS, draw_curves(FOUR_ROOMS)),
+    (WINDY, draw_results(WINDY)),
+    (WINDY, draw_curves(WINDY)),
+    (H_MAZE, draw_h_maze),
+    (H_MAZE, draw_animation),
+    (WINDY, draw_belief(WINDY)),
+)
+
+
+def _saved(figure: Figure, folder: Path, name: str, caption: str) -> CaptionedFigure:
+    # World names may be paths or gymnasium:ID, which are no file names.
+    plain = re.sub(r"[^\w.-]+", "-", name).strip("-")
+    return CaptionedFigure(plain, caption, tuple(save(figure, folder, plain)))
+
+
+def _title(n: int, stage: Stage) -> str:
+    return f"training {n + 1}" if stage.learn else "test"
+
+
+def _trip(stored: StoredResults, experiment: Experiment, label: str, episode: int) -> list[int]:
+    """The states of a trip from start to end; the step taken on the goal is left out."""
+    steps = [s for s in stored.store.steps(experiment.id, label, SEED, episode) if not s[4]]
+    return [steps[0][0], *(step[3] for step in steps)] if steps else []
+
+
+def _belief_row(stored: StoredResults, experiment: Experiment, label: str) -> BeliefRow:
+    believed, true = (stored.audited(experiment, label, column) for column in ("believed", "kept"))
+    known = np.where(np.isfinite(believed), believed, np.nan)
+    return BeliefRow(believed, true, nanmedian(known), nanmedian(true), int(np.count_nonzero(~np.isfinite(true))))
+
+
+def _shown_steps(length: int, most: int = 36) -> NDArray[np.int64]:
+    """The steps of an episode to show: all of the first, fewer of the later ones."""
+    if length <= most:
+        return np.arange(length)
+    return np.unique(np.append(np.geomspace(1, length, most).astype(np.int64) - 1, length - 1))

@@ -1,0 +1,219 @@
+"""The numbers behind tables, figures and verdicts, computed from the rows of the store, each once per report."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.experiment.catalogue import FWRL, PLAYER
+from fwrl.experiment.replay import Moment, replay
+from fwrl.experiment.spec import Experiment
+from fwrl.experiment.store import Store
+from fwrl.metrics import (
+    Quartiles,
+    bootstrap_pairs,
+    bootstrap_runs,
+    censored,
+    distance_inefficiency,
+    improvement_interval,
+    iqm,
+    median,
+    nanmedian,
+    per_visit_inefficiency,
+    probability_of_improvement,
+    quartiles,
+    sample_efficiency,
+    share_interval,
+    share_of_oracle,
+    without_value,
+)
+from fwrl.oracle import Optimum, optimum
+from fwrl.report.estimate import Estimate
+from fwrl.task import Task
+from fwrl.task.expectation import expected_reward
+from fwrl.worlds import World, load_world
+from fwrl.worlds.goal_sampler import GoalSampler
+
+Floats = NDArray[np.float64]
+
+
+class AgentSummary(NamedTuple):
+    """One agent in one experiment."""
+
+    label: str
+    runs: int
+    reward: Estimate  # median over episodes
+    reward_iqm: Estimate
+    inefficiency: Estimate  # median over the episodes with a visit
+    without_visit: int  # episodes
+    episodes: int
+    share: Estimate  # of the oracle's reward
+    efficiency: Estimate  # episodes until 90 % of the oracle's expected reward, median
+    censored: int  # runs that never reach it
+    beaten: Estimate | None  # probability that a run of FWRL earns more; None for FWRL itself
+
+
+class StoredResults:
+    """The results of experiments in a store; every number is computed on first use and kept."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def has(self, experiment: Experiment) -> bool:
+        """Whether every agent of the experiment has runs."""
+        return {agent.label for agent in experiment.agents} <= set(self.store.agents(experiment.id))
+
+    def seeds(self, experiment: Experiment) -> int:
+        """The number of seeds that every agent has."""
+        return len(self._shared(experiment))
+
+    @functools.cache  # noqa: B019 (one StoredResults per report)
+    def _shared(self, experiment: Experiment) -> frozenset[int]:
+        """The seeds that every agent has: only those are compared."""
+        return frozenset.intersection(
+            *(frozenset(self.store.seeds(experiment.id, agent.label)) for agent in experiment.agents)
+        )
+
+    def _episodes(self, experiment: Experiment, label: str, column: str) -> Floats:
+        shared = self._shared(experiment)
+        chosen = [seed in shared for seed in self.store.seeds(experiment.id, label)]
+        return self.store.episodes(experiment.id, label, column)[chosen]
+
+    @functools.cache  # noqa: B019
+    def world(self, name: str) -> World:
+        """The world of a name."""
+        return load_world(name)
+
+    @functools.cache  # noqa: B019
+    def optimum(self, world: str, goal: int) -> Optimum:
+        """The optimum of a world for one goal."""
+        return optimum(self.world(world), goal)
+
+    @functools.cache  # noqa: B019
+    def reward(self, experiment: Experiment, label: str) -> Floats:
+        """(runs, episodes) rewards."""
+        return self._episodes(experiment, label, "reward")
+
+    @functools.cache  # noqa: B019
+    def inefficiency(self, experiment: Experiment, label: str) -> Floats:
+        """(runs, episodes) distance-inefficiency by the paper's formula; NaN where no visit was completed."""
+        distance, shortest = (self._episodes(experiment, label, c) for c in ("distance", "shortest"))
+        return distance_inefficiency(distance, shortest)
+
+    @functools.cache  # noqa: B019
+    def expected(self, experiment: Experiment) -> Floats:
+        """(runs, episodes) the oracle's expected reward for each episode's goal, the same for every agent."""
+        goals = self._episodes(experiment, experiment.agents[0].label, "goal").astype(np.int64)
+        task = Task(self.world(experiment.world))
+        rewards = np.zeros(task.world.n_states)
+        for goal in np.unique(goals).tolist():
+            policy = self.optimum(experiment.world, goal).policy
+            rewards[goal] = expected_reward(task, policy, goal, experiment.steps)
+        return rewards[goals]
+
+    @functools.cache  # noqa: B019
+    def efficiency(self, experiment: Experiment, label: str) -> Floats:
+        """(runs,) episodes until the run stays at 90 % of the oracle's expected reward; inf where it never does."""
+        return sample_efficiency(self.reward(experiment, label), self.expected(experiment))
+
+    @functools.cache  # noqa: B019
+    def summary(self, experiment: Experiment, label: str) -> AgentSummary:
+        """All metrics of one agent."""
+        reward, inefficiency = self.reward(experiment, label), self.inefficiency(experiment, label)
+        efficiency = self.efficiency(experiment, label)
+        return AgentSummary(
+            label,
+            len(reward),
+            Estimate(median(reward), *bootstrap_runs(reward, median)),
+            Estimate(iqm(reward), *bootstrap_runs(reward, iqm)),
+            Estimate(nanmedian(inefficiency), *bootstrap_runs(inefficiency, nanmedian)),
+            without_value(inefficiency),
+            inefficiency.size,
+            self.share(experiment, label),
+            Estimate(median(efficiency), *bootstrap_runs(efficiency, median)),
+            censored(efficiency),
+            None if label == FWRL.label else self.improvement(experiment, label),
+        )
+
+    def share(self, experiment: Experiment, label: str) -> Estimate:
+        """The agent's share of the oracle's reward."""
+        reward, oracle = self.reward(experiment, label), self.reward(experiment, PLAYER.label)
+        return Estimate(share_of_oracle(reward, oracle), *share_interval(reward, oracle))
+
+    def improvement(self, experiment: Experiment, label: str) -> Estimate:
+        """The probability that a run of FWRL (Algorithm 1) earns more than one of `label`."""
+        ours, theirs = (self.reward(experiment, name).sum(axis=1) for name in (FWRL.label, label))
+        return Estimate(probability_of_improvement(ours, theirs), *improvement_interval(ours, theirs))
+
+    def reward_gap(self, experiment: Experiment, label: str) -> Estimate:
+        """FWRL's mean reward per episode minus that of `label`, paired by seed."""
+        difference = (self.reward(experiment, FWRL.label) - self.reward(experiment, label)).mean(axis=1)
+        return Estimate(float(difference.mean()), *bootstrap_runs(difference, np.mean))
+
+    def inefficiency_gap(self, experiment: Experiment, label: str) -> Estimate:
+        """The median inefficiency of `label` minus FWRL's, paired by seed."""
+        ours, theirs = (self.inefficiency(experiment, name) for name in (FWRL.label, label))
+        gap = nanmedian(theirs) - nanmedian(ours)
+        return Estimate(gap, *bootstrap_pairs(theirs, ours, nanmedian, np.subtract))
+
+    def faster_learning(self, experiment: Experiment, label: str) -> Estimate:
+        """The probability that a run of FWRL learns in fewer episodes than one of `label`."""
+        ours, theirs = (-self.efficiency(experiment, name) for name in (FWRL.label, label))
+        return Estimate(probability_of_improvement(ours, theirs), *improvement_interval(ours, theirs))
+
+    def reward_ratio(self, experiment: Experiment, label: str) -> Estimate:
+        """FWRL's median reward over that of `label`, paired by seed."""
+        ours, theirs = (self.reward(experiment, name) for name in (FWRL.label, label))
+        return Estimate(median(ours) / median(theirs), *bootstrap_pairs(ours, theirs, median, np.divide))
+
+    def logged_quartiles(self, experiment: Experiment, label: str) -> tuple[Quartiles, Quartiles]:
+        """Quartiles of reward per episode and of inefficiency per visit, as the authors logged them."""
+        runs = self.store.visits(experiment.id, label)
+        visits = self.store.episodes(experiment.id, label, "visits").astype(np.int64).ravel()
+        ratios = per_visit_inefficiency(
+            np.concatenate([run[0] for run in runs]), np.concatenate([run[1] for run in runs]), visits
+        )
+        return quartiles(self.reward(experiment, label)), quartiles(ratios)
+
+    def audited(self, experiment: Experiment, label: str, column: str, over: Callable[..., Floats] = np.mean) -> Floats:
+        """(runs,) the mean, or another statistic `over` goals, of a column of the audits.
+
+        Path rewards are returned as costs in units of the cheapest step. Goals for which some run has no value are
+        left out; NaN where that leaves none.
+        """
+        unit = step_unit(self.world(experiment.world)) if column in ("believed", "kept", "value") else 1.0
+        by_goal = self.store.audits(experiment.id, label, column)
+        known = by_goal[:, ~np.isnan(by_goal).any(axis=0)]
+        by_run: Floats = over(known, 1) / unit if known.size else np.full(len(by_goal), np.nan)
+        return by_run
+
+    def optimal_cost(self, world: str, over: Callable[..., Floats] = np.mean) -> float:
+        """The optimal path cost, mean over starts, then `over` goals, in units of the cheapest step."""
+        loaded = self.world(world)
+        sampler = GoalSampler(loaded, threshold=0.0)
+        values = [self.optimum(world, goal).value[sampler.starts(goal)].mean() for goal in sampler.goals.tolist()]
+        return float(over(values)) / step_unit(loaded)
+
+    @functools.cache  # noqa: B019
+    def replayed(self, experiment: Experiment, label: str, seed: int) -> list[list[Moment]]:
+        """The agent after every step of every scripted episode.
+
+        The store keeps the steps of a run but not the agent's tables, so the agent observes the stored steps again.
+        """
+        stages = range(len(experiment.stages))
+        return replay(experiment, label, seed, [self.store.steps(experiment.id, label, seed, n) for n in stages])
+
+
+def estimated(values: Floats, statistic: Callable[..., Floats] = np.mean) -> Estimate:
+    """A statistic of `values` (runs,) with its bootstrap interval."""
+    return Estimate(float(statistic(values, -1)), *bootstrap_runs(values, statistic))
+
+
+def step_unit(world: World) -> float:
+    """The reward of the cheapest step that costs anything: the unit of path costs in the report."""
+    costly = world.tables.reward[world.tables.reward < 0]
+    return float(costly.max()) if len(costly) else -1.0

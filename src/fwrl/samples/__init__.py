@@ -1,0 +1,1 @@
+"""Sample logs to try the planner with."""

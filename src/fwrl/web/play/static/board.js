@@ -1,0 +1,249 @@
+// One world with the values of one agent, drawn on whole device pixels so that edges are crisp on any screen.
+
+import { JUMPED } from "./frame.js";
+import { LIGHT_FROM, scale, stepOf, theme } from "/static/palette.js";
+import { Terrain } from "./terrain.js";
+
+const SMALLEST_WITH_ARROWS = 7; // device pixels per cell
+const TALLEST = 0.54; // share of the window's height
+const LARGEST_MARK = 80; // CSS pixels: the largest size of agents, arrows and flags
+
+export class Board {
+  constructor(canvas, number) {
+    this.canvas = canvas;
+    this.context = canvas.getContext("2d");
+    this.number = number;
+    this.terrain = new Terrain();
+    this.heat = document.createElement("canvas");
+    this.cursor = null;
+    this.inspected = null;
+  }
+
+  setWorld(world) {
+    this.cells = world.cells;
+    this.actions = world.actions;
+    this.inspected = null;
+    this.setRows(world.rows);
+    this.drawMap();
+  }
+
+  setRows(rows) {
+    this.rows = rows;
+    this.width = rows[0].length;
+    this.height = rows.length;
+    this.layOut();
+  }
+
+  layOut() {
+    if (!this.rows) return;
+    const ratio = window.devicePixelRatio || 1;
+    const room = this.canvas.parentElement.clientWidth;
+    const tall = Math.max(240, Math.min(window.innerHeight * TALLEST, 620));
+    const side = Math.floor(Math.min((room * ratio) / this.width, (tall * ratio) / this.height));
+    this.side = Math.max(2, side);
+    this.ratio = ratio;
+    this.mark = Math.min(this.side, LARGEST_MARK * ratio);
+    this.canvas.width = this.side * this.width;
+    this.canvas.height = this.side * this.height;
+    this.heat.width = this.width;
+    this.heat.height = this.height;
+    this.pixels = this.heat.getContext("2d").createImageData(this.width, this.height);
+    this.canvas.style.width = `${this.canvas.width / ratio}px`;
+    this.canvas.style.height = `${this.canvas.height / ratio}px`;
+    this.colours = theme();
+    this.terrain.paint(this);
+  }
+
+  // The world alone, before the first frame.
+  drawMap() {
+    this.context.drawImage(this.terrain.floor, 0, 0);
+    this.context.drawImage(this.terrain.marks, 0, 0);
+  }
+
+  draw(frame) {
+    const view = frame.sides[this.number];
+    const { context } = this;
+    this.frame = frame;
+    this.fillHeat(view, frame.lowest);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.terrain.floor, 0, 0);
+    context.drawImage(this.heat, 0, 0, this.canvas.width, this.canvas.height);
+    context.drawImage(this.terrain.marks, 0, 0);
+    if (this.side >= SMALLEST_WITH_ARROWS) this.drawArrows(view);
+    this.drawTrail(view);
+    if (this.inspected) this.drawPieces(this.inspected);
+    else if (view.arrives) this.drawRoute(view.route);
+    this.drawStart(frame.start);
+    this.drawAgent(view.state);
+    this.drawGoal(frame.goal);
+    if (this.cursor !== null && document.activeElement === this.canvas) this.drawCursor(this.cursor);
+  }
+
+  fillHeat(view, lowest) {
+    const { data } = this.pixels;
+    data.fill(0);
+    this.steps = new Uint8Array(view.pathReward.length);
+    for (let s = 0; s < view.pathReward.length; s++) {
+      if (view.pathReward[s] === -Infinity) continue;
+      const step = stepOf(view.pathReward[s], lowest);
+      this.steps[s] = step;
+      const at = 4 * this.cells[s];
+      data[at] = scale[3 * step];
+      data[at + 1] = scale[3 * step + 1];
+      data[at + 2] = scale[3 * step + 2];
+      data[at + 3] = 255;
+    }
+    this.heat.getContext("2d").putImageData(this.pixels, 0, 0);
+  }
+
+  drawArrows(view) {
+    const { context, mark: size, actions } = this;
+    const [tip, barb] = [size * 0.3, size * 0.13];
+    context.lineWidth = Math.max(1, size / 16);
+    context.lineCap = "round";
+    for (const dark of [true, false]) {
+      context.strokeStyle = dark ? "rgb(20 24 30 / .8)" : "rgb(255 255 255 / .85)";
+      context.beginPath();
+      for (let s = 0; s < view.arrows.length; s++) {
+        if (!view.arrows[s] || this.steps[s] >= LIGHT_FROM !== dark) continue;
+        const [cx, cy] = this.centre(s);
+        for (let a = 0; a < actions.length; a++) {
+          if (!(view.arrows[s] & (1 << a))) continue;
+          const [dx, dy] = actions[a];
+          const [ex, ey] = [cx + dx * tip, cy + dy * tip];
+          context.moveTo(cx, cy);
+          context.lineTo(ex, ey);
+          context.moveTo(ex - dx * barb - dy * barb, ey - dy * barb + dx * barb);
+          context.lineTo(ex, ey);
+          context.lineTo(ex - dx * barb + dy * barb, ey - dy * barb - dx * barb);
+        }
+      }
+      context.stroke();
+    }
+  }
+
+  drawTrail(view) {
+    const { context } = this;
+    context.lineJoin = "round";
+    context.lineCap = "round";
+    context.strokeStyle = this.colours.sides[this.number];
+    for (let k = 1; k < view.trail.length; k++) {
+      if (view.trail[k] & JUMPED) continue;
+      const share = k / view.trail.length;
+      context.globalAlpha = 0.1 + 0.75 * share * share;
+      context.lineWidth = Math.max(1.5, this.mark * (0.06 + 0.12 * share));
+      context.beginPath();
+      context.moveTo(...this.centre(view.trail[k - 1] & ~JUMPED));
+      context.lineTo(...this.centre(view.trail[k]));
+      context.stroke();
+    }
+    context.globalAlpha = 1;
+  }
+
+  drawRoute(route) {
+    this.line(Array.from(route), this.colours.accent, []);
+  }
+
+  drawPieces({ pieces }) {
+    const dash = Math.max(3, this.mark / 6);
+    pieces.forEach((piece, k) => {
+      this.line(piece.states, k % 2 ? "#cc79a7" : "#56b4e9", k % 2 ? [dash, dash] : []);
+    });
+    for (const piece of pieces.slice(1)) this.drawStitch(piece.states[0]);
+  }
+
+  line(states, colour, dash) {
+    const { context } = this;
+    context.lineJoin = "round";
+    context.lineCap = "butt";
+    for (const [style, width, pattern] of [["rgb(255 255 255 / .9)", 0.17, []], [colour, 0.1, dash]]) {
+      context.strokeStyle = style;
+      context.lineWidth = Math.max(width > 0.1 ? 3 : 1.5, this.mark * width);
+      context.setLineDash(pattern);
+      context.beginPath();
+      for (const s of states) context.lineTo(...this.centre(s));
+      context.stroke();
+    }
+    context.setLineDash([]);
+  }
+
+  drawStitch(state) {
+    const { context } = this;
+    const [x, y] = this.centre(state);
+    const r = Math.max(4, this.mark * 0.2);
+    context.beginPath();
+    context.moveTo(x, y - r);
+    context.lineTo(x + r, y);
+    context.lineTo(x, y + r);
+    context.lineTo(x - r, y);
+    context.closePath();
+    context.fillStyle = "#ffffff";
+    context.fill();
+    context.lineWidth = Math.max(1.5, r / 3);
+    context.strokeStyle = "#1d2127";
+    context.stroke();
+  }
+
+  drawStart(state) {
+    const { context } = this;
+    const [x, y] = this.centre(state);
+    const r = Math.max(3, this.mark * 0.36);
+    for (const [colour, width] of [["#ffffff", 0.16], ["#1d2127", 0.08]]) {
+      context.strokeStyle = colour;
+      context.lineWidth = Math.max(width > 0.1 ? 3 : 1.5, this.mark * width);
+      context.strokeRect(x - r, y - r, 2 * r, 2 * r);
+    }
+  }
+
+  drawGoal(state) {
+    const { context } = this;
+    const [x, y] = this.centre(state);
+    const r = Math.max(4, this.mark * 0.36);
+    context.lineJoin = "round";
+    context.lineWidth = Math.max(1.5, this.mark * 0.07);
+    context.strokeStyle = "#1d2127";
+    context.fillStyle = "#ffffff";
+    context.beginPath();
+    context.moveTo(x - 0.55 * r, y + r);
+    context.lineTo(x - 0.55 * r, y - r);
+    context.lineTo(x + 0.8 * r, y - 0.5 * r);
+    context.lineTo(x - 0.55 * r, y);
+    context.stroke();
+    context.fill();
+    context.stroke();
+  }
+
+  drawAgent(state) {
+    const { context } = this;
+    const [x, y] = this.centre(state);
+    context.beginPath();
+    context.arc(x, y, Math.max(3, this.mark * 0.24), 0, 2 * Math.PI);
+    context.fillStyle = this.colours.sides[this.number];
+    context.fill();
+    context.lineWidth = Math.max(1.5, this.mark * 0.07);
+    context.strokeStyle = "#ffffff";
+    context.stroke();
+  }
+
+  drawCursor(cell) {
+    const { context, side: size } = this;
+    const [x, y] = [(cell % this.width) * size, Math.floor(cell / this.width) * size];
+    for (const [colour, width] of [["#ffffff", 4], ["#0b5cad", 2]]) {
+      context.strokeStyle = colour;
+      context.lineWidth = width * this.ratio;
+      context.strokeRect(x + 2, y + 2, size - 4, size - 4);
+    }
+  }
+
+  centre(state) {
+    const cell = this.cells[state];
+    return [((cell % this.width) + 0.5) * this.side, (Math.floor(cell / this.width) + 0.5) * this.side];
+  }
+
+  cellAt(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const x = Math.floor(((event.clientX - box.left) / box.width) * this.width);
+    const y = Math.floor(((event.clientY - box.top) / box.height) * this.height);
+    return x >= 0 && y >= 0 && x < this.width && y < this.height ? y * this.width + x : null;
+  }
+}

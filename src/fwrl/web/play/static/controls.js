@@ -1,0 +1,195 @@
+// Buttons and menus around the boards.
+
+import { TOOLS } from "./editor.js";
+
+const DECADE = 20; // positions of the speed slider per factor of ten
+const EMPTY = { "empty, 11 × 11": 11, "empty, 21 × 21": 21 };
+
+const find = (id) => document.getElementById(id);
+
+export class Controls {
+  constructor({ send, editor }) {
+    this.send = send;
+    this.editor = editor;
+    this.playing = false;
+    this.agents = [...document.querySelectorAll(".side .agent")];
+    this.abouts = [...document.querySelectorAll(".side .about")];
+    this.makeTools();
+    this.listen();
+  }
+
+  makeTools() {
+    const group = find("tools");
+    TOOLS.forEach((tool) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.setAttribute("role", "radio");
+      button.dataset.tool = tool.id;
+      const sign = document.createElement("b");
+      sign.textContent = tool.sign;
+      sign.setAttribute("aria-hidden", "true");
+      const wind = tool.label.startsWith("Wind");
+      if (wind) button.setAttribute("aria-label", tool.label);
+      button.title = tool.hint ?? tool.label;
+      button.append(sign, wind ? "" : tool.label);
+      button.addEventListener("click", () => this.choose(tool.id));
+      if (tool.label === "Wind up") group.append(caption("Wind"));
+      group.append(button);
+    });
+    group.addEventListener("keydown", (event) => {
+      const turn = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (!turn) return;
+      event.preventDefault();
+      const at = TOOLS.findIndex((tool) => tool.id === this.editor.tool);
+      this.choose(TOOLS[(at + turn + TOOLS.length) % TOOLS.length].id);
+      group.querySelector("[aria-checked=true]").focus();
+    });
+    this.choose("goal");
+  }
+
+  choose(id) {
+    this.editor.tool = id;
+    for (const button of find("tools").querySelectorAll("button")) {
+      const chosen = button.dataset.tool === id;
+      button.setAttribute("aria-checked", chosen);
+      button.tabIndex = chosen ? 0 : -1;
+    }
+    // Drawing by touch must not scroll the page; tapping may.
+    const touch = id === "goal" || id === "start" ? "pan-y" : "none";
+    for (const canvas of document.querySelectorAll(".stage canvas")) canvas.style.touchAction = touch;
+  }
+
+  listen() {
+    find("play").addEventListener("click", () => this.togglePlay());
+    find("step").addEventListener("click", () => this.send("step"));
+    find("reset").addEventListener("click", () => this.reset());
+    find("seed").addEventListener("change", () => this.reset());
+    find("speed").addEventListener("input", () => this.sendSpeed());
+    find("world").addEventListener("change", ({ target }) => this.chooseWorld(target.value));
+    find("starts").addEventListener("change", ({ target }) => this.send("starts", { anywhere: target.value === "anywhere" }));
+    find("undo").addEventListener("click", () => this.editor.undo());
+    this.agents.forEach((select, side) =>
+      select.addEventListener("change", () => this.send("agent", { side, name: select.value })),
+    );
+    document.addEventListener("keydown", (event) => {
+      if ((event.ctrlKey || event.metaKey) && event.key === "z" && event.target.tagName !== "TEXTAREA") {
+        event.preventDefault();
+        this.editor.undo();
+      } else if (event.key === " " && event.target === document.body) {
+        event.preventDefault();
+        this.togglePlay();
+      }
+    });
+    this.listenToText();
+  }
+
+  listenToText() {
+    const [dialog, text] = [find("map-dialog"), find("map-text")];
+    find("text").addEventListener("click", () => {
+      text.value = this.editor.rows.join("\n");
+      dialog.showModal();
+    });
+    find("map-use").addEventListener("click", () => {
+      dialog.close();
+      this.editor.use(text.value);
+    });
+    find("map-copy").addEventListener("click", () => {
+      text.select();
+      document.execCommand("copy");
+    });
+    find("map-save").addEventListener("click", () => {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([`${text.value}\n`], { type: "text/plain" }));
+      link.download = "world.txt";
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+    find("map-open").addEventListener("change", async ({ target }) => {
+      if (target.files.length) text.value = await target.files[0].text();
+      target.value = "";
+    });
+  }
+
+  // Show the change before the server answers, so that a second click undoes the first.
+  togglePlay() {
+    this.send(this.playing ? "pause" : "play");
+    this.showPlaying(!this.playing);
+  }
+
+  showPlaying(playing) {
+    this.playing = playing;
+    find("play").textContent = playing ? "Pause" : "Play";
+  }
+
+  reset() {
+    const seed = Math.min(2 ** 32 - 1, Math.max(0, Math.floor(Number(find("seed").value) || 0)));
+    this.send("reset", { seed });
+  }
+
+  chooseWorld(name) {
+    if (!(name in EMPTY)) return this.send("world", { name });
+    const n = EMPTY[name];
+    this.editor.use(Array(n).fill(".".repeat(n)).join("\n"));
+  }
+
+  sendSpeed() {
+    const value = 10 ** (Number(find("speed").value) / DECADE);
+    this.showSpeed(value);
+    this.send("speed", { value });
+  }
+
+  showSpeed(speed) {
+    const rounded = speed < 10 ? Math.round(speed) : Number(speed.toPrecision(2));
+    const said = speed >= this.fastest ? "as fast as it goes" : rounded === 1 ? "1 step/s" : `${rounded.toLocaleString("en")} steps/s`;
+    find("speed-said").textContent = said;
+    find("speed").setAttribute("aria-valuetext", said);
+  }
+
+  setChoices({ agents, sides, worlds, fastest }) {
+    this.fastest = fastest;
+    this.descriptions = Object.fromEntries(agents.map(({ name, description }) => [name, description]));
+    for (const select of this.agents) {
+      select.replaceChildren(...agents.map(({ name }) => new Option(name.toUpperCase(), name)));
+    }
+    this.showAgents(sides);
+    find("world").replaceChildren(
+      ...worlds.map((name) => new Option(name.replace(/-(\d+)$/, " $1").replaceAll("-", " "), name)),
+      ...Object.keys(EMPTY).map((name) => new Option(name, name)),
+    );
+  }
+
+  showWorld({ name, rows, windy }) {
+    find("key-wind").hidden = !windy;
+    find("key-cost").hidden = !rows.some((row) => /[1-9]/.test(row));
+    const select = find("world");
+    if (![...select.options].some((option) => option.value === name)) select.append(new Option(name, name, false, true));
+    select.value = name;
+    for (const option of [...select.options]) if (option.value === "drawn" && name !== "drawn") option.remove();
+  }
+
+  show({ playing, speed, agents, anywhere, seed, tour }) {
+    this.showPlaying(playing);
+    if (document.activeElement !== find("speed")) find("speed").value = Math.round(DECADE * Math.log10(speed));
+    this.showSpeed(speed);
+    find("starts").value = anywhere ? "anywhere" : "start";
+    find("seed").value = seed;
+    this.showAgents(agents);
+    document.body.classList.toggle("touring", tour !== null);
+    for (const select of this.agents) select.disabled = tour !== null;
+  }
+
+  showAgents(names) {
+    this.agents.forEach((select, k) => {
+      select.value = names[k];
+      this.abouts[k].textContent = this.descriptions[names[k]] ?? "";
+    });
+  }
+}
+
+function caption(text) {
+  const span = document.createElement("span");
+  span.className = "group";
+  span.textContent = text;
+  span.setAttribute("aria-hidden", "true");
+  return span;
+}

@@ -1,0 +1,60 @@
+// Decodes the binary frames of fwrl/web/play/frame.py.
+
+const HEADER = 44;
+const SIDE = 24;
+export const JUMPED = 0x8000;
+
+export function decode(buffer) {
+  const view = new DataView(buffer);
+  const states = view.getUint16(16, true);
+  const flags = view.getUint16(18, true);
+  const frame = {
+    number: view.getUint32(4, true),
+    world: view.getUint32(8, true),
+    goal: view.getUint16(12, true),
+    start: view.getUint16(14, true),
+    states,
+    playing: (flags & 1) !== 0,
+    finished: (flags & 2) !== 0,
+    episode: view.getUint32(20, true),
+    step: view.getUint32(24, true),
+    steps: view.getFloat64(28, true),
+    rate: view.getFloat32(36, true),
+    lowest: view.getFloat32(40, true),
+    sides: [],
+  };
+  let at = HEADER;
+  for (let k = 0; k < 2; k++) {
+    const trail = view.getUint16(at + 2, true);
+    const route = view.getUint16(at + 4, true);
+    const sideFlags = view.getUint8(at + 20);
+    const side = {
+      state: view.getUint16(at, true),
+      visits: view.getUint32(at + 8, true),
+      reward: view.getFloat32(at + 12, true),
+      inefficiency: view.getFloat32(at + 16, true),
+      arrives: (sideFlags & 1) !== 0,
+      best: (sideFlags & 2) !== 0,
+      done: (sideFlags & 4) !== 0,
+    };
+    at += SIDE;
+    side.pathReward = new Float32Array(buffer.slice(at, at + 4 * states));
+    at += 4 * states;
+    side.arrows = new Uint8Array(buffer, at, states);
+    at += states;
+    side.trail = new Uint16Array(buffer.slice(at, at + 2 * trail));
+    at += 2 * trail;
+    side.route = new Uint16Array(buffer.slice(at, at + 2 * route));
+    at += 2 * route;
+    frame.sides.push(side);
+  }
+  if (Number.isNaN(frame.lowest)) frame.lowest = lowestOf(frame.sides);
+  return frame;
+}
+
+// Until the oracle's optimum is computed, the scale ends at the lowest path reward that either agent knows.
+function lowestOf(sides) {
+  let lowest = -1e-9;
+  for (const side of sides) for (const reward of side.pathReward) if (reward > -Infinity && reward < lowest) lowest = reward;
+  return lowest;
+}

@@ -1,0 +1,112 @@
+"""Write small files in the current format, and what they are known to answer: `python tests/files/make_samples.py`.
+
+Every version of the format has a folder in `samples`. Files of earlier versions stay as they were written.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import fwrl
+from fwrl.agents import agent_names
+from fwrl.files.archive import VERSION
+from fwrl.worlds import from_outcomes
+
+SAMPLES = Path(__file__).parent / "samples"
+ANSWERS = "answers.json"
+GOALS = (0, 3)
+TRANSITIONS = [
+    ("dock", "left", -1.0, "aisle", "first", 5),
+    ("aisle", "right", -2.0, "shelf", "first", 6),
+    ("aisle", "right", -4.0, "gate", "second", 9),
+    ("gate", "left", -1.0, "shelf", "second", 10),
+    ("shelf", "left", -1.0, "dock", "third", 1),
+]
+SHORT = {"agql": {"capacity": 40}, "her": {"capacity": 40}}
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    *((name, SHORT.get(name, {})) for name in agent_names()),
+    ("fwrl", {"relaxation": "paper"}),
+    ("fwrl", {"storage": "columns"}),
+    ("fwrl", {"backup": "expected"}),
+    ("fwrl", {"explorer": "optimistic"}),
+    ("fwrl", {"backup": "expected", "explorer": "optimistic"}),
+    ("fwrl", {"objective": "steps"}),
+    ("fwrl", {"objective": "steps", "relaxation": "paper"}),
+    ("fwrl", {"objective": "steps", "storage": "columns"}),
+    ("fwrl", {"objective": "steps", "backup": "expected"}),
+    ("mbrl", {"explorer": "optimistic"}),
+    ("sweeping", {"explorer": "optimistic"}),
+    ("dg", {"relaxation": False, "learning_rate": 0.5}),
+]
+
+
+def slippery_ring() -> fwrl.World:
+    """Six states in a ring and two actions, one each way, which fail now and then; rewards differ."""
+
+    def outcomes(s: int, way: int) -> list[tuple[float, int, float]]:
+        following = (s + way) % 6
+        return [(0.75, following, -1.0 - s), (0.25, s, -0.5)] if s % 2 else [(1.0, following, -1.0)]
+
+    return from_outcomes("slippery-ring", [[outcomes(s, way) for way in (1, -1)] for s in range(6)])
+
+
+def file_name(name: str, options: dict[str, Any]) -> str:
+    """The name of the file of one configuration."""
+    return "-".join([name, *(str(value).lower() for value in options.values())]) + ".fwrl"
+
+
+def agent_answers(agent: Any) -> dict[str, Any]:
+    """Action values for two goals, then the actions and values of twelve steps of learning in the ring."""
+    known = {str(g): agent.action_table(g).tolist() for g in GOALS}
+    if agent.goal is None:
+        return {"action_table": known}
+    rng, s, taken = np.random.default_rng(0), 2, []
+    world = slippery_ring()
+    for _ in range(12):
+        a = agent.act(s)
+        outcomes = world.outcomes(s, a)
+        _, following, r = outcomes[rng.integers(len(outcomes))]
+        agent.observe(s, a, r, following)
+        taken.append(a)
+        s = following
+    return {"action_table": known, "actions": taken, "values": agent.values(agent.goal).tolist()}
+
+
+def planner_answers(planner: Any) -> dict[str, Any]:
+    """Routes and values between all places."""
+    places = ("dock", "aisle", "shelf", "gate")
+    pairs = [(start, goal) for start in places for goal in places if start != goal]
+    return {
+        "routes": [planner.plan(*pair).states for pair in pairs],
+        "values": [planner.value(*pair) for pair in pairs],
+        "trips": planner.summary.trips,
+    }
+
+
+def make_samples(folder: Path) -> None:
+    """Write every sample and `answers.json` into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    world, answers = slippery_ring(), {}
+    for name, options in VARIANTS:
+        agent = fwrl.make_agent(name, world.n_states, world.n_actions, seed=1, **options)
+        fwrl.run(world, agent, episodes=3, steps=25, seed=2)
+        path = folder / file_name(name, options)
+        agent.save(path)
+        answers[path.name] = agent_answers(agent)
+    fresh = fwrl.make_agent("fwrl", 4, 2)
+    fresh.observe_many([0, 1], [1, 0], [-1.0, -2.0], [1, 3])
+    fresh.save(folder / "fwrl-without-a-goal.fwrl")
+    answers["fwrl-without-a-goal.fwrl"] = agent_answers(fresh)
+    planner = fwrl.fit(TRANSITIONS)
+    planner.save(folder / "planner.fwrl")
+    answers["planner.fwrl"] = planner_answers(planner)
+    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(answer)}" for name, answer in answers.items())
+    (folder / ANSWERS).write_text(f"{{\n{lines}\n}}\n")
+
+
+if __name__ == "__main__":
+    make_samples(SAMPLES / f"v{VERSION}")

@@ -1,0 +1,60 @@
+"""Compiled and uncompiled kernels agree, and no kernel reports on files."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from pathlib import Path
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from kernel_examples import UNCOMPILED, examples
+
+import fwrl.kernels
+from fwrl.kernels.runtime.compiled import compiled
+
+
+def polynomial(x, n):
+    total = 0.0
+    for i in range(n):
+        total = total * x + i
+    return total
+
+
+def wrapped(x, y):
+    return x * y + y
+
+
+def difference(x, y):
+    return x[0] - y[0]
+
+
+COMPILED = [compiled(function) for function in (polynomial, wrapped, difference)]
+
+
+@given(st.floats(-2, 2), st.integers(0, 30))
+@examples(100)
+def test_a_compiled_function_gives_what_python_gives(x, n):
+    assert COMPILED[0](x, n) == polynomial(x, n)
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
+@examples(100)
+def test_integers_wrap_around_without_warnings(x, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert int(COMPILED[1](np.uint64(x), np.uint64(y))) == (x * y + y) % 2**64
+        assert np.isnan(COMPILED[2](np.array([-np.inf]), np.array([-np.inf])))
+
+
+def test_kernels_are_python_functions_where_nothing_is_compiled():
+    assert hasattr(COMPILED[0], "py_func") is not UNCOMPILED
+
+
+def test_no_kernel_imports_the_error_for_files():
+    folder = Path(fwrl.kernels.__file__).parent
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                assert "FileError" not in {name.name for name in node.names}, path

@@ -1,0 +1,102 @@
+"""The command: its port and host, and that Ctrl-C always ends it."""
+
+import signal
+import socket
+import subprocess
+import sys
+from typing import Any
+
+from web_server import TIMEOUT, running
+
+
+def test_a_busy_port_is_said_and_the_next_one_taken():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        process = command("--port", port)
+        try:
+            said = process.stdout.readline()
+            assert said.startswith(f"port {port} is taken, using ")
+            assert f":{said.split()[-1]}/" in process.stdout.readline()
+        finally:
+            end(process)
+
+
+def test_an_open_host_prints_what_that_means():
+    process = command("--host", "0.0.0.0", "--port", 0)
+    try:
+        said = process.stdout.readline()
+        assert said.startswith("open to others: ")
+        assert "nothing is encrypted" in said
+        assert "http://127.0.0.1:" in process.stdout.readline()
+    finally:
+        end(process)
+
+
+def test_a_host_of_another_computer_is_refused(call):
+    code, out, err = call("play", "--host", "192.0.2.1", "--no-browser")
+    assert (code, out) == (2, "")
+    assert "192.0.2.1" in err
+
+
+def test_ctrl_c_ends_it_with_a_page_at_full_speed():
+    with running("--port", "0") as server, server.page() as page:
+        page.send("speed", value=1e6)
+        page.send("play")
+        for _ in range(5):
+            page.frame()
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(timeout=TIMEOUT) == 130
+        assert server.output() == "fwrl: stopped\n"
+
+
+ENDLESS = """
+from threading import Event
+
+from fwrl.agents import register_agent
+from fwrl.agents.random import RandomWalk
+
+
+@register_agent
+class Endless(RandomWalk):
+    name = "endless"
+    description = "an agent whose tables are never done"
+
+    def empty_tables(self):
+        Event().wait()
+"""
+
+
+def test_ctrl_c_does_not_wait_for_what_is_being_made():
+    with running("--port", "0", before=ENDLESS) as server, server.page() as page:
+        page.receive("state")
+        page.send("agent", side=0, name="endless")
+        page.receive("working")
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(timeout=TIMEOUT) == 130
+        assert server.output() == "fwrl: stopped\n"
+
+
+def test_where_kernels_must_be_compiled_the_map_comes_first_and_ctrl_c_ends_it(tmp_path):
+    empty = {"XDG_CACHE_HOME": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path)}
+    with running("--port", "0", environment=empty) as server, server.page() as page:
+        received: list[dict[str, Any]] = []
+        while not received or received[-1].get("compiling") is not True:
+            message = page.next()
+            assert isinstance(message, dict)
+            received.append(message)
+        assert [message["type"] for message in received if message["type"] != "working"] == ["hello", "world"]
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(timeout=TIMEOUT) == 130
+        assert server.output() == "fwrl: stopped\n"
+
+
+def command(*arguments):
+    return subprocess.Popen(
+        [sys.executable, "-m", "fwrl", "play", "--no-browser", *map(str, arguments)], stdout=subprocess.PIPE, text=True
+    )
+
+
+def end(process):
+    process.terminate()
+    process.wait(timeout=TIMEOUT)
+    process.stdout.close()

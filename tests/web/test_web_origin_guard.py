@@ -1,0 +1,71 @@
+"""The origin guard: which requests are refused, and what the page may load."""
+
+import http.client
+
+import pytest
+from web_server import running
+from websockets.exceptions import InvalidStatus
+
+
+@pytest.fixture(scope="module")
+def server():
+    with running("--port", "0") as server:
+        yield server
+
+
+FILES = [
+    ("/", "text/html"),
+    ("/main.js", "text/javascript"),
+    ("/play.css", "text/css"),
+    ("/static/wire.js", "text/javascript"),
+    ("/static/look.css", "text/css"),
+]
+
+
+def status_of(server, path="/", **headers):
+    host, _, port = server.host.rpartition(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=30)
+    connection.request("GET", path, headers=headers)
+    response = connection.getresponse()
+    body = response.read()
+    connection.close()
+    return response, body
+
+
+def test_the_page_and_its_files_are_served_and_may_load_nothing_from_elsewhere(server):
+    for path, kind in FILES:
+        response, body = status_of(server, path)
+        assert response.status == 200
+        assert response.headers["content-type"].startswith(kind)
+        assert "default-src 'none'" in response.headers["content-security-policy"]
+        assert b"http://" not in body.replace(b"http://www.w3.org", b"")
+        assert b"https://" not in body
+    for path in ("/../session.py", "/%2e%2e/session.py", "/static/../server.py", "/static/%2e%2e/server.py"):
+        assert status_of(server, path)[0].status == 404
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "", "[", "10.0.0.1"])
+def test_a_foreign_host_is_refused(server, host):
+    host = host.format(port=server.host.rpartition(":")[2])
+    response, body = status_of(server, Host=host)
+    assert response.status == 403
+    assert b"Host" in body
+    with pytest.raises(InvalidStatus) as refused, server.page(additional_headers={"Host": host}):
+        pass
+    assert refused.value.response.status_code in (400, 403)
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://localhost:3000", "null", "https://{host}", None])
+def test_a_foreign_origin_is_refused(server, origin):
+    origin = origin and origin.format(host=server.host)
+    with pytest.raises(InvalidStatus) as refused, server.page(origin=origin):
+        pass
+    assert refused.value.response.status_code == 403
+    if origin:
+        assert status_of(server, Origin=origin)[0].status == 403
+
+
+def test_localhost_is_this_computer_too(server):
+    port = server.host.rpartition(":")[2]
+    assert status_of(server, Host=f"localhost:{port}")[0].status == 200
+    assert status_of(server, Origin=f"http://{server.host}")[0].status == 200

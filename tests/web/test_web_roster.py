@@ -1,0 +1,77 @@
+"""The roster: every registered agent, and FWRL's options beyond the paper."""
+
+from dataclasses import asdict
+
+import pytest
+
+from fwrl.agents import agent_names
+from fwrl.errors import UnknownNameError
+from fwrl.web.limits import Limits
+from fwrl.web.play.roster import bytes_needed, roster, roster_agent, table_bytes
+from fwrl.web.play.tour import AGENTS
+from fwrl.web.play.world_menu import drawn_world
+
+BUDGET = Limits().page_bytes
+
+
+def test_every_registered_agent_is_in_the_roster():
+    assert set(agent_names()) <= set(roster())
+    assert all(roster().values())
+
+
+@pytest.mark.parametrize(
+    ("name", "backup", "explorer"),
+    [
+        ("fwrl", "best", "epsilon-greedy"),
+        ("fwrl-expected", "expected", "epsilon-greedy"),
+        ("fwrl-optimistic", "best", "optimistic"),
+        ("fwrl-beyond", "expected", "optimistic"),
+    ],
+)
+def test_fwrl_comes_with_its_options_beyond_the_paper(name, backup, explorer):
+    options = asdict(roster_agent(name, 3, 2, seed=0).config)
+    assert (options["backup"], options["explorer"]) == (backup, explorer)
+
+
+def test_other_names_are_refused_with_close_matches():
+    with pytest.raises(UnknownNameError, match="did you mean 'fwrl-expected'"):
+        roster_agent("fwrl-expcted", 3, 2, seed=0)
+
+
+@pytest.mark.parametrize(("width", "height"), [(15, 10), (25, 20), (50, 50)])  # FWRL's storage changes at 2,000 states
+@pytest.mark.parametrize("name", roster())
+def test_the_bytes_needed_are_the_bytes_of_the_tables(name, width, height):
+    world = floor(width, height)
+    taken = table_bytes(roster_agent(name, world.n_states, world.n_actions, seed=0))
+    assert bytes_needed(world, [name], BUDGET) - by_goal(world) == taken
+
+
+def test_100_by_100_cells_fit_with_the_agents_that_a_page_begins_with():
+    world = floor(100, 100)
+    taken = sum(table_bytes(roster_agent(name, world.n_states, world.n_actions, seed=0)) for name in AGENTS)
+    assert bytes_needed(world, AGENTS, BUDGET) == taken + 2 * by_goal(world) <= BUDGET
+
+
+@pytest.mark.parametrize(("width", "height"), [(40, 25), (100, 100)])
+def test_what_does_not_fit_is_found_without_exceeding_the_budget(monkeypatch, width, height):
+    world, budget = floor(width, height), 20 * 2**20
+    made = []
+
+    def made_agent(*args, **options):
+        agent = roster_agent(*args, **options)
+        made.append(table_bytes(agent))
+        return agent
+
+    monkeypatch.setattr("fwrl.web.play.roster.roster_agent", made_agent)
+    needed = bytes_needed(world, ["dg"], budget) - by_goal(world)
+    assert needed == pytest.approx(world.n_states * world.n_actions * world.n_states * 8, rel=0.01)
+    assert 0 < max(made) <= budget < needed
+
+
+def floor(width, height):
+    return drawn_world("\n".join(["." * width] * height))
+
+
+def by_goal(world):
+    """Bytes for the goals that a user may click."""
+    return 64 * world.n_states * world.n_actions * 8

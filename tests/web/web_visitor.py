@@ -1,0 +1,80 @@
+"""What a visitor does on the page, and how to wait until the page shows it."""
+
+import os
+import time
+from pathlib import Path
+
+from web_server import TIMEOUT
+
+PICTURES = os.environ.get("FWRL_PLAY_PICTURES")  # a folder to leave screenshots in
+
+
+def place(page, x, y, side=0):
+    """The middle of a cell, on the screen."""
+    canvas = page.locator(".stage canvas").nth(side)
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    rows = rows_of(page)
+    return box["x"] + (x + 0.5) * box["width"] / len(rows[0]), box["y"] + (y + 0.5) * box["height"] / len(rows)
+
+
+def click(page, x, y, side=0):
+    page.mouse.click(*place(page, x, y, side))
+
+
+def drag(page, begin, end):
+    begin, end = place(page, *begin), place(page, *end)
+    page.mouse.move(*begin)
+    page.mouse.down()
+    page.mouse.move(*end, steps=8)
+    page.mouse.up()
+
+
+def rows_of(page):
+    page.click("#text")
+    text = page.input_value("#map-text")
+    page.get_by_role("button", name="Close").click()
+    return text.split("\n")
+
+
+def choose_speed(page, position):
+    page.locator("#speed").evaluate(
+        "(slider, v) => { slider.value = v; slider.dispatchEvent(new Event('input')); }", str(position)
+    )
+
+
+def play_until(page, steps):
+    choose_speed(page, 120)
+    page.click("#play")
+    holds(page, f"Number(document.getElementById('pace').dataset.steps) > {steps}")
+    page.click("#play")
+    holds(page, "document.getElementById('pace').textContent.includes('paused')")
+
+
+def route(page, side):
+    return page.locator(".route").nth(side)
+
+
+def marker(page, name):
+    """Where the start or the goal is drawn."""
+    width = len(rows_of(page)[0])
+    cell = int(page.get_attribute("#pace", f"data-{name}"))
+    return cell % width, cell // width
+
+
+def settled(page, question, wanted):
+    """Ask until the answer is the one wanted."""
+    until = time.monotonic() + TIMEOUT
+    while (answer := question()) != wanted and time.monotonic() < until:
+        page.wait_for_timeout(50)
+    assert answer == wanted
+
+
+def holds(page, condition):
+    """Wait until a condition holds; Playwright's own wait would need the page to allow `eval`, and it does not."""
+    settled(page, lambda: page.evaluate(condition), True)
+
+
+def picture(page, name):
+    if PICTURES:
+        page.screenshot(path=Path(PICTURES) / f"{name}.png", full_page=True)
