@@ -197,11 +197,11 @@ def _close(equations: Equations, used: Ints, N: int, K: int, E: int) -> None:
 
 @compiled
 def backed_up(equations: Equations, x: Floats, k: int) -> float:
-    """r + sum of w x over the outcomes of the pair k."""
+    """R + sum of w x over the outcomes of the pair k."""
     total = equations.r[k]
     for e in range(equations.first[k], equations.first[k + 1]):
         total += equations.w[e] * x[equations.target[e]]
-    return total
+    return float(total)
 
 
 @compiled

@@ -4,12 +4,14 @@ For a policy the equations are linear, x = r + W x, and if the policy arrives, W
 
     h - W h >= 1/2 everywhere.
 
-Then (I - W)^-1 1 <= 2 h, and a vector x whose residual |r + W x - x| is at most d everywhere differs from the solution by no
-more than 2 d h. Residuals are taken relative to |x|, which does not grow along a path on average, so the relative error is
-at most 2 max(h) times the largest relative residual. h is, up to a constant, the expected number of steps.
+Then (I - W)^-1 1 <= 2 h, and a vector x whose residual |r + W x - x| is at most d everywhere differs from the solution
+by at most 2 d h. Residuals are taken relative to |x|, which does not grow along a path on average, so the
+relative error is at most 2 max(h) times the largest relative residual. h is, up to a constant, the expected number of
+steps.
 
-Sweeps in order (Gauss-Seidel) find x and h together, unless the policy mixes slowly; then one sparse factorisation does
-(SuperLU, Li 2005), refined with residuals in extended precision, which long chains and loops that are hardly ever left need.
+Sweeps in order (Gauss-Seidel) find x and h together, unless the policy mixes slowly. Then one sparse factorisation does
+(SuperLU: Li 2005), refined with residuals in extended precision: long diffusive chains and loops that are hardly ever
+left need it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A first policy and a first guess of its value, by one backward search.
 
-Suppose that a pair were repeated, from wherever it leads, until one chosen outcome e comes about: that takes 1 / P(e) tries
-and r / P(e) in all. The best path under this assumption is a shortest path (Dijkstra 1959), and its pairs are a policy
+Suppose that a pair could be repeated until one chosen outcome e comes about. That takes 1 / P(e) tries on average, and
+r / P(e) in all. The best path under this assumption is a shortest path (Dijkstra 1959), and its pairs are a policy
 that arrives: each has an outcome that the search reached before. In the arrival problem the guess is the probability of
 the most likely path.
 """
@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.graph.heap import CLOSED, Heap, close, pop, push
+from fwrl.kernels.graph.heap import ABSENT, IN_CLOSED_SET, OPEN, Heap, close, pop, push
 from fwrl.kernels.model.outcomes import Outcomes
 from fwrl.kernels.model.reachability import UNKNOWN
 from fwrl.kernels.runtime.compiled import compiled
@@ -44,7 +44,7 @@ def weigh_pairs(outcomes: Outcomes, status: Marks, p: Floats, least: float, mass
                     if y != s:
                         elsewhere += outcomes.times[e] * p[y]
         mass[k] = 0.0
-        if elsewhere > 0.0 and arriving >= least * p[s] * n:
+        if p[s] > 0.0 and elsewhere > 0.0 and arriving >= least * p[s] * n:
             mass[k] = arriving
             reward[k] = total / arriving
             largest = max(largest, reward[k])
@@ -70,7 +70,7 @@ def search_reward(
     """
     push(heap, g, 0.0)
     found = 0
-    while heap.size[0] > 0:
+    while heap.size[OPEN] > 0:
         key = heap.key[0]
         y = pop(heap)
         close(heap, y, key)
@@ -81,11 +81,11 @@ def search_reward(
             e = outcomes.edge_in[n]
             k = outcomes.pair[e]
             x = outcomes.source[k]
-            if mass[k] == 0.0 or heap.place[x] == CLOSED:
+            if mass[k] == 0.0 or heap.place[x] == IN_CLOSED_SET:
                 continue
             once = -1.0 if count_tries else reward[k]
             through = key + once * mass[k] / (outcomes.times[e] * p[y])
-            if heap.place[x] == 0 or through > heap.key[heap.place[x] - 1]:
+            if heap.place[x] == ABSENT or through > heap.key[heap.place[x] - 1]:
                 push(heap, x, through)
                 choice[x] = k
     return found
@@ -119,11 +119,11 @@ def search_arrival(
         mass[k] = elsewhere
         if arriving > 0.0:
             through = math.log(arriving / elsewhere)
-            if heap.place[x] == 0 or through > heap.key[heap.place[x] - 1]:
+            if heap.place[x] == ABSENT or through > heap.key[heap.place[x] - 1]:
                 push(heap, x, through)
                 choice[x] = k
     found = 1  # state 0 stands for all that arrive surely
-    while heap.size[0] > 0:
+    while heap.size[OPEN] > 0:
         key = heap.key[0]
         y = pop(heap)
         close(heap, y, key)
@@ -134,10 +134,10 @@ def search_arrival(
             e = outcomes.edge_in[n]
             k = outcomes.pair[e]
             x = outcomes.source[k]
-            if mass[k] == 0.0 or x == y or heap.place[x] == CLOSED:
+            if mass[k] == 0.0 or x == y or heap.place[x] == IN_CLOSED_SET:
                 continue
             through = key + math.log(outcomes.times[e] / mass[k])
-            if heap.place[x] == 0 or through > heap.key[heap.place[x] - 1]:
+            if heap.place[x] == ABSENT or through > heap.key[heap.place[x] - 1]:
                 push(heap, x, through)
                 choice[x] = k
     return found

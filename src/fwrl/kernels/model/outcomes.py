@@ -1,7 +1,7 @@
 """Counted outcomes of every (state, action): the model that planning under uncertainty works on.
 
-Pair k is one action at one state; a state may have any number of actions. Outcome e of a pair is one observed next state,
-how often it was seen and its mean reward:
+Pair k is one action at one state; a state may have any number of actions. Outcome e of a pair is one observed next
+state, how often it was observed and its mean reward:
 
     P(s' | s, a) = times[e] / sum of times over the outcomes of (s, a)
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.graph.incoming_csr import counting_sort
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,7 +32,7 @@ class Outcomes(NamedTuple):
     reward: Floats  # (E,) mean reward
     source: Indices  # (K,) the state of a pair
     pair: Indices  # (E,) the pair of an outcome
-    first_in: Ints  # (S + 1,) the outcomes that lead to s are edge_in[first_in[s]] .. edge_in[first_in[s + 1]]
+    first_in: Indices  # (S + 1,) the outcomes that lead to s are edge_in[first_in[s]] .. edge_in[first_in[s + 1]]
     edge_in: Indices  # (E,)
 
     @property
@@ -48,18 +48,23 @@ def outcomes_of(
 
     Args:
         n_states: S.
-        source: (K,) the state of each pair, not falling.
-        pair: (E,) the pair of each outcome, not falling.
-        target: (E,) next states, different within a pair.
-        times: (E,) positive.
+        source: (K,) the state of each pair, in ascending order.
+        pair: (E,) the pair of each outcome, in ascending order.
+        target: (E,) next states.
+        times: (E,) positive counts or weights.
         reward: (E,) mean rewards.
+
+    Returns:
+        The model.
     """
     sources, pairs = np.asarray(source, np.int32), np.asarray(pair, np.int32)
     targets = np.ascontiguousarray(target, np.int32)
     first_pair = np.searchsorted(sources, np.arange(n_states + 1))
     first = np.searchsorted(pairs, np.arange(len(sources) + 1))
-    first_in, edge_in = np.zeros(n_states + 1, np.int64), np.empty(len(targets), np.int32)
-    index_by_target(targets, first_in, edge_in)
+    first_in, place = np.zeros(n_states + 1, np.int32), np.empty(len(targets), np.int32)
+    counting_sort(targets, first_in, place)
+    edge_in = np.empty(len(targets), np.int32)
+    edge_in[place] = np.arange(len(targets), dtype=np.int32)
     return Outcomes(
         first_pair,
         first,
@@ -71,20 +76,3 @@ def outcomes_of(
         first_in,
         edge_in,
     )
-
-
-@compiled
-def index_by_target(target: Indices, first_in: Ints, edge_in: Indices) -> None:
-    """Counting sort of the outcomes by target; `first_in` comes in zero."""
-    S = len(first_in) - 1
-    for e in range(len(target)):
-        first_in[target[e] + 1] += 1
-    for y in range(S):
-        first_in[y + 1] += first_in[y]
-    # first_in[y] moves to the end of its group as the group fills, and is moved back after.
-    for e in range(len(target)):
-        edge_in[first_in[target[e]]] = e
-        first_in[target[e]] += 1
-    for y in range(S, 0, -1):
-        first_in[y] = first_in[y - 1]
-    first_in[0] = 0

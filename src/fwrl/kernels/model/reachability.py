@@ -1,4 +1,4 @@
-"""Which states can arrive, which surely, and which cannot be judged: questions of the graph alone, settled before numbers.
+"""Which states can arrive, which surely, and which cannot be judged: answers that need the graph only.
 
 For one goal g:
 
