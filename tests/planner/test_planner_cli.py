@@ -62,7 +62,8 @@ def test_fit_says_that_connections_are_not_counted_for_good(call, fitted, tmp_pa
 def test_plan_prints_the_steps(call, fitted):
     code, out, err = call("plan", "t.fwrl", "a", "y")
     assert (code, err) == (0, "")
-    assert out.splitlines() == ["a to y: 2 steps, reward -4", "     a", "  1  b  -1", "  2  y  -3"]
+    steps = ["a to y: 2 steps, reward -4", "     a", "  1  b  -1", "  2  y  -3"]
+    assert out.splitlines() == [*steps, "weakest step: a to b, seen once"]
     code, out, _ = call("plan", "t.fwrl", "a", "y", "--json")
     assert json.loads(out)["reward"] == -4.0
     assert [step["next_state"] for step in json.loads(out)["steps"]] == ["b", "y"]
@@ -95,7 +96,7 @@ def test_a_long_route_is_cut_short_unless_all_is_asked_for(call, tmp_path):
     (tmp_path / "line.csv").write_text("state,next_state\n" + rows)
     call("fit", "line.csv", "-o", "l.fwrl")
     short, whole = call("plan", "l.fwrl", 0, 500).out, call("plan", "l.fwrl", 0, 500, "--all").out
-    assert (len(short.splitlines()), len(whole.splitlines())) == (62, 502)
+    assert (len(short.splitlines()), len(whole.splitlines())) == (63, 503)
     assert "441 more, see --all" in short
 
 
@@ -109,7 +110,9 @@ def test_explain_names_trips_stitches_and_single_observations(call, fitted):
         "stitched: from b on trip 2",
         "  b to y: once, last 6, trips 2  <- seen only once",
         "stitched once, at b, going by the latest 3 trips of each step",
+        "weakest step: a to b, seen once",
     ]
+
     found = json.loads(call("explain", "t.fwrl", "a", "y", "--json").out)
     assert (found["stretches"], found["stitches"], found["single"]) == ([[1], [2]], ["b"], ["a", "b"])
     assert "one past trip covers all of it" in call("explain", "t.fwrl", "a", "c").out
@@ -177,3 +180,21 @@ def test_check_looks_at_every_label(call, fitted):
     code, out, err = call("check", "t.fwrl")
     assert (code, out) == (2, "")
     assert "expected labels in order" in err
+
+
+def test_dead_ends_and_giving_up_at_the_shell(call, tmp_path):
+    rows = ["a,risky,-1,goal\n"] * 9 + ["a,risky,-1,pit\n", "a,safe,-100,goal\n"]
+    (tmp_path / "risk.csv").write_text("state,action,reward,next_state\n" + "".join(rows))
+    call("fit", "risk.csv", "-o", "r.fwrl")
+    assert (
+        "left out of the plan: outcomes that the log does not follow up, at most 0.1"
+        in call("plan", "r.fwrl", "a", "goal").out
+    )
+    declared = json.loads(call("plan", "r.fwrl", "a", "goal", "--dead-ends", "pit", "--json").out)
+    assert declared["steps"][0]["action"] == "safe"
+    out = call("plan", "r.fwrl", "a", "goal", "--dead-ends", "pit", "--give-up", 50).out
+    assert "the policy arrives with probability 0.9 and expects -6 in all" in out
+    for wrong in (["--give-up", -1], ["--give-up", 5, "--backup", "best"], ["--dead-ends", "nowhere"]):
+        code, out, err = call("plan", "r.fwrl", "a", "goal", *wrong)
+        assert (code, out) == (2, "")
+        assert "Traceback" not in err

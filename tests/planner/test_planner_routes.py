@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 
 import networkx as nx
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fwrl
-from fwrl.errors import FwrlError, OptionError, PositiveCycleError, UnknownNameError
+from fwrl.errors import OptionError, PositiveCycleError, UnknownNameError
 from fwrl.oracle import optimum
 from fwrl.planner import NoRouteError, Planner, alternatives
 from fwrl.worlds import from_outcomes
@@ -108,8 +109,10 @@ def test_expected_values_and_arrivals_are_the_optimum_of_the_counts(steps):
     names, world = counted(steps)
     for goal, name in enumerate(names):
         truth = optimum(world, goal)
-        values = [planner.value(s, name) for s in names]
-        arrivals = [planner.arrival(s, name) for s in names]
+        left = {s for s, *_ in steps}
+        ends = [s for s in names if s not in left]  # the oracle takes them for traps
+        values = [planner.value(s, name, dead_ends=ends) for s in names]
+        arrivals = [planner.arrival(s, name, dead_ends=ends) for s in names]
         np.testing.assert_allclose(arrivals, truth.arrival, atol=1e-7)
         np.testing.assert_allclose(values, truth.value, rtol=1e-6, atol=1e-6)
 
@@ -129,7 +132,8 @@ def test_an_uncertain_route_ends_and_its_chances_are_the_observed_ones(steps):
             tried = [n for x, a, _, n in steps if (x, a) == (step.state, step.action)]
             assert step.probability == pytest.approx(tried.count(step.next_state) / len(tried))
             assert step.seen == tried.count(step.next_state)
-        assert route.probability <= route.arrival * (1 + 1e-9)
+        known = math.prod(1 - step.unknown for step in route.steps)
+        assert route.probability / known <= route.arrival * (1 + 1e-9)
         assert route.value == pytest.approx(planner.value(s, g))
 
 
@@ -248,12 +252,84 @@ def test_a_positive_cycle_of_uncertain_steps_is_named_when_it_matters():
         fwrl.fit(slips).plan("a", "d")
 
 
-def test_a_goal_that_hangs_on_one_outcome_in_billions_is_refused_in_words():
+def test_a_goal_that_hangs_on_one_outcome_in_billions_has_its_expected_cost():
     seen = fwrl.fit([("a", "x", -1.0, "b"), ("b", "x", -1.0, "a"), ("b", "x", -1.0, "c")]).experience
-    planner = Planner(replace(seen, count=np.array([1, 2**31, 1])))
-    with pytest.raises(FwrlError, match="on the way to 'c' were seen so rarely"):
-        planner.plan("a", "c")
+    count = np.array([1, 2**31, 1])
+    planner = Planner(replace(seen, count=count, total=-1.0 * count))
+    # From b, 2^31 + 1 tries on average, and from a as many steps in between.
+    assert planner.value("b", "c") == pytest.approx(-(2**32 + 1), rel=1e-12)
+    assert planner.value("a", "c") == pytest.approx(-(2**32 + 2), rel=1e-12)
+    assert planner.plan("a", "c").arrival == 1.0
     assert planner.plan("a", "c", backup="best").reward == -2.0
+
+
+@pytest.mark.parametrize("n", [3, 300, 1000])
+def test_a_random_walk_has_the_value_of_the_closed_form(n):
+    steps = [(s, "x", -1.0, t) for s in range(n) for t in (max(s - 1, 0), s + 1)]
+    planner = fwrl.fit(steps, connections=False)
+    assert planner.value(0, n) == pytest.approx(-n * (n + 1), rel=1e-9)
+    assert planner.arrival(0, n) == pytest.approx(1.0, abs=1e-12)
+
+
+def shortcut(tail):
+    """A step seen 9,999 times into the goal and once into a tail where the log ends; and a detour of 501 steps."""
+    ends = ["tail 0", *(f"tail {k}" for k in range(1, tail))]
+    onward = [(a, "on", -1.0, b) for a, b in itertools.pairwise(ends)]
+    detour = [f"d{k}" for k in range(500)]
+    around = [(a, "around", -1.0, b) for a, b in itertools.pairwise(["a", *detour, "goal"])]
+    return [("a", "go", -1.0, "goal")] * 9_999 + [("a", "go", -1.0, "tail 0"), *onward, *around]
+
+
+@pytest.mark.parametrize("tail", [1, 2, 50])
+def test_where_a_log_ends_is_no_trap(tail):
+    planner = fwrl.fit(shortcut(tail), connections=False)
+    route = planner.plan("a", "goal")
+    assert [step.action for step in route.steps] == ["go"]
+    assert (route.arrival, route.value) == (1.0, -1.0)
+    assert route.steps[0].unknown == pytest.approx(1e-4)
+    declared = planner.plan("a", "goal", dead_ends=[f"tail {tail - 1}"])
+    assert len(declared.steps) == 501
+    assert declared.arrival == 1.0
+
+
+def test_the_goal_counts_though_all_trips_end_there():
+    planner = fwrl.fit([("a", "go", -1.0, "b"), ("a", "go", -1.0, "c"), ("b", "go", -1.0, "goal")])
+    assert planner.arrival("a", "goal") == 1.0  # c, where the log ends, is unknown
+    assert planner.arrival("a", "goal", dead_ends=["c"]) == 0.5
+    assert planner.arrival("a", "goal", dead_ends=["c", "goal"]) == 0.5
+    assert planner.plan("a", "c").arrival == 1.0  # as a goal it counts; b reaches only goal, where the log ends
+
+
+def test_a_trap_that_is_seen_to_lead_nowhere_counts():
+    steps = [("a", "go", -1.0, "goal"), ("a", "go", -1.0, "pit"), ("pit", "stay", -1.0, "pit")]
+    assert fwrl.fit(steps).arrival("a", "goal") == 0.5
+
+
+def test_giving_up_trades_the_chance_of_arriving_against_reward():
+    risky = [("a", "risky", -1.0, "goal")] * 9 + [("a", "risky", -1.0, "pit")]
+    safe = [("a", "safe", -100.0, "goal"), ("pit", "stay", -1.0, "pit")]
+    planner = fwrl.fit([*risky, *safe])
+    assert planner.plan("a", "goal").steps[0].action == "safe"
+    route = planner.plan("a", "goal", give_up=50.0)
+    assert route.steps[0].action == "risky"
+    assert route.arrival == pytest.approx(0.9)
+    assert route.value == pytest.approx(-1.0 - 0.1 * 50.0)
+    assert planner.plan("a", "goal", give_up=5_000.0).steps[0].action == "safe"
+    with pytest.raises(NoRouteError):
+        planner.plan("a", "goal", give_up=0.5)  # giving up at once is best
+    assert planner.value("a", "goal", give_up=0.5) == -0.5
+    for wrong in (0.0, -1.0, math.inf, math.nan):
+        with pytest.raises(OptionError, match="positive cost"):
+            planner.value("a", "goal", give_up=wrong)
+    with pytest.raises(OptionError, match="needs backup 'expected'"):
+        planner.plan("a", "goal", backup="best", give_up=1.0)
+
+
+def test_the_weakest_step_is_the_one_seen_least():
+    route = fwrl.fit([("a", "b"), ("a", "b"), ("b", "c"), ("c", "d"), ("c", "d")]).plan("a", "d")
+    assert route.weakest is not None
+    assert (route.weakest.state, route.weakest.seen) == ("b", 1)
+    assert fwrl.fit([("a", "b")]).plan("a", "a").weakest is None
 
 
 def test_wrong_options_are_refused():

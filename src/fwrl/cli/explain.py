@@ -8,7 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fwrl.cli.plan import Avoid, Backup, File, From, Json, Positions, To, Via, headline, route_options
+from fwrl.cli.plan import (
+    Avoid,
+    Backup,
+    DeadEnds,
+    File,
+    From,
+    GiveUp,
+    Json,
+    Positions,
+    To,
+    Via,
+    evidence,
+    headline,
+    route_options,
+    times,
+)
 from fwrl.errors import OptionError
 
 if TYPE_CHECKING:
@@ -22,6 +37,8 @@ def explain(
     backup: Backup = "expected",
     avoid: Avoid = None,
     via: Via = None,
+    dead_ends: DeadEnds = None,
+    give_up: GiveUp = None,
     positions: Positions = None,
     picture: Annotated[
         Path | None, typer.Option(help="Draw the route to this .png or .svg file; needs --positions.")
@@ -39,7 +56,7 @@ def explain(
     if picture is not None and picture.suffix not in (".png", ".svg"):
         raise OptionError(f"expected a picture that ends in .png or .svg, got {str(picture)!r}")
     planner = Planner.load(file)
-    options = route_options(planner, backup, avoid, via, positions)
+    options = route_options(planner, backup, avoid, via, dead_ends, give_up, positions)
     explanation = planner.explain(start, goal, **options)
     if picture is not None:
         from fwrl.figures.route import route_map, save_picture
@@ -48,16 +65,16 @@ def explain(
     if as_json:
         typer.echo(json.dumps(explanation.to_dict(), indent=2))
         return
-    _print(explanation)
+    _print(explanation, give_up is not None)
     if picture is not None:
         typer.echo(f"drawn to {picture}")
 
 
-def _print(explanation: Explanation) -> None:
+def _print(explanation: Explanation, gives_up: bool) -> None:
     from fwrl.planner.experience import KEPT
     from fwrl.planner.explanation import shown_time
 
-    typer.echo(headline(explanation.route))
+    typer.echo(headline(explanation.route, gives_up))
     stretch = -1
     for each in explanation.steps:
         if each.stretch != stretch and each.trips:
@@ -70,8 +87,7 @@ def _print(explanation: Explanation) -> None:
         last = "" if each.last is None else f", last {shown_time(each.last)}"
         trips = f", trips {', '.join(map(str, each.trips))}" if each.trips else ""
         once = "  <- seen only once" if step.seen == 1 else ""
-        times = "once" if step.seen == 1 else f"{step.seen:,} times"
-        typer.echo(f"  {step.state} to {step.next_state}{action}: {times}{last}{trips}{once}")
+        typer.echo(f"  {step.state} to {step.next_state}{action}: {times(step.seen)}{last}{trips}{once}")
     if not explanation.steps:
         typer.echo("  nothing to do: start and goal are the same")
     elif not any(each.trips for each in explanation.steps):
@@ -79,6 +95,7 @@ def _print(explanation: Explanation) -> None:
     else:
         n = len(explanation.stitches)
         where = ", ".join(map(str, explanation.stitches))
-        times = "once" if n == 1 else f"{n:,} times"
         latest = f"going by the latest {KEPT} trips of each step"
-        typer.echo(f"stitched {times}, at {where}, {latest}" if n else "one past trip covers all of it")
+        typer.echo(f"stitched {times(n)}, at {where}, {latest}" if n else "one past trip covers all of it")
+    if explanation.route.steps:
+        typer.echo(evidence(explanation.route))

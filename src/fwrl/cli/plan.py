@@ -25,6 +25,20 @@ Avoid = Annotated[
     list[str] | None, typer.Option(help="A state that the route must not pass; may be given several times.")
 ]
 Via = Annotated[list[str] | None, typer.Option(help="A state to pass on the way; several in order.")]
+DeadEnds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dead-ends", help="A state that nothing leaves, whatever the log shows; may be given several times."
+    ),
+]
+GiveUp = Annotated[
+    float | None,
+    typer.Option(
+        "--give-up",
+        metavar="COST",
+        help="Allow giving up anywhere for this cost: the plan trades the chance of arriving against reward.",
+    ),
+]
 Positions = Annotated[Path | None, typer.Option(help="A file with columns state, x, y.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -36,6 +50,8 @@ def plan(
     backup: Backup = "expected",
     avoid: Avoid = None,
     via: Via = None,
+    dead_ends: DeadEnds = None,
+    give_up: GiveUp = None,
     alternatives: Annotated[
         int,
         typer.Option(min=1, help="Show up to this many routes, none through a state twice; with --backup best only."),
@@ -51,10 +67,12 @@ def plan(
     from fwrl.planner import Planner
 
     planner = Planner.load(file)
-    options = route_options(planner, backup, avoid, via, positions)
+    options = route_options(planner, backup, avoid, via, dead_ends, give_up, positions)
     if alternatives > 1:
-        if options.pop("via"):
-            raise OptionError("--via and --alternatives cannot be combined; leave one out")
+        for name in ("via", "dead_ends", "give_up"):
+            if options.pop(name):
+                flag = name.replace("_", "-")
+                raise OptionError(f"--{flag} and --alternatives cannot be combined; leave one out")
         routes = planner.alternatives(start, goal, alternatives, **options)
     else:
         routes = [planner.plan(start, goal, **options)]
@@ -65,14 +83,21 @@ def plan(
     for number, route in enumerate(routes, start=1):
         if alternatives > 1:
             typer.echo(f"{number}.")
-        _print(route, None if all_steps else SHOWN)
+        _print(route, None if all_steps else SHOWN, give_up is not None)
 
 
 def route_options(
-    planner: Planner, backup: str, avoid: list[str] | None, via: list[str] | None, positions: Path | None
+    planner: Planner,
+    backup: str,
+    avoid: list[str] | None,
+    via: list[str] | None,
+    dead_ends: list[str] | None,
+    give_up: float | None,
+    positions: Path | None,
 ) -> dict[str, Any]:
     """The options of `Planner.plan`."""
     options: dict[str, Any] = {"backup": backup, "avoid": avoid or (), "via": via or ()}
+    options |= {"dead_ends": dead_ends or (), "give_up": give_up}
     if positions is not None:
         from fwrl.planner import read_positions
 
@@ -80,7 +105,7 @@ def route_options(
     return options
 
 
-def headline(route: Route) -> str:
+def headline(route: Route, gives_up: bool = False) -> str:
     """A route's length and reward in a sentence."""
     n = len(route.steps)
     said = f"{route.start} to {route.goal}: {n:,} step{'s' * (n != 1)}, reward {route.reward:g}"
@@ -88,12 +113,32 @@ def headline(route: Route) -> str:
         return said
     return (
         f"{said} if all goes as shown (probability {route.probability:.3g}); the policy arrives with probability "
-        f"{route.arrival:.4g} and then expects {route.value:g}"
+        f"{route.arrival:.4g} and expects {route.value:g}{' in all' if gives_up else ' if it arrives'}"
     )
 
 
-def _print(route: Route, most: int | None) -> None:
-    typer.echo(headline(route))
+def evidence(route: Route) -> str:
+    """The weakest step of a route, and what was left out of the plan, in a sentence."""
+    weakest = route.weakest
+    if weakest is None:
+        return ""
+    said = f"weakest step: {weakest.state} to {weakest.next_state}, seen {times(weakest.seen)}"
+    unknown = max(route.steps, key=lambda step: step.unknown)
+    if unknown.unknown > 0:
+        said += (
+            f"; left out of the plan: outcomes that the log does not follow up, at most {unknown.unknown:.3g} of the "
+            f"observations of a step ({unknown.state} by {unknown.action})"
+        )
+    return said
+
+
+def times(n: int) -> str:
+    """How often, in words."""
+    return {1: "once", 2: "twice"}.get(n, f"{n:,} times")
+
+
+def _print(route: Route, most: int | None, gives_up: bool) -> None:
+    typer.echo(headline(route, gives_up))
     certain = route.certain
     lines = [["", str(route.start), "", "", ""]]
     for number, step in enumerate(route.steps, start=1):
@@ -112,3 +157,5 @@ def _print(route: Route, most: int | None) -> None:
             if width
         ]
         typer.echo(("  " + "  ".join(cells)).rstrip())
+    if route.steps:
+        typer.echo(evidence(route))

@@ -3,7 +3,8 @@
 With backup `best`, every edge has its best reward and the policy chooses among outcomes: a `shortest_paths` search.
 Backup `expected` does the same with mean rewards where every action was observed to lead to one state only. Where
 outcomes vary, `expected` plans on observed frequencies, arrival probability first and reward second (see
-`policy_iteration`); the edge of a state is then the most frequent outcome of its action that leads closer to the goal.
+`kernels.model.solver`); the edge of a state is then the most frequent outcome of its action that leads closer to
+the goal.
 """
 
 from __future__ import annotations
@@ -14,20 +15,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.errors import FwrlError, OptionError, PositiveCycleError
-from fwrl.kernels.graph.incoming_csr import IncomingCsr, incoming_csr
-from fwrl.kernels.graph.potential import potential
+from fwrl.errors import PositiveCycleError
+from fwrl.kernels.graph.incoming_csr import incoming_csr
 from fwrl.kernels.graph.shortest_paths import ShortestPaths
 from fwrl.planner.experience import NONE, Experience, Floats, Indices, Ints
 from fwrl.planner.positive_cycles import positive_cycle_error
 
 if TYPE_CHECKING:
-    from fwrl.kernels.graph.edges import Edges
+    from fwrl.kernels.model.outcomes import Outcomes
 
 Backup = Literal["expected", "best"]
-MOST_PAIRS = 2**28  # states times actions that fit into memory for planning under uncertainty
-
-Mask = NDArray[np.bool_]
 
 
 class GoalPolicy(NamedTuple):
@@ -38,6 +35,8 @@ class GoalPolicy(NamedTuple):
         value: (S,) expected path reward given arrival, -inf where no path is known.
         arrival: (S,) probability of arriving; None where every known path is certain.
         edge: (S,) the edge to take, -1 where there is none.
+        unknown: (S,) whether a state is unknown: the log does not follow it up, so whether it arrives cannot be told;
+            None where that does not matter.
 
     """
 
@@ -45,6 +44,7 @@ class GoalPolicy(NamedTuple):
     value: Floats
     arrival: Floats | None
     edge: Indices
+    unknown: NDArray[np.bool_] | None = None
 
     @property
     def nbytes(self) -> int:
@@ -64,13 +64,20 @@ class GoalPolicySolver:
     def __init__(self, experience: Experience) -> None:
         self._experience = experience
         self._searches: dict[Backup, tuple[ShortestPaths, Indices]] = {}
-        self._model: Edges | None = None
+        self._outcomes: Outcomes | None = None
 
-    def policy(self, goal: int, backup: Backup, avoid: Iterable[int] = ()) -> GoalPolicy:
-        """The policy for `goal` over the edges that do not leave a state of `avoid`."""
-        experience, avoided = self._experience, sorted(avoid)
-        if backup == "expected" and experience.summary.uncertain:
-            return self._under_uncertainty(goal, avoided)
+    def policy(
+        self,
+        goal: int,
+        backup: Backup,
+        avoid: Iterable[int] = (),
+        dead_ends: Iterable[int] = (),
+        give_up: float | None = None,
+    ) -> GoalPolicy:
+        """The policy for `goal` over the edges that leave no state of `avoid` and no dead end."""
+        experience, avoided = self._experience, sorted({*avoid, *dead_ends} - {goal})
+        if backup == "expected" and (experience.summary.uncertain or give_up is not None):
+            return self._under_uncertainty(goal, avoided, give_up)
         try:
             search, edge_of = self._search(backup, avoided)
         except PositiveCycleError as error:
@@ -90,32 +97,33 @@ class GoalPolicySolver:
             self._searches[backup] = _search_over(experience, backup, None)
         return self._searches[backup]
 
-    def _under_uncertainty(self, goal: int, avoided: list[int]) -> GoalPolicy:
-        from fwrl.kernels.model.plan import no_plan, settled
-        from fwrl.kernels.model.policy_iteration import plan_for  # slow to import, and few logs need it
+    def _under_uncertainty(self, goal: int, closed: list[int], give_up: float | None) -> GoalPolicy:
+        from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError
+        from fwrl.kernels.model.outcomes import outcomes_of
+        from fwrl.kernels.model.reachability import UNKNOWN
+        from fwrl.kernels.model.solver import solve  # slow to import, and few logs need it
 
         experience = self._experience
-        if self._model is None:
-            self._model = model_of(experience)
-        edges = self._model
-        if avoided:
-            edges = model_of(experience, ~np.isin(experience.source, avoided))
-        plan = no_plan(len(experience.states))
-        if not (plan_for(edges, plan, goal) and settled(plan)):
-            raise self._unsettled(goal)
-        chosen = np.flatnonzero(_action_indices(experience) == plan.pi[experience.source])
-        return GoalPolicy(goal, plan.v, plan.p, _likeliest(experience, chosen, goal))
-
-    def _unsettled(self, goal: int) -> FwrlError:
-        """Why policy iteration did not converge: a positive cycle, or outcomes that are too rare."""
-        experience = self._experience
-        cycle = _lucky_positive_cycle(experience)
-        if cycle:
-            return positive_cycle_error(experience, cycle, "mean")
-        return FwrlError(
-            f"some outcomes on the way to {experience.states[goal]!r} were seen so rarely, among so many others, that "
-            "the expected reward cannot be computed; plan with backup 'best'"
-        )
+        if self._outcomes is None:
+            first = experience.first_of_pair()
+            self._outcomes = outcomes_of(
+                len(experience.states),
+                experience.source[first],
+                experience.pair(),
+                experience.target,
+                experience.count,
+                experience.mean,
+            )
+        mask = np.zeros(len(experience.states), np.bool_)
+        mask[closed] = True
+        try:
+            solution = solve(self._outcomes, goal, mask, give_up)
+        except PositiveMeanError as found:
+            states = tuple(self._outcomes.source[found.pairs].tolist())
+            raise positive_cycle_error(experience, states, "mean") from None
+        chosen = np.flatnonzero(experience.pair() == solution.pair[experience.source])
+        edge = _likeliest(experience, chosen, goal)
+        return GoalPolicy(goal, solution.v, solution.p, edge, solution.status == UNKNOWN)
 
 
 def _search_over(experience: Experience, backup: Backup, kept: Ints | None) -> tuple[ShortestPaths, Indices]:
@@ -125,47 +133,6 @@ def _search_over(experience: Experience, backup: Backup, kept: Ints | None) -> t
     source, target = experience.source[some], experience.target[some]
     edges, edge_of = incoming_csr(len(experience.states), source, target, reward[some])
     return ShortestPaths(edges), edge_of if kept is None else kept[edge_of].astype(np.int32)
-
-
-def model_of(experience: Experience, kept: Mask | None = None) -> Edges:
-    """The edges as linked lists (see `graph.edges`), the actions of each state numbered from 0; only those `kept`."""
-    from fwrl.kernels.graph.edges import Edges
-
-    S = len(experience.states)
-    action = _action_indices(experience)
-    A = int(action.max()) + 1
-    if S * A > MOST_PAIRS:
-        raise OptionError(
-            f"planning under uncertainty takes at most {MOST_PAIRS:,} pairs of state and action, these are {S:,} "
-            f"states with up to {A:,} actions; plan with backup 'best'"
-        )
-    some = np.arange(len(experience.source)) if kept is None else np.flatnonzero(kept)
-    pair = experience.source[some].astype(np.int64) * A + action[some]
-    target = experience.target[some].astype(np.int64)
-    leaving, next_leaving = _linked(pair, S * A)
-    entering, next_entering = _linked(target, S)
-    used = np.array([len(some)], np.int64)
-    count, total, best = experience.count[some], experience.total[some], experience.best[some]
-    return Edges(leaving, entering, next_leaving, next_entering, pair, target, count, total, best, used)
-
-
-def _action_indices(experience: Experience) -> Ints:
-    """(E,) the index of an edge's action among the actions of its state."""
-    pair = experience.pair()
-    first = experience.first[:-1]
-    first_pair = pair[np.minimum(first, len(pair) - 1)]
-    indices: Ints = pair - first_pair[experience.source]
-    return indices
-
-
-def _linked(keys: Ints, n: int) -> tuple[Ints, Ints]:
-    """(n,) the newest edge of each key, and for each edge the next older one of its key; -1 for none."""
-    head, older = np.full(n, NONE, np.int64), np.full(len(keys), NONE, np.int64)
-    order = np.argsort(keys, kind="stable")
-    same = np.flatnonzero(np.diff(keys[order]) == 0)
-    older[order[same + 1]] = order[same]
-    head[keys] = np.arange(len(keys))
-    return head, older
 
 
 def _likeliest(experience: Experience, chosen: Ints, goal: int) -> Indices:
@@ -181,10 +148,3 @@ def _likeliest(experience: Experience, chosen: Ints, goal: int) -> Indices:
     edge = np.full(S, NONE, np.int32)
     edge[experience.source[closer[order]]] = closer[order]
     return edge
-
-
-def _lucky_positive_cycle(experience: Experience) -> tuple[int, ...]:
-    """A cycle that gains by mean rewards if outcomes can be chosen; there is one wherever a policy gains for ever."""
-    source, target = experience.source, experience.target
-    edges: IncomingCsr = incoming_csr(len(experience.states), source, target, experience.mean)[0]
-    return tuple(map(int, potential(edges)[1]))

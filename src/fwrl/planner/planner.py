@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fwrl.errors import OptionError
 from fwrl.files import Archive, open_archive
@@ -56,7 +57,7 @@ class Planner:
         self.experience = experience
         self._memory = memory
         self._solver: GoalPolicySolver | None = None
-        self._kept: OrderedDict[tuple[int, str, frozenset[int]], GoalPolicy] = OrderedDict()
+        self._kept: OrderedDict[tuple[Any, ...], GoalPolicy] = OrderedDict()
         self._first: Indices | None = None
 
     @classmethod
@@ -118,6 +119,8 @@ class Planner:
         backup: Backup = "expected",
         via: Iterable[Label] = (),
         avoid: Iterable[Label] = (),
+        dead_ends: Iterable[Label] = (),
+        give_up: float | None = None,
         positions: Floats | None = None,
     ) -> Route:
         """The best route from one state to another.
@@ -128,6 +131,10 @@ class Planner:
             backup: `expected` or `best`.
             via: States to pass, in order.
             avoid: States that the route must not pass.
+            dead_ends: States that nothing leaves, whatever the log shows; a goal is none. Without this, a state where
+                the log merely ends is unknown: outcomes that lead only there are left out.
+            give_up: The positive cost of giving up, allowed at any state: the plan then trades the chance of arriving
+                against reward, and its value is the expected reward in all. None puts arriving first.
             positions: (S, 2) positions of the states (see `read_positions`); where there is no route, the error then
                 names the nearest pair of states that a link would have to join.
 
@@ -136,11 +143,11 @@ class Planner:
 
         """
         stops = [self._code(stop, "state") for stop in (start, *via, goal)]
-        avoided = self._avoided(avoid, stops)
+        avoided, ended = self._avoided(avoid, stops), self._codes(dead_ends)
         routes = []
         for here, there in itertools.pairwise(stops):
-            policy = self._goal_policy(there, backup, avoided)
-            if policy.value[here] == -np.inf:
+            policy = self._goal_policy(there, backup, avoided, ended, give_up)
+            if policy.arrival_from(here) == 0.0:
                 from fwrl.planner.unreachable import no_route
 
                 raise no_route(self.experience, here, there, avoided, positions)
@@ -180,7 +187,7 @@ class Planner:
 
         here, there = self._code(start, "state"), self._code(goal, "state")
         avoided = self._avoided(avoid, [here, there])
-        V = self._goal_policy(there, "best", avoided).value
+        V = self._goal_policy(there, "best", avoided, frozenset(), None).value
         paths = best_paths(self.experience, V, here, there, k, avoided)
         return [self._route(here, there, path, "best") for path in paths] or [best]
 
@@ -198,48 +205,78 @@ class Planner:
         """
         return explained(self.experience, self.plan(start, goal, **options))
 
-    def value(self, state: Label, goal: Label, backup: Backup = "expected") -> float:
+    def value(
+        self,
+        state: Label,
+        goal: Label,
+        backup: Backup = "expected",
+        *,
+        dead_ends: Iterable[Label] = (),
+        give_up: float | None = None,
+    ) -> float:
         """The value of a state for a goal.
 
         Args:
             state: The state to start from.
             goal: The state to reach.
             backup: `expected` or `best`.
+            dead_ends: As in `plan`.
+            give_up: As in `plan`.
 
         Returns:
-            Expected path reward given arrival; -inf where no path is known.
+            Expected path reward given arrival, -inf where no path is known; with `give_up` the expected reward in all.
 
         """
-        policy = self._goal_policy(self._code(goal, "goal"), backup, frozenset())
+        policy = self._goal_policy(self._code(goal, "goal"), backup, frozenset(), self._codes(dead_ends), give_up)
         return float(policy.value[self._code(state, "state")])
 
-    def arrival(self, state: Label, goal: Label, backup: Backup = "expected") -> float:
+    def arrival(
+        self,
+        state: Label,
+        goal: Label,
+        backup: Backup = "expected",
+        *,
+        dead_ends: Iterable[Label] = (),
+        give_up: float | None = None,
+    ) -> float:
         """The probability of arriving at a goal.
 
         Args:
             state: The state to start from.
             goal: The state to reach.
             backup: `expected` or `best`.
+            dead_ends: As in `plan`.
+            give_up: As in `plan`.
 
         Returns:
             The probability.
 
         """
-        policy = self._goal_policy(self._code(goal, "goal"), backup, frozenset())
+        policy = self._goal_policy(self._code(goal, "goal"), backup, frozenset(), self._codes(dead_ends), give_up)
         return policy.arrival_from(self._code(state, "state"))
 
-    def policy(self, goal: Label, backup: Backup = "expected") -> Policy:
+    def policy(
+        self,
+        goal: Label,
+        backup: Backup = "expected",
+        *,
+        dead_ends: Iterable[Label] = (),
+        give_up: float | None = None,
+    ) -> Policy:
         """The action at every state on the way to a goal.
 
         Args:
             goal: The state to reach.
             backup: `expected` or `best`.
+            dead_ends: As in `plan`.
+            give_up: As in `plan`.
 
         Returns:
             The policy.
 
         """
-        return Policy(self.experience, goal, self._goal_policy(self._code(goal, "goal"), backup, frozenset()))
+        code, ended = self._code(goal, "goal"), self._codes(dead_ends)
+        return Policy(self.experience, goal, self._goal_policy(code, backup, frozenset(), ended, give_up))
 
     def edges(self) -> Any:
         """All edges and their evidence as an Arrow table; needs pyarrow.
@@ -272,24 +309,33 @@ class Planner:
     def _code(self, label: Label, what: str) -> int:
         return self.experience.states.find(label, what)
 
+    def _codes(self, labels: Iterable[Label]) -> frozenset[int]:
+        return frozenset(self._code(label, "state") for label in labels)
+
     def _avoided(self, avoid: Iterable[Label], stops: list[int]) -> frozenset[int]:
-        avoided = frozenset(self._code(state, "state") for state in avoid)
+        avoided = self._codes(avoid)
         for stop in stops:
             if stop in avoided:
                 raise OptionError(f"{self.states[stop]!r} is both a stop and in avoid; remove it from one")
         return avoided
 
-    def _goal_policy(self, goal: int, backup: Backup, avoid: frozenset[int]) -> GoalPolicy:
+    def _goal_policy(
+        self, goal: int, backup: Backup, avoid: frozenset[int], dead_ends: frozenset[int], give_up: float | None
+    ) -> GoalPolicy:
         if backup not in BACKUPS:
             raise OptionError(f"expected backup to be one of {', '.join(BACKUPS)}, got {backup!r}")
-        key = (goal, backup, avoid)
+        if give_up is not None and backup != "expected":
+            raise OptionError("giving up needs backup 'expected': with 'best' every known path arrives")
+        if give_up is not None and not 0 < give_up < np.inf:
+            raise OptionError(f"expected a positive cost of giving up, got {give_up:g}")
+        key = (goal, backup, avoid, dead_ends, give_up)
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
         from fwrl.planner.goal_policy import GoalPolicySolver
 
         self._solver = self._solver or GoalPolicySolver(self.experience)
-        policy = self._solver.policy(goal, backup, avoid)
+        policy = self._solver.policy(goal, backup, avoid, dead_ends, give_up)
         self._kept[key] = policy
         while len(self._kept) > 1 and sum(kept.nbytes for kept in self._kept.values()) > self._memory:
             self._kept.popitem(last=False)
@@ -305,6 +351,10 @@ class Planner:
         route = self._route(start, policy.goal, tuple(path), backup)
         if policy.arrival is None:
             return route
+        if policy.unknown is not None and policy.unknown.any():
+            shares = [self._unknown_share(edge, policy.unknown) for edge in path]
+            pairs = zip(route.steps, shares, strict=True)
+            route = replace(route, steps=tuple(step._replace(unknown=share) for step, share in pairs))
         arrival = policy.arrival_from(start)
         return replace(route, value=float(policy.value[start]), arrival=1.0 if arrival > 1 - CERTAIN else arrival)
 
@@ -323,6 +373,16 @@ class Planner:
         steps = tuple(RouteStep(*row) for row in rows)
         total = math.fsum(step.reward for step in steps)
         return Route(experience.states[start], experience.states[goal], backup, steps, total, 1.0, path)
+
+    def _unknown_share(self, edge: int, unknown: NDArray[np.bool_]) -> float:
+        """The share of the observations of an edge's action that lead to `unknown` (S,) states."""
+        experience = self.experience
+        first = experience.first
+        edges = np.arange(first[experience.source[edge]], first[experience.source[edge] + 1])
+        chosen = experience.target if experience.action is None else experience.action
+        same = edges[chosen[edges] == chosen[edge]]
+        count = experience.count[same]
+        return float(count[unknown[experience.target[same]]].sum() / count.sum())
 
     def _probability(self, edge: int) -> float:
         """How often the action of an edge led to its next state, as a share of the observations of the action."""

@@ -19,6 +19,8 @@ class RouteStep(NamedTuple):
         reward: Mean reward, or the best one with backup `best`.
         probability: Probability that the action leads to that state.
         seen: Number of observations.
+        unknown: Share of the action's observations that lead to states which the log does not follow up; they are left
+            out of the plan.
 
     """
 
@@ -28,6 +30,7 @@ class RouteStep(NamedTuple):
     reward: float
     probability: float
     seen: int
+    unknown: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,11 @@ class Route:
         return math.prod(step.probability for step in self.steps)
 
     @property
+    def weakest(self) -> RouteStep | None:
+        """The step with the fewest observations, the first of several; None where there are no steps."""
+        return min(self.steps, key=lambda step: step.seen, default=None)
+
+    @property
     def certain(self) -> bool:
         """Whether no other outcome of any step was observed."""
         return self.arrival == 1.0 and all(step.probability == 1.0 for step in self.steps)
@@ -80,7 +88,7 @@ class Route:
         """The route as JSON holds it.
 
         Returns:
-            start, goal, backup, reward, probability, expected_reward, arrival and steps.
+            start, goal, backup, reward, probability, expected_reward, arrival, weakest step and steps.
 
         """
         return {
@@ -91,6 +99,7 @@ class Route:
             "probability": self.probability,
             "expected_reward": self.value,
             "arrival": self.arrival,
+            "weakest": None if self.weakest is None else self.weakest._asdict(),
             "steps": [step._asdict() for step in self.steps],
         }
 

@@ -1,0 +1,233 @@
+"""Optimality equations of one goal, laid out in the order in which they are solved.
+
+    x(i) = max over the pairs k of i of   r(k) + sum over the outcomes e of k of   w(e) x(target(e)),      x(0) = 0
+
+State 0 is the goal. The states after it are in the order of a first guess of x, best first, so that most outcomes lead
+to a state before, and memory is read in a row. Outcomes that stay put are solved for: a pair is repeated until it leads
+elsewhere. Two problems have this form:
+
+- arrival: x is the probability of arriving, r the probability of an outcome that arrives surely, and w sums to less
+  than 1 where an outcome is a trap;
+- reward: x is the expected path reward given arrival, over the pairs that attain the best arrival, w the probability of
+  an outcome given arrival: it sums to 1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.kernels.model.outcomes import Outcomes
+from fwrl.kernels.model.reachability import UNKNOWN
+from fwrl.kernels.runtime.compiled import compiled
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Indices = NDArray[np.int32]
+Marks = NDArray[np.int8]
+
+NONE = -1
+PAIRS, OUTCOMES = 0, 1  # of `used`
+
+
+class Equations(NamedTuple):
+    """N states in order, their usable pairs and those pairs' outcomes."""
+
+    first_pair: Ints  # (N + 1,)
+    first: Ints  # (K + 1,)
+    target: Indices  # (E,)
+    w: Floats  # (E,)
+    r: Floats  # (K,)
+    leak: Floats  # (K,) 1 less the sum of w: what arrives surely or is trapped
+    pair: Indices  # (K,) the pair of the model
+
+
+def no_equations(n_states: int, pairs: int, outcomes: int) -> tuple[Equations, Ints]:
+    """Memory for as many; and how many pairs and outcomes are in use."""
+    return Equations(
+        np.zeros(n_states + 1, np.int64),
+        np.zeros(pairs + 1, np.int64),
+        np.empty(outcomes, np.int32),
+        np.empty(outcomes),
+        np.empty(pairs),
+        np.zeros(pairs),
+        np.empty(pairs, np.int32),
+    ), np.zeros(2, np.int64)
+
+
+def trimmed(equations: Equations, used: Ints) -> Equations:
+    """The equations without the memory that was not needed."""
+    K, E = int(used[PAIRS]), int(used[OUTCOMES])
+    first_pair, first, target, w, r, leak, pair = equations
+    return Equations(first_pair, first[: K + 1], target[:E], w[:E], r[:K], leak[:K], pair[:K])
+
+
+@compiled
+def fill_arrival(
+    outcomes: Outcomes, status: Marks, sure: Marks, order: Indices, rank: Indices, equations: Equations, used: Ints
+) -> None:
+    """The equations of the probability of arriving, for the states of `order`; `rank` is NONE for all others."""
+    K, E = 0, 0
+    for i in range(1, len(order)):
+        s = order[i]
+        equations.first_pair[i] = K
+        for k in range(outcomes.first_pair[s], outcomes.first_pair[s + 1]):
+            elsewhere, arriving, lost, near = 0.0, 0.0, 0.0, 0
+            for e in range(outcomes.first[k], outcomes.first[k + 1]):
+                y = outcomes.target[e]
+                if y != s and status[y] != UNKNOWN:
+                    elsewhere += outcomes.times[e]
+                    if sure[y] == 1:
+                        arriving += outcomes.times[e]
+                    elif rank[y] == NONE:
+                        lost += outcomes.times[e]
+                    else:
+                        near += 1
+            if arriving == 0.0 and near == 0:
+                continue
+            equations.first[K] = E
+            equations.r[K] = arriving / elsewhere
+            equations.leak[K] = (arriving + lost) / elsewhere
+            equations.pair[K] = k
+            K += 1
+            for e in range(outcomes.first[k], outcomes.first[k + 1]):
+                y = outcomes.target[e]
+                if y != s and rank[y] != NONE:
+                    equations.target[E] = rank[y]
+                    equations.w[E] = outcomes.times[e] / elsewhere
+                    E += 1
+    _close(equations, used, len(order), K, E)
+
+
+@compiled
+def fill_reward(
+    outcomes: Outcomes,
+    status: Marks,
+    p: Floats,
+    least: float,
+    order: Indices,
+    rank: Indices,
+    equations: Equations,
+    used: Ints,
+) -> None:
+    """The equations of the reward given arrival, over the pairs that arrive with at least `least` times the best p."""
+    K, E = 0, 0
+    for i in range(1, len(order)):
+        s = order[i]
+        equations.first_pair[i] = K
+        for k in range(outcomes.first_pair[s], outcomes.first_pair[s + 1]):
+            n, arriving, elsewhere, r = 0.0, 0.0, 0.0, 0.0
+            for e in range(outcomes.first[k], outcomes.first[k + 1]):
+                y = outcomes.target[e]
+                if status[y] != UNKNOWN:
+                    n += outcomes.times[e]
+                    mass = outcomes.times[e] * p[y]
+                    arriving += mass
+                    r += mass * outcomes.reward[e] if mass > 0.0 else 0.0
+                    if y != s:
+                        elsewhere += mass
+            if elsewhere == 0.0 or arriving < least * p[s] * n:
+                continue
+            equations.first[K] = E
+            equations.r[K] = r / elsewhere
+            equations.pair[K] = k
+            K += 1
+            for e in range(outcomes.first[k], outcomes.first[k + 1]):
+                y = outcomes.target[e]
+                if y != s and status[y] != UNKNOWN and p[y] > 0.0:
+                    equations.target[E] = rank[y]
+                    equations.w[E] = outcomes.times[e] * p[y] / elsewhere
+                    E += 1
+    _close(equations, used, len(order), K, E)
+
+
+@compiled
+def fill_penalty(
+    outcomes: Outcomes, status: Marks, cost: float, order: Indices, rank: Indices, equations: Equations, used: Ints
+) -> None:
+    """The equations of the reward where one may give up at any state for `cost`, and must in a trap.
+
+    The last pair of each state, NONE in the model, is giving up.
+    """
+    K, E = 0, 0
+    for i in range(1, len(order)):
+        s = order[i]
+        equations.first_pair[i] = K
+        for k in range(outcomes.first_pair[s], outcomes.first_pair[s + 1]):
+            elsewhere, lost, r = 0.0, 0.0, 0.0
+            for e in range(outcomes.first[k], outcomes.first[k + 1]):
+                y = outcomes.target[e]
+                if status[y] == UNKNOWN:
+                    continue
+                r += outcomes.times[e] * outcomes.reward[e]
+                if y != s:
+                    elsewhere += outcomes.times[e]
+                    if rank[y] == NONE:
+                        lost += outcomes.times[e]
+            if elsewhere == 0.0:
+                continue
+            equations.first[K] = E
+            equations.r[K] = (r - lost * cost) / elsewhere
+            equations.leak[K] = lost / elsewhere
+            equations.pair[K] = k
+            K += 1
+            for e in range(outcomes.first[k], outcomes.first[k + 1]):
+                y = outcomes.target[e]
+                if y != s and rank[y] != NONE:
+                    equations.target[E] = rank[y]
+                    equations.w[E] = outcomes.times[e] / elsewhere
+                    E += 1
+        equations.first[K] = E
+        equations.r[K] = -cost
+        equations.leak[K] = 1.0
+        equations.pair[K] = NONE
+        K += 1
+    _close(equations, used, len(order), K, E)
+
+
+@compiled
+def _close(equations: Equations, used: Ints, N: int, K: int, E: int) -> None:
+    equations.first_pair[N] = K
+    equations.first[K] = E
+    used[PAIRS] = K
+    used[OUTCOMES] = E
+
+
+@compiled
+def backed_up(equations: Equations, x: Floats, k: int) -> float:
+    """R + sum of w x over the outcomes of the pair k."""
+    total = equations.r[k]
+    for e in range(equations.first[k], equations.first[k + 1]):
+        total += equations.w[e] * x[equations.target[e]]
+    return float(total)
+
+
+@compiled
+def improve(equations: Equations, x: Floats, policy: Ints, lo: int, hi: int, tolerance: float) -> tuple[int, float]:
+    """Back up the states lo .. hi and let `policy` (N,) take their best pairs.
+
+    Returns up to where no value changed by more than `tolerance` |x|, and the largest change relative to |x|.
+    """
+    settled, largest = lo, 0.0
+    for i in range(lo, hi):
+        best = -np.inf
+        for k in range(equations.first_pair[i], equations.first_pair[i + 1]):
+            value = backed_up(equations, x, k)
+            if value > best:
+                best = value
+                policy[i] = k
+        change = abs(best - x[i]) / abs(best)
+        if settled == i and change <= tolerance:
+            settled = i + 1
+        largest = max(largest, change)
+        x[i] = best
+    return settled, largest
+
+
+@compiled
+def follow(equations: Equations, x: Floats, policy: Ints, lo: int, hi: int) -> None:
+    """Back up the states lo .. hi by their policy's pairs."""
+    for i in range(lo, hi):
+        x[i] = backed_up(equations, x, policy[i])

@@ -1,0 +1,116 @@
+"""Modified policy iteration for negative rewards (Puterman and Shin 1978), in the order of a first guess.
+
+Where every reward is negative, the optimality equations have one solution and sweeps find it from any guess (Bertsekas
+and Tsitsiklis 1991). One sweep improves the policy, the next ones only follow it, which costs less. Sweeps are in the
+order of the guess, so that most outcomes lead to states that were swept just before.
+
+Many states are swept in a window that moves away from the goal as the values behind it stand still: no state is swept
+while what it depends on still changes, and a window fits into the processor's cache. Beyond the window the guess is
+made pessimistic, because a value that is too good there would attract the policy.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.kernels.model.equations import Equations, backed_up, follow, improve
+from fwrl.kernels.model.evaluation import ACCURACY
+from fwrl.kernels.runtime.compiled import compiled
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+STANDSTILL = 1e-15  # relative change that rounding alone may cause
+WINDOWED = 30_000  # states from which on windows are faster
+SHELLS = 48  # width of a window in square roots of the number of states
+EVALUATIONS = 6  # sweeps that follow the policy, to one that improves it
+PESSIMISM = 1.2  # factor on the guess beyond the window
+ROUNDS = 150  # in which a value may settle, before exact evaluations take over
+LOOK_BACK = 10  # rounds
+
+
+def sweep(equations: Equations, policy: Ints, x: Floats) -> float:
+    """Solve from the guess x (N,) and fill `policy` (N,).
+
+    Returns:
+        The bound on the relative error of x; inf, and x unsettled, where sweeps would take long.
+    """
+    N = len(x)
+    if N == 1:
+        return 0.0
+    # A policy that starts at s makes at most |v(s)| / least_cost steps on average, the optimal one included.
+    least_cost = float(-equations.r.max())
+    steps = float(np.abs(x).max()) / least_cost
+    tolerance = max(ACCURACY / (8.0 * steps), STANDSTILL)
+    if N > WINDOWED:
+        guess = x.copy()
+        x *= PESSIMISM
+        window = int(SHELLS * np.sqrt(N))
+        if not sweep_windows(equations, policy, x, guess, window, EVALUATIONS, tolerance, ROUNDS):
+            return np.inf
+    changes: list[float] = []
+    while not changes or changes[-1] > tolerance:
+        changes.append(improve(equations, x, policy, 1, N, tolerance)[1])
+        if _rounds_left(changes, tolerance) > ROUNDS:
+            return np.inf
+        for _ in range(EVALUATIONS):
+            follow(equations, x, policy, 1, N)
+    return 2.0 * bellman_residual(equations, x) * float(np.abs(x).max()) / least_cost
+
+
+def _rounds_left(changes: list[float], tolerance: float) -> float:
+    """How many more rounds it takes to a standstill, going by the last ones."""
+    if len(changes) < 2 * LOOK_BACK or changes[-1] == 0.0:
+        return 0.0
+    rate = math.log(changes[-LOOK_BACK] / changes[-1]) / LOOK_BACK
+    return math.log(changes[-1] / tolerance) / rate if rate > 0.0 else math.inf
+
+
+@compiled
+def sweep_windows(
+    equations: Equations,
+    policy: Ints,
+    x: Floats,
+    guess: Floats,
+    window: int,
+    evaluations: int,
+    tolerance: float,
+    patience: int,
+) -> bool:
+    """Settle the states in order, a window at a time; False where a window takes more rounds than `patience`.
+
+    A state enters the window with its guess scaled as the last settled one was off.
+    """
+    N = len(x)
+    lo, entered = 1, 1
+    begin, rounds = lo, 0
+    while lo < N:
+        hi = min(N, lo + window)
+        scale = x[lo - 1] / guess[lo - 1] if lo > 1 else 1.0
+        for i in range(entered, hi):
+            x[i] = guess[i] * scale
+        entered = max(entered, hi)
+        lo, _ = improve(equations, x, policy, lo, hi, tolerance)
+        for _ in range(evaluations):
+            follow(equations, x, policy, lo, hi)
+        rounds += 1
+        if lo >= begin + window:
+            begin, rounds = lo, 0
+        elif rounds > patience:
+            return False
+    return True
+
+
+@compiled
+def bellman_residual(equations: Equations, x: Floats) -> float:
+    """The largest |T x - x| relative to |x|."""
+    residual = 0.0
+    for i in range(1, len(x)):
+        best = -np.inf
+        for k in range(equations.first_pair[i], equations.first_pair[i + 1]):
+            best = max(best, backed_up(equations, x, k))
+        residual = max(residual, abs(best - x[i]) / abs(best))
+    return residual

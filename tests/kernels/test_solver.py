@@ -1,0 +1,204 @@
+"""The solver against linear programs, exact fractions and closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from counted_models import (
+    Floats,
+    Model,
+    best_arrival,
+    exactly_evaluated,
+    known_part,
+    least_above,
+    models,
+    outcomes_in,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from kernel_examples import compiled_only, examples
+
+from fwrl.kernels.model import evaluation, modified_policy_iteration
+from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError
+from fwrl.kernels.model.outcomes import outcomes_of
+from fwrl.kernels.model.solver import solve
+
+ANY = st.sampled_from([0.0, 0.0, -1.0, -0.25, -3.0])
+
+
+def best_rewards(model: Model, goal: int, p: Floats) -> Floats:
+    """(S,) the least v with v >= r + sum w v over the actions that attain p: a linear program."""
+    rows, right, S = [], [], len(model)
+    for s, actions in enumerate(model):
+        for action in filter(None, actions):
+            total = sum(n for n, _ in action.values())
+            mass = {y: n * p[y] for y, (n, _) in action.items() if p[y] > 1e-12}
+            if p[s] <= 1e-12 or sum(mass.values()) < total * p[s] * (1 - 1e-9):
+                continue
+            row = np.zeros(S)
+            row[s] -= 1.0
+            for y, m in mass.items():
+                row[y] += m / sum(mass.values())
+            rows.append(row)
+            right.append(-sum(m / sum(mass.values()) * action[y][1] for y, m in mass.items()))
+    bounds = [(0, 0) if s == goal or p[s] <= 1e-12 else (None, 0) for s in range(S)]
+    return np.where(p > 1e-12, least_above(rows, right, bounds), -np.inf)
+
+
+def check_against_references(model: Model, goal: int, closed: set[int]) -> None:
+    mask = np.isin(np.arange(len(model)), list(closed))
+    found = solve(outcomes_in(model), goal, mask)
+    kept, _ = known_part(model, goal, closed)
+    p = best_arrival(kept, goal)
+    np.testing.assert_allclose(found.p, p, atol=1e-7)
+    # The policy is worth what the solver says, in exact arithmetic: p and v are not only close to an optimum.
+    first = outcomes_in(model).first_pair
+    choice = {s: int(found.pair[s] - first[s]) for s in np.flatnonzero(found.pair >= 0).tolist()}
+    exact_p, exact_v = exactly_evaluated(kept, goal, choice)
+    for s in choice:
+        assert found.p[s] == pytest.approx(float(exact_p[s]), rel=1e-9)
+        assert found.v[s] == pytest.approx(float(exact_v[s]), rel=1e-9, abs=1e-12)
+    assert np.all(np.isneginf(found.v[found.p == 0]))
+
+
+@given(models(), st.data())
+@examples(300)
+def test_arrival_is_the_linear_programs_and_the_policy_is_worth_what_is_said(model, data):
+    goal = data.draw(st.integers(0, len(model) - 1))
+    closed = data.draw(st.sets(st.integers(0, len(model) - 1), max_size=2))
+    check_against_references(model, goal, closed)
+
+
+@given(models(rewards=ANY), st.data())
+@examples(200)
+def test_loops_without_reward_hold_nothing_up(model, data):
+    goal = data.draw(st.integers(0, len(model) - 1))
+    check_against_references(model, goal, set())
+
+
+@given(models(most_states=6), st.data())
+@examples(150)
+def test_rewards_given_arrival_are_the_linear_programs(model, data):
+    model = [[{y: (min(n, 5), r) for y, (n, r) in action.items()} for action in actions] for actions in model]
+    goal = data.draw(st.integers(0, len(model) - 1))
+    kept, _ = known_part(model, goal, set())
+    found = solve(outcomes_in(model), goal)
+    v = best_rewards(kept, goal, best_arrival(kept, goal))
+    np.testing.assert_allclose(found.v, v, rtol=1e-6, atol=1e-6)
+
+
+@given(models(most_states=6), st.floats(0.5, 40.0), st.data())
+@examples(150)
+def test_with_a_penalty_values_are_the_linear_programs(model, cost, data):
+    goal = data.draw(st.integers(0, len(model) - 1))
+    kept, arrives = known_part(model, goal, set())
+    rows, right, S = [], [], len(model)
+    for s, actions in enumerate(kept):
+        for action in filter(None, actions if s in arrives else ()):  # who cannot arrive gives up at once
+            total = sum(n for n, _ in action.values())
+            row = np.zeros(S)
+            row[s] -= 1.0
+            for y, (n, _) in action.items():
+                row[y] += n / total
+            rows.append(row)
+            right.append(-sum(n * r for n, r in action.values()) / total)
+    bounds = [(0, 0) if s == goal else (-cost, None if s in arrives else -cost) for s in range(S)]
+    truth = least_above(rows, right, bounds)
+    np.testing.assert_allclose(solve(outcomes_in(model), goal, penalty=cost).v, truth, rtol=1e-6, atol=1e-6)
+
+
+def walk(n: int):
+    """A fair random walk on 0 .. n that is reflected at 0, one action."""
+    states = np.arange(n)
+    target = np.stack([np.maximum(states - 1, 0), states + 1], axis=1).ravel()
+    return outcomes_of(n + 1, states, np.repeat(states, 2), target, np.ones(2 * n), -np.ones(2 * n))
+
+
+@compiled_only
+@pytest.mark.parametrize("n", [1, 2, 300, 1000, 100_000])
+def test_a_random_walk_takes_the_square_of_its_length(n):
+    found = solve(walk(n), n)
+    s = np.arange(n + 1, dtype=float)
+    np.testing.assert_allclose(found.v, -(n * (n + 1) - s * (s + 1)), rtol=1e-9)
+    assert np.all(found.p == 1.0)
+    assert found.error <= 1e-9
+
+
+@compiled_only
+@pytest.mark.parametrize(("n", "up"), [(10, 1), (400, 1), (400, 3)])
+def test_gamblers_ruin(n, up):
+    states = np.arange(1, n)
+    target = np.stack([states - 1, states + 1], axis=1).ravel()
+    times = np.tile([1.0, up], n - 1)
+    stay = outcomes_of(
+        n + 1,
+        np.arange(n),  # ruin at 0 is never left
+        np.concatenate([[0], np.repeat(states, 2)]),
+        np.concatenate([[0], target]),
+        np.concatenate([[1.0], times]),
+        np.full(2 * n - 1, -1.0),
+    )
+    s, odds = np.arange(n + 1, dtype=float), 1.0 / up
+    truth = s / n if up == 1 else (1 - odds**s) / (1 - odds**n)
+    np.testing.assert_allclose(solve(stay, n).p, truth, rtol=1e-9)
+
+
+@pytest.mark.parametrize("tries", [10, 10**6, 10**9])
+def test_a_loop_of_two_states_that_is_left_once_in_a_billion(tries):
+    model: Model = [[{1: (1, -1.0)}], [{0: (tries, -1.0), 2: (1, -1.0)}], []]
+    found = solve(outcomes_in(model), 2)
+    np.testing.assert_allclose(found.v, [-(2 * tries + 2), -(2 * tries + 1), 0.0], rtol=1e-9)
+    assert np.all(found.p == 1.0)
+
+
+@pytest.mark.parametrize("q", [0.5, 0.1, 0.001])
+def test_a_corridor_with_a_portal(q):
+    # The portal leads to the goal, or into a trap; walking takes n steps and arrives surely.
+    n, tries = 20, 1000
+    portal = {n: (round(q * tries), -1.0), n + 1: (tries - round(q * tries), -1.0)}
+    model: Model = [[{s + 1: (1, -1.0)}] for s in range(n)] + [[], [{n + 1: (1, -1.0)}]]
+    model[0].append(portal)
+    outcomes = outcomes_in(model)
+    assert solve(outcomes, n).v[0] == pytest.approx(-n)
+    gambling = solve(outcomes, n, penalty=5.0)
+    assert gambling.v[0] == pytest.approx(max(-5.0, -1 - (1 - q) * 5.0))
+    assert gambling.p[0] == pytest.approx(q if q == 0.5 else 0.0)
+
+
+def test_a_positive_cycle_is_refused_and_named():
+    model: Model = [[{1: (1, 2.0)}, {2: (1, -1.0)}], [{0: (1, -1.0)}], []]
+    with pytest.raises(PositiveMeanError) as refused:
+        solve(outcomes_in(model), 2)
+    assert sorted(refused.value.pairs.tolist()) == [0, 2]
+
+
+def test_a_positive_loop_that_every_policy_leaves_is_solved():
+    # Two steps round the loop gain 1, and half of the time it is left for the goal: 3 = 1 + half of 3 + half of 1.
+    model: Model = [[{1: (1, 2.0)}], [{0: (1, -1.0), 2: (1, -1.0)}], []]
+    found = solve(outcomes_in(model), 2)
+    np.testing.assert_allclose(found.v, [2.0, 0.0, 0.0], atol=1e-9)
+
+
+def test_thousands_of_actions_one_state_and_an_unreachable_goal():
+    rng = np.random.default_rng(0)
+    rewards = -rng.uniform(1, 2, 5000)
+    many = outcomes_of(2, np.zeros(5000, int), np.arange(5000), np.ones(5000, int), np.ones(5000), rewards)
+    assert solve(many, 1).v[0] == rewards.max()
+    alone = outcomes_of(1, [], [], [], [], [])
+    assert solve(alone, 0).v.tolist() == [0.0]
+    apart = solve(outcomes_in([[{0: (1, -1.0)}], []]), 1)
+    assert (apart.p.tolist(), apart.v.tolist(), apart.pair.tolist()) == ([0.0, 1.0], [-np.inf, 0.0], [-1, -1])
+
+
+@given(models(most_states=7), st.data())
+@examples(60)
+def test_every_way_of_solving_gives_the_same(model, data):
+    goal = data.draw(st.integers(0, len(model) - 1))
+    outcomes = outcomes_in(model)
+    usual = solve(outcomes, goal)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(modified_policy_iteration, "ROUNDS", 0)  # exact policy iteration instead of sweeps
+        patch.setattr(evaluation, "PATIENCE", 0)  # and factorisations in it
+        exact = solve(outcomes, goal)
+    np.testing.assert_allclose(usual.v, exact.v, rtol=1e-8)
+    np.testing.assert_allclose(usual.p, exact.p, rtol=1e-9, atol=1e-12)
