@@ -3,7 +3,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TESTS := pytest -m "not stress" -n 2 --dist loadgroup
-INTERPRETED := tests/kernels tests/agents tests/task
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: help reproduce test coverage lint bench stress measure docs-numbers docs-pictures clean
@@ -27,11 +26,12 @@ test: $(VENV)/.develop
 	$(BIN)/python tests/warm_up.py
 	$(BIN)/python -m $(TESTS) --durations=20
 
-# Compiled code is invisible to coverage.py, so the tests of kernels and agents run once more with interpreted kernels.
+# Compiled code is invisible to coverage.py, so the tests of kernels run once more interpreted; one test of agents does so
+# in a process of its own.
 coverage: $(VENV)/.develop
 	$(BIN)/coverage erase
 	$(BIN)/python tests/warm_up.py
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -m "not stress" -n 2 $(INTERPRETED)
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -m "not stress" -n 2 tests/kernels
 	$(BIN)/coverage run -m $(TESTS)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,6 @@ import pytest
 
 UNCOMPILED = bool(int(os.environ.get("NUMBA_DISABLE_JIT") or 0))
 UNCOMPILED_EXAMPLES = 20  # of each property test: interpreted kernels are a hundred times slower
-UNCOMPILED_SECONDS = 10  # of processor time for each test; what it has run by then is measured
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -38,20 +36,6 @@ def shorten(test: Any) -> None:
     if found is not None and found.max_examples > UNCOMPILED_EXAMPLES:
         fewer = hypothesis.settings(found, max_examples=UNCOMPILED_EXAMPLES, derandomize=True, database=None)
         test._hypothesis_internal_use_settings = fewer
-
-
-@pytest.fixture(autouse=UNCOMPILED)
-def _time_limit():
-    """Skip the rest of a test that takes long where kernels are interpreted."""
-
-    def stop(*_: object) -> None:
-        pytest.skip(f"took more than {UNCOMPILED_SECONDS} s interpreted")
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, UNCOMPILED_SECONDS)
-    yield
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    signal.signal(signal.SIGVTALRM, before)
 
 
 @pytest.fixture(scope="session")
