@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from make_samples import ANSWERS, SAMPLES, VARIANTS, agent_answers, file_name, make_samples, planner_answers
 
@@ -29,7 +30,10 @@ EVERY_SAMPLE = [(version, name) for version in VERSIONS for name in recorded(ver
 def test_a_sample_answers_what_was_recorded(version, name):
     loaded = fwrl.load(SAMPLES / version / name)
     answers = planner_answers(loaded) if isinstance(loaded, Planner) else agent_answers(loaded)
-    assert json.loads(json.dumps(answers)) == recorded(version)[name]
+    told, expected = json.loads(json.dumps(answers)), dict(recorded(version)[name])
+    if isinstance(loaded, Planner):  # its values are computed when asked for, to rounding
+        np.testing.assert_allclose(told.pop("values"), expected.pop("values"), rtol=1e-9)
+    assert told == expected
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from counted_models import (
@@ -23,6 +25,7 @@ from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError
 from fwrl.kernels.model.outcomes import outcomes_of
 from fwrl.kernels.model.solver import solve
 
+TIE = Fraction(1, 10**9)
 ANY = st.sampled_from([0.0, 0.0, -1.0, -0.25, -3.0])
 
 
@@ -45,35 +48,43 @@ def best_rewards(model: Model, goal: int, p: Floats) -> Floats:
     return np.where(p > 1e-12, least_above(rows, right, bounds), -np.inf)
 
 
-def check_against_references(model: Model, goal: int, closed: set[int]) -> None:
+def check_exactly(model: Model, goal: int, closed: set[int]) -> None:
+    """In exact arithmetic the policy is worth what the solver says, and no action improves on it."""
     mask = np.isin(np.arange(len(model)), list(closed))
     found = solve(outcomes_in(model), goal, mask)
-    kept, _ = known_part(model, goal, closed)
-    p = best_arrival(kept, goal)
-    np.testing.assert_allclose(found.p, p, atol=1e-7)
-    # The policy is worth what the solver says, in exact arithmetic: p and v are not only close to an optimum.
+    kept, arrives = known_part(model, goal, closed)
     first = outcomes_in(model).first_pair
     choice = {s: int(found.pair[s] - first[s]) for s in np.flatnonzero(found.pair >= 0).tolist()}
-    exact_p, exact_v = exactly_evaluated(kept, goal, choice)
+    assert set(choice) == arrives - {goal}
+    p, v = exactly_evaluated(kept, goal, choice)
     for s in choice:
-        assert found.p[s] == pytest.approx(float(exact_p[s]), rel=1e-9)
-        assert found.v[s] == pytest.approx(float(exact_v[s]), rel=1e-9, abs=1e-12)
-    assert np.all(np.isneginf(found.v[found.p == 0]))
+        assert found.p[s] == pytest.approx(float(p[s]), rel=1e-9)
+        assert found.v[s] == pytest.approx(float(v[s]), rel=1e-9, abs=1e-12)
+        for action in filter(None, kept[s]):
+            mass = {y: n * p.get(y, Fraction(0)) for y, (n, _) in action.items()}
+            chance = sum(mass.values()) / sum(n for n, _ in action.values())
+            assert chance <= p[s] * (1 + TIE)
+            if chance == p[s]:
+                worth = sum(m * (Fraction(action[y][1]) + v[y]) for y, m in mass.items() if m) / sum(mass.values())
+                assert worth <= v[s] + TIE * max(abs(v[s]), Fraction(1, 1000))
+    rest = [s for s in range(len(model)) if s not in arrives]
+    assert np.all(found.p[rest] == 0)
+    assert np.all(np.isneginf(found.v[rest]))
 
 
 @given(models(), st.data())
 @examples(300)
-def test_arrival_is_the_linear_programs_and_the_policy_is_worth_what_is_said(model, data):
+def test_the_policy_is_worth_what_is_said_and_no_action_improves_on_it(model, data):
     goal = data.draw(st.integers(0, len(model) - 1))
     closed = data.draw(st.sets(st.integers(0, len(model) - 1), max_size=2))
-    check_against_references(model, goal, closed)
+    check_exactly(model, goal, closed)
 
 
 @given(models(rewards=ANY), st.data())
 @examples(200)
 def test_loops_without_reward_hold_nothing_up(model, data):
     goal = data.draw(st.integers(0, len(model) - 1))
-    check_against_references(model, goal, set())
+    check_exactly(model, goal, set())
 
 
 @given(models(most_states=6), st.data())
