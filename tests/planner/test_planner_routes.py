@@ -315,8 +315,10 @@ def test_giving_up_trades_the_chance_of_arriving_against_reward():
     assert route.arrival == pytest.approx(0.9)
     assert route.value == pytest.approx(-1.0 - 0.1 * 50.0)
     assert planner.plan("a", "goal", give_up=5_000.0).steps[0].action == "safe"
+    with pytest.raises(OptionError, match=r"giving up at once, for 0\.5, is better than any route from 'a' to 'goal'"):
+        planner.plan("a", "goal", give_up=0.5)
     with pytest.raises(NoRouteError):
-        planner.plan("a", "goal", give_up=0.5)  # giving up at once is best
+        planner.plan("pit", "goal", give_up=0.5)
     assert planner.value("a", "goal", give_up=0.5) == -0.5
     for wrong in (0.0, -1.0, math.inf, math.nan):
         with pytest.raises(OptionError, match="positive cost"):

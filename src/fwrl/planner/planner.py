@@ -150,6 +150,12 @@ class Planner:
             if policy.arrival_from(here) == 0.0:
                 from fwrl.planner.unreachable import no_route
 
+                persistent = self._goal_policy(there, backup, avoided, ended, None)
+                if give_up is not None and persistent.arrival_from(here) > 0.0:
+                    raise OptionError(
+                        f"giving up at once, for {give_up:g}, is better than any route from {self.states[here]!r} to "
+                        f"{self.states[there]!r}; choose a higher cost of giving up"
+                    )
                 raise no_route(self.experience, here, there, avoided, positions)
             routes.append(self._followed(here, policy, backup))
         return concatenated(routes)
