@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from counted_reference import counted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle_reference import brute_force
@@ -12,7 +13,6 @@ import fwrl
 from fwrl.errors import OptionError
 from fwrl.experiment.audit import greedy_policy
 from fwrl.oracle import evaluate, optimum
-from fwrl.worlds import from_outcomes
 
 STEP = -2.5e-4
 
@@ -30,17 +30,6 @@ def histories(draw, certain=False):
     return S, A, steps
 
 
-def counted(S, A, steps):
-    """The empirical model as a world, an outcome for each step seen; untried actions stay put."""
-    outcomes: list[list[list[tuple[int, float]]]] = [[[] for _ in range(A)] for _ in range(S)]
-    for s, a, r, n in steps:
-        outcomes[s][a].append((n, r))
-    return from_outcomes(
-        "counted",
-        [[[(1 / len(o), n, r) for n, r in o] or [(1.0, s, -1.0)] for o in row] for s, row in enumerate(outcomes)],
-    )
-
-
 @given(histories(), st.data())
 @settings(max_examples=400, deadline=None)
 def test_after_every_step_values_and_arrival_are_those_of_the_counted_model(history, data):
@@ -50,7 +39,7 @@ def test_after_every_step_values_and_arrival_are_those_of_the_counted_model(hist
     agent.begin_episode(goal)
     for n, step in enumerate(steps):
         agent.observe(*step)
-        model = counted(S, A, steps[: n + 1])
+        model = counted(S, A, steps[: n + 1], goal)
         arrival = [agent.arrival(s, goal) for s in range(S)]
         answers = [(o.arrival, o.value) for o in [optimum(model, goal)]]
         if A**S <= 100:
@@ -130,11 +119,21 @@ def test_from_random_experience_only_the_best_backup_takes_lucky_outcomes_as_cer
 
 
 @pytest.mark.parametrize("options", [{"backup": "expected"}, {"explorer": "optimistic"}])
-@pytest.mark.parametrize("other", [{"relaxation": "paper"}, {"storage": "columns"}])
-def test_options_that_do_not_go_together_are_refused(options, other):
-    [(name, value)] = other.items()
-    with pytest.raises(OptionError, match=f"'epsilon-greedy' with {name}='{value}'.*{next(iter(options.values()))}"):
-        fwrl.make_agent("fwrl", 3, 2, **options, **other)
+def test_the_papers_relaxation_goes_with_the_papers_backup_and_explorer_only(options):
+    with pytest.raises(OptionError, match=f"with relaxation='paper', got .*{next(iter(options.values()))}"):
+        fwrl.make_agent("fwrl", 3, 2, relaxation="paper", **options)
+
+
+def test_the_expected_backup_keeps_no_dense_table():
+    with pytest.raises(OptionError, match="storage='columns' or 'auto' with backup='expected', got 'dense'"):
+        fwrl.make_agent("fwrl", 3, 2, backup="expected", storage="dense")
+
+
+def test_a_cost_of_giving_up_is_positive_and_goes_with_the_expected_backup():
+    with pytest.raises(OptionError, match="expected backup='expected' with give_up"):
+        fwrl.make_agent("fwrl", 3, 2, give_up=3.0)
+    with pytest.raises(OptionError, match="positive cost or None, got -3"):
+        fwrl.make_agent("fwrl", 3, 2, backup="expected", give_up=-3)
 
 
 @pytest.mark.parametrize("name", ["fwrl", "mbrl", "sweeping"])

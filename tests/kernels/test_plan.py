@@ -1,54 +1,24 @@
-"""The work list of a plan is a deque without duplicates and an ordered set."""
+"""The list of touched states is a set in order, with the directions of their changes."""
 
 from __future__ import annotations
 
-from collections import deque
-
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.model.plan import (
-    QUEUED,
-    TOUCHED,
-    cut_short,
-    dequeue,
-    enqueue,
-    no_plan,
-    settled,
-    touch,
-)
-
-S = 5
-EVENTS = st.lists(
-    st.tuples(st.sampled_from(["enqueue", "dequeue", "touch", "cut"]), st.integers(0, S - 1)), max_size=60
-)
+from fwrl.kernels.model.plan import FELL, ROSE, STALE, TOUCHED, no_plan, touch
 
 
-@given(EVENTS)
-@examples(150)
-def test_states_are_queued_once_in_order_and_touched_once(events):
-    plan = no_plan(S)
-    queue: deque[int] = deque()
-    touched: list[int] = []
-    cut = False
-    for what, s in events:
-        if what == "enqueue":
-            enqueue(plan, s)
-            if s not in queue:
-                queue.append(s)
-        elif what == "dequeue" and queue:
-            assert dequeue(plan) == queue.popleft()
-        elif what == "touch":
-            touch(plan, s)
-            if s not in touched:
-                touched.append(s)
-        elif what == "cut":
-            cut_short(plan)
-            queue, touched, cut = deque(), [], True
-        assert plan.size[QUEUED] == len(queue)
-        assert np.flatnonzero(plan.queued).tolist() == sorted(queue)
-        assert plan.touched[: plan.size[TOUCHED]].tolist() == touched
-        assert np.flatnonzero(plan.is_touched).tolist() == sorted(touched)
-    assert settled(plan) is not cut
+@given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from([ROSE, FELL])), max_size=30))
+@examples(100)
+def test_states_are_touched_once_in_order_with_all_directions(events):
+    plan = no_plan(5)
+    for s, direction in events:
+        touch(plan, s, direction)
+    assert plan.touched[: plan.size[TOUCHED]].tolist() == list(dict.fromkeys(s for s, _ in events))
+    for s in range(5):
+        assert plan.moved[s] == sum({direction for x, direction in events if x == s})
+
+
+def test_a_plan_begins_as_one_to_be_made():
+    assert no_plan(3).size[STALE] == 1

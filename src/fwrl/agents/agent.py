@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fwrl.agents.arguments import checked_index, checked_transitions
+from fwrl.agents.arguments import checked_index, checked_marks, checked_transitions
 from fwrl.agents.sections import EPISODE, Sections, named_sizes, restored_tables, saved_arrays
-from fwrl.agents.verbs import LEARNED, Verbs, all_action_values, observe_all
+from fwrl.agents.verbs import POSITIVE_CYCLE, UNSETTLED, Verbs, all_action_values, observe_all
 from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, unknown_name
 from fwrl.files import Archive, write_archive
 from fwrl.kernels.exploration import EXPLORE, GOAL, STEP, STEPS
@@ -229,7 +229,32 @@ class Agent(ABC, Generic[Tables]):
             raise FwrlError("no goal is set; call begin_episode(goal) before act(state)")
         return int(self.verbs.act(self.tables, state, self.rng))
 
-    def observe(self, state: int, action: int, reward: float, next_state: int, arrived: bool = False) -> None:
+    def settle(self, *, before_acting: bool = True) -> None:
+        """Finish what the compiled `observe` left undone when it returned UNSETTLED.
+
+        Args:
+            before_acting: False if more observations follow, so that only what may refuse the latest one is due.
+
+        Raises:
+            PositiveCycleError: the latest observation closes a positive cycle; it is taken back.
+        """
+
+    def mark_terminated(self, states: Ints) -> None:
+        """Learn that the environment ends at states; agents whose answers do not depend on it ignore it.
+
+        Args:
+            states: (n,) that terminated transitions led to.
+        """
+
+    def observe(
+        self,
+        state: int,
+        action: int,
+        reward: float,
+        next_state: int,
+        arrived: bool = False,
+        terminated: bool = False,
+    ) -> None:
         """Learn from one step.
 
         Args:
@@ -238,6 +263,8 @@ class Agent(ABC, Generic[Tables]):
             reward: the step's own reward; on the arriving step the goal reward.
             next_state: where it ended.
             arrived: whether this is the arriving step.
+            terminated: whether the environment ended there: nothing follows `next_state`. A truncated episode is not
+                terminated.
 
         Raises:
             PositiveCycleError: the step would close a positive cycle; the agent is unchanged.
@@ -248,10 +275,22 @@ class Agent(ABC, Generic[Tables]):
             raise FwrlError(f"expected a finite reward, got {reward}")
         self.reserve(1)
         reward = float(reward)
-        if self.verbs.observe(self.tables, state, action, reward, next_state, bool(arrived)) != LEARNED:
+        if terminated:
+            self.mark_terminated(np.array([next_state]))
+        status = self.verbs.observe(self.tables, state, action, reward, next_state, bool(arrived))
+        if status == POSITIVE_CYCLE:
             raise positive_cycle(state, action, reward, next_state)
+        if status == UNSETTLED:
+            self.settle()
 
-    def observe_many(self, states: ArrayLike, actions: ArrayLike, rewards: ArrayLike, next_states: ArrayLike) -> None:
+    def observe_many(
+        self,
+        states: ArrayLike,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        next_states: ArrayLike,
+        terminated: ArrayLike | None = None,
+    ) -> None:
         """Learn from N transitions in order, in one compiled call; none of them is an arriving step.
 
         Args:
@@ -259,21 +298,31 @@ class Agent(ABC, Generic[Tables]):
             actions: (N,) integers.
             rewards: (N,) finite numbers.
             next_states: (N,) integers.
+            terminated: (N,) True where the environment ended; None for nowhere.
 
         Raises:
             PositiveCycleError: a transition would close a positive cycle; those before it stay learned, and the
                 message says how many these are.
         """
         s, a, r, n = checked_transitions(states, actions, rewards, next_states, self.n_states, self.n_actions)
+        if terminated is not None:
+            self.mark_terminated(n[checked_marks(terminated, len(s))])
         loop = observe_all.of(self.verbs)
-        for begin in range(0, len(s), CHUNK):
+        begin = 0
+        while begin < len(s):
             part = slice(begin, begin + CHUNK)
             self.reserve(len(s[part]))
-            learned = begin + loop(self.tables, s[part], a[part], r[part], n[part])
-            if learned < min(begin + CHUNK, len(s)):
-                k = learned
-                error = positive_cycle(int(s[k]), int(a[k]), float(r[k]), int(n[k]))
-                raise PositiveCycleError(f"transition {k}: {error}; the {k} before it were learned")
+            learned, status = loop(self.tables, s[part], a[part], r[part], n[part])
+            begin += learned
+            try:
+                if status == POSITIVE_CYCLE:
+                    raise positive_cycle(int(s[begin]), int(a[begin]), float(r[begin]), int(n[begin]))
+                if status == UNSETTLED:
+                    self.settle(before_acting=False)
+            except PositiveCycleError as error:
+                k = begin - (status == UNSETTLED)
+                raise PositiveCycleError(f"transition {k}: {error}; the {k} before it were learned") from None
+        self.settle()
 
     def action_values(self, state: int, goal: int) -> Floats:
         """The value of each action; `value_kind` says what it estimates.

@@ -58,6 +58,14 @@ def checked_transitions(
     return Transitions(s, a, r, n)
 
 
+def checked_marks(values: ArrayLike, n: int) -> NDArray[np.bool_]:
+    """(n,) booleans."""
+    marks = np.asarray(values)
+    if marks.shape != (n,) or (n and marks.dtype.kind not in "biu"):
+        raise FwrlError(f"expected {n} booleans as terminated, got {marks.dtype} {marks.shape}")
+    return marks.astype(np.bool_)
+
+
 def _indices(values: ArrayLike, limit: int, what: str) -> Ints:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):

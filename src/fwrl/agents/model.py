@@ -1,8 +1,10 @@
 """Agents that back up the mean over observed outcomes: they keep counts, which are a model.
 
 Transitions are counted, P(s' | s, a) = n(s, a, s') / n(s, a), and rewards averaged. The policy for the goal in use is
-planned exactly: maximum arrival probability first, then expected reward (see `model.policy_iteration`). It is updated
-after every step. `mbrl` and FWRL with `backup="expected"` share this code.
+planned exactly: maximum arrival probability first, then expected reward (see `model.solver`), or, with `give_up`, the
+expected reward where one may give up at that cost. It is updated after every step (see `model.plan_updates`); where
+that would take longer than a new plan, `observe` returns UNSETTLED and `settle` makes one. `mbrl` and FWRL with
+`backup="expected"` share this code.
 
 The explorer is `epsilon-greedy`, the paper's, or `optimistic`: an outcome not yet seen counts as if it led straight to
 the goal (see `model.optimism`), so the plan itself leads to frontiers, across the whole map. The field `plan` is then
@@ -17,13 +19,13 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.agents.agent import DEFAULT_STEPS, Agent, Config, no_episode
-from fwrl.agents.options import check_choice
-from fwrl.agents.sections import EDGES, Sections, optimism_sections
-from fwrl.agents.soundness import check_edges, check_plan
-from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, register_verbs
+from fwrl.agents.agent import DEFAULT_STEPS, Agent, Config, no_episode, positive_cycle
+from fwrl.agents.options import check_choice, check_give_up
+from fwrl.agents.sections import EDGES, TERMINATED, Sections, optimism_sections
+from fwrl.agents.soundness import check_edges, check_marks, check_optimism
+from fwrl.agents.verbs import LEARNED, UNSETTLED, register_verbs
 from fwrl.errors import PositiveCycleError
-from fwrl.kernels.exploration import EXPLORE, GOAL, epsilon_greedy_from
+from fwrl.kernels.exploration import GOAL, epsilon_greedy_from
 from fwrl.kernels.graph.edges import (
     NONE,
     Edges,
@@ -34,19 +36,25 @@ from fwrl.kernels.graph.edges import (
     see_edge,
     tries_of,
 )
+from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError
 from fwrl.kernels.model.greedy import Greedy, cache_greedy, empty_greedy
-from fwrl.kernels.model.optimism import count_try, level_of, refresh, see_reward, uncount_try
-from fwrl.kernels.model.plan import Plan, no_plan
-from fwrl.kernels.model.policy_iteration import outcome_of, plan_for, update_plan
+from fwrl.kernels.model.optimism import count_try, level_of, no_optimism, refresh, see_reward, uncount_try
+from fwrl.kernels.model.plan import STALE, Plan, no_plan
+from fwrl.kernels.model.plan_updates import make_stale, outcome_of, update_plan
+from fwrl.kernels.model.planning import make_plan, solution_for
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits
 from fwrl.kernels.runtime.ties import improves
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Marks = NDArray[np.int8]
 
 Explorer = Literal["epsilon-greedy", "optimistic"]
 PRIOR = 0.1  # probability, before any evidence, that a second try shows a new outcome
+EDGE, NEW, TRIES = 0, 1, 2  # of `Latest.counts`
+TOTAL, BEST, LATEST, OPTIMISTIC = 0, 1, 2, 3  # of `Latest.rewards`
+MOST_NAMED = 6  # actions of a positive cycle that an error names
 
 
 @dataclass(frozen=True)
@@ -55,19 +63,32 @@ class ModelConfig(Config):
 
     Attributes:
         explorer: "epsilon-greedy", or "optimistic", without epsilon.
+        give_up: the cost of giving up, which is then allowed at any state; None to put arriving first.
     """
 
     explorer: Explorer = "epsilon-greedy"
+    give_up: float | None = None
 
     def __post_init__(self) -> None:
         check_choice("explorer", self.explorer, get_args(Explorer))
+        check_give_up(self.give_up)
+
+
+class Latest(NamedTuple):
+    """The latest observation that changed the model, and what it changed, so that it can be taken back."""
+
+    counts: Ints  # (3,) the edge at EDGE, 1 at NEW if it was added, earlier tries of its pair at TRIES
+    rewards: Floats  # (4,) of the edge before at TOTAL and BEST, its own at LATEST, of an unseen outcome at OPTIMISTIC
 
 
 class ModelTables(NamedTuple):
     """Counts, and the plan for the goal in use."""
 
     edges: Edges
+    terminated: Marks  # (S,) 1 where an environment was seen to end
     plan: Plan
+    latest: Latest
+    positive: Ints  # (1,) 1 once a reward was positive
     episode: Ints
     greedy: Greedy
     action_values: Floats  # (A,)
@@ -122,27 +143,38 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
     elif not due and certain(edges, pair, e, r) and level_of(n + 1) == level_of(n):
         see_edge(edges, e, r)
         return LEARNED
-    times, total, best = edges.times[e], edges.total[e], edges.best[e]
+    latest = agent.latest
+    latest.counts[EDGE], latest.counts[NEW], latest.counts[TRIES] = e, new, n
+    latest.rewards[TOTAL], latest.rewards[BEST], latest.rewards[LATEST] = edges.total[e], edges.best[e], r
+    latest.rewards[OPTIMISTIC] = plan.optimism.reward[0]
     see_edge(edges, e, r)
     agent.greedy.changes[0] += 1
-    reward_before = plan.optimism.reward[0]
     due = see_reward(plan.optimism.reward, edges, r) or due
+    if r > 0.0:
+        agent.positive[0] = 1
     if g < 0:
         return LEARNED
+    settled = plan.size[STALE] == 0
     if plan.optimism.on[0] != 0 and due:
         refresh(plan.optimism)
-        bounded = plan_for(edges, plan, g)
-    else:
-        bounded = update_plan(edges, plan, s, a, g)
-    if bounded:
+        make_stale(plan)
+    if update_plan(edges, plan, agent.terminated, s, a, next_s, new, g):
         return LEARNED
-    edges.times[e], edges.total[e], edges.best[e] = times, total, best
-    plan.optimism.reward[0] = reward_before
-    uncount_try(plan.optimism, n, new)
+    return UNSETTLED if settled or agent.positive[0] != 0 else LEARNED
+
+
+@compiled
+def take_back(agent: ModelTables) -> None:
+    """Undo the latest observation."""
+    edges, latest = agent.edges, agent.latest
+    e, new = latest.counts[EDGE], latest.counts[NEW] != 0
+    edges.times[e] -= 1
+    edges.total[e] = latest.rewards[TOTAL]
+    edges.best[e] = latest.rewards[BEST]
+    agent.plan.optimism.reward[0] = latest.rewards[OPTIMISTIC]
+    uncount_try(agent.plan.optimism, latest.counts[TRIES], new)
     if new:
         drop_newest_edge(edges)
-    plan_for(edges, plan, g)
-    return POSITIVE_CYCLE
 
 
 @compiled
@@ -164,31 +196,29 @@ class ModelAgent(Agent[ModelTables]):
     """Counts, and exact planning on them; its configuration names the explorer."""
 
     verbs = register_verbs(ModelTables, act, observe, action_values)
-    sections: ClassVar[Sections] = {
-        **EDGES,
-        "plan/arrival": "plan.p",
-        "plan/value": "plan.v",
-        "plan/policy": "plan.pi",
-        "plan/queue": "plan.queue",
-        "plan/queued": "plan.queued",
-        "plan/touched": "plan.touched",
-        "plan/is-touched": "plan.is_touched",
-        "plan/size": "plan.size",
-        **optimism_sections("plan.optimism"),
-    }
+    sections: ClassVar[Sections] = {**EDGES, **TERMINATED, **optimism_sections("plan.optimism")}
     config: Any
+    _asked: tuple[int, int, Plan] | None = None  # (goal, count of changes, plan) of the latest query
 
     @property
     def optimistic(self) -> bool:
         """Whether the explorer is the optimistic one."""
         return bool(self.config.explorer == "optimistic")
 
+    @property
+    def give_up(self) -> float:
+        """The cost of giving up, inf where arriving comes first."""
+        return float(np.inf if self.config.give_up is None else self.config.give_up)
+
     def empty_tables(self) -> ModelTables:
         """Nothing observed."""
         S, A = self.n_states, self.n_actions
         return ModelTables(
             edges=no_edges(S, A),
-            plan=no_plan(S, PRIOR),
+            terminated=np.zeros(S, np.int8),
+            plan=no_plan(S, no_optimism(PRIOR), self.give_up),
+            latest=Latest(np.zeros(3, np.int64), np.zeros(4)),
+            positive=np.zeros(1, np.int64),
             episode=no_episode(),
             greedy=empty_greedy(S, A),
             action_values=np.empty(A),
@@ -197,20 +227,38 @@ class ModelAgent(Agent[ModelTables]):
 
     def prepare(self, goal: int) -> None:
         """Plan for the goal."""
-        plan = no_plan(self.n_states)._replace(optimism=self.tables.plan.optimism)
-        plan.optimism.on[0] = int(self.optimistic)
-        refresh(plan.optimism)
-        if not plan_for(self.tables.edges, plan, goal):
-            raise _unbounded(goal)
-        self.tables = self.tables._replace(plan=plan)
-        self.tables.greedy.changes[0] += 1
+        make_stale(self.tables.plan)
+        self._make_plan(self.tables.plan, goal)
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
         """Begin an episode; without exploration there is neither epsilon nor optimism."""
+        optimism = self.tables.plan.optimism
+        optimism.on[0] = int(self.optimistic and explore)
+        refresh(optimism)
         super().begin_episode(goal, steps, explore=explore)
-        if self.optimistic and not self.tables.episode[EXPLORE]:
-            self.tables.plan.optimism.on[0] = 0
-            plan_for(self.tables.edges, self.tables.plan, goal)
+
+    def settle(self, *, before_acting: bool = True) -> None:
+        """Make the plan anew where updating it would have taken longer; before, only to detect a positive cycle."""
+        tables = self.tables
+        if self.goal is None or not tables.plan.size[STALE] or not (before_acting or tables.positive[0]):
+            return
+        try:
+            self._make_plan(tables.plan, self.goal)
+        except PositiveCycleError as error:
+            e = int(tables.latest.counts[EDGE])
+            state, action = divmod(int(tables.edges.pair[e]), self.n_actions)
+            next_state, reward = int(tables.edges.target[e]), float(tables.latest.rewards[LATEST])
+            take_back(tables)
+            self.tables.greedy.changes[0] += 1
+            raise positive_cycle(state, action, reward, next_state) from error
+
+    def mark_terminated(self, states: Ints) -> None:
+        """From terminated states no goal is reached, unless one of them is the goal."""
+        terminated, plan = self.tables.terminated, self.tables.plan
+        if not terminated[states].all():
+            terminated[states] = 1
+            make_stale(plan)
+            self.tables.greedy.changes[0] += 1
 
     def action_values(self, state: int, goal: int) -> Floats:
         """(A,) expected path reward given arrival, -inf for actions less likely to arrive than the best."""
@@ -226,7 +274,10 @@ class ModelAgent(Agent[ModelTables]):
         return table
 
     def value(self, state: int, goal: int) -> float:
-        """v(s, g): expected path reward given arrival; -inf where the goal is never reached."""
+        """v(s, g): expected path reward given arrival; -inf where the goal is never reached.
+
+        With `give_up`, the expected reward in all, the cost of giving up included.
+        """
         state = self._state(state)
         return float(self._plan(goal).v[state])
 
@@ -236,38 +287,51 @@ class ModelAgent(Agent[ModelTables]):
 
     def arrival(self, state: int, goal: int) -> float:
         """p(s, g): the probability of ever arriving."""
-        state = self._state(state)
-        return float(self._plan(goal).p[state])
+        return float(self.arrivals(goal)[self._state(state)])
 
     def arrivals(self, goal: int) -> Floats:
         """(S,) p(., g)."""
-        return self._plan(goal).p.copy()
+        if self.give_up == np.inf:
+            return self._plan(goal).p.copy()
+        goal = self._state(goal, "goal")
+        return solution_for(self.tables.edges, no_optimism(), self.give_up, self.tables.terminated, goal).p
 
     def check_tables(self) -> None:
-        """Check the edges, and that the plan may be one for the goal."""
-        check_edges(self.tables.edges, self.n_states, self.n_actions)
-        fresh = no_plan(self.n_states, PRIOR)
-        refresh(fresh.optimism)
+        """Check the counts, and plan for the goal if there is one."""
+        tables = self.tables
+        check_edges(tables.edges, self.n_states, self.n_actions)
+        check_marks(tables.terminated, self.n_states)
+        check_optimism(tables.plan.optimism)
+        used = int(tables.edges.used[0])
+        tables.positive[0] = int(bool(np.any(tables.edges.best[:used] > 0.0)))
         if self.goal is not None:
-            on = bool(len(self.tables.plan.optimism.on)) and bool(self.tables.plan.optimism.on[0]) and self.optimistic
-            fresh.optimism.on[0] = int(on)
-            if not plan_for(self.tables.edges, fresh, self.goal):
-                raise _unbounded(self.goal)
-        check_plan(self.tables.edges, self.tables.plan, fresh)
+            self._make_plan(tables.plan, self.goal)
 
     def _plan(self, goal: int) -> Plan:
         """The plan for any goal, without optimism: the one in use, or one made for this query."""
-        goal = self._state(goal, "goal")
-        if goal == self.goal and self.tables.plan.optimism.on[0] == 0:
-            return self.tables.plan
-        plan = no_plan(self.n_states)
-        if not plan_for(self.tables.edges, plan, goal):
-            raise _unbounded(goal)
-        return plan
+        goal, tables = self._state(goal, "goal"), self.tables
+        if goal == self.goal and not tables.plan.optimism.on[0]:
+            self.settle()
+            return tables.plan
+        changes = int(tables.greedy.changes[0])
+        if self._asked is None or self._asked[:2] != (goal, changes):
+            plan = no_plan(self.n_states, penalty=self.give_up)
+            self._make_plan(plan, goal)
+            self._asked = goal, changes, plan
+        return self._asked[2]
+
+    def _make_plan(self, plan: Plan, goal: int) -> None:
+        try:
+            make_plan(self.tables.edges, plan, self.tables.terminated, goal)
+        except PositiveMeanError as found:
+            raise _unbounded(goal, found.pairs, self.n_actions) from None
+        self.tables.greedy.changes[0] += plan is self.tables.plan
 
 
-def _unbounded(goal: int) -> PositiveCycleError:
+def _unbounded(goal: int, pairs: NDArray[np.integer], n_actions: int) -> PositiveCycleError:
+    steps = ", ".join(f"action {pair % n_actions} at state {pair // n_actions}" for pair in pairs[:MOST_NAMED].tolist())
     return PositiveCycleError(
-        f"on the way to {goal} the observed steps have a positive cycle; check the sign of the rewards, and pass goal "
-        "rewards with arrived=True"
+        f"on the way to {goal} the observed steps have a positive cycle: {steps}"
+        f"{' and more' * (len(pairs) > MOST_NAMED)}; check the sign of the rewards, and pass goal rewards with "
+        "arrived=True"
     )

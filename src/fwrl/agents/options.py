@@ -30,6 +30,14 @@ def check_learning_rate(value: object) -> None:
         raise OptionError(f"expected 0 < learning_rate <= 1, got {value}")
 
 
+def check_give_up(value: object) -> None:
+    """Require a positive cost, or None."""
+    if value is not None:
+        check_number("give_up", value)
+        if not value > 0:  # type: ignore[operator]
+            raise OptionError(f"expected give_up to be a positive cost or None, got {value!r}")
+
+
 def check_whole(name: str, value: object, least: int) -> None:
     """Require an integer from `least` to `LARGEST_WHOLE`."""
     if type(value) is not int or not least <= value <= LARGEST_WHOLE:

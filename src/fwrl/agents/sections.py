@@ -20,6 +20,7 @@ Sections = Mapping[str, str]
 SMALL = 1 << 20  # pairs of state and action that a file may name without holding as many bytes
 
 EPISODE = {"episode": "episode"}
+TERMINATED = {"terminated": "terminated"}
 EDGES = {
     "edges/first-leaving": "edges.leaving",
     "edges/first-entering": "edges.entering",

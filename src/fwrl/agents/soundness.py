@@ -15,7 +15,6 @@ from fwrl.kernels.graph.compact_edges import NEXT_ENTERING, PAIR, TARGET, Compac
 from fwrl.kernels.graph.edges import EDGES, NONE, SLOTS, Edges
 from fwrl.kernels.graph.heap import CLOSED, OPEN, Heap
 from fwrl.kernels.model.optimism import LEVELS, Optimism
-from fwrl.kernels.model.plan import HEAD, QUEUED, TOUCHED, Plan
 from fwrl.kernels.model.replay import ENDED, NEWEST, Ring, Trips
 
 Ints = NDArray[np.int64]
@@ -78,25 +77,10 @@ def check_optimism(optimism: Optimism) -> None:
         raise FileError("the probabilities of unseen outcomes do not fit their evidence; the file is damaged")
 
 
-def check_plan(edges: Edges, plan: Plan, fresh: Plan) -> None:
-    """Check that the plan has no work left, arrives where a `fresh` one does, and follows observed edges.
-
-    Its values may differ from those of the fresh one by rounding. Wrong values are corrected by later updates.
-    """
-    S = len(fresh.p)
-    check_optimism(plan.optimism)
-    sound = [len(array) for array in plan[:-1]] == [len(array) for array in fresh[:-1]]
-    sound = sound and 0 <= plan.size[HEAD] < S and plan.size[QUEUED] == plan.size[TOUCHED] == 0
-    sound = sound and not (plan.queued.any() or plan.is_touched.any())
-    sound = sound and np.array_equal(plan.p > 0, fresh.p > 0) and np.array_equal(plan.pi < 0, fresh.pi < 0)
-    sound = sound and bool(np.isfinite(plan.p).all() and np.isfinite(plan.v[fresh.p > 0]).all())
-    if sound:
-        A = len(edges.leaving) // S
-        states = np.flatnonzero(plan.pi >= 0)
-        tried = edges.leaving[states * A + np.minimum(plan.pi[states], A - 1)] != NONE
-        sound = bool(np.all(plan.pi < A) and (plan.optimism.on[0] == 1 or np.all(tried)))
-    if not sound:
-        raise FileError(f"the plan over {S} states does not follow the observed edges; the file is damaged")
+def check_marks(marks: NDArray[np.int8], n_states: int) -> None:
+    """Check that there is 0 or 1 for every state."""
+    if len(marks) != n_states or not np.isin(marks, (0, 1)).all():
+        raise FileError(f"expected 0 or 1 for each of {n_states} states; the file is damaged")
 
 
 def check_ring(ring: Ring, capacity: int, n_states: int, n_actions: int) -> None:

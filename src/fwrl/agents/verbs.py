@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fwrl.kernels.runtime.compiled import OPTIONS, PACKAGE, compiled
 
-LEARNED, POSITIVE_CYCLE = 0, 1  # what `observe` returns
+LEARNED, POSITIVE_CYCLE, UNSETTLED = 0, 1, 2  # what `observe` returns
 
 
 class Verbs(NamedTuple):
@@ -26,7 +26,7 @@ class Verbs(NamedTuple):
     Attributes:
         tables: the NamedTuple class.
         act: (tables, state, rng) -> action.
-        observe: (tables, state, action, reward, next state, arrived) -> LEARNED or POSITIVE_CYCLE.
+        observe: (tables, state, action, reward, next state, arrived) -> LEARNED, POSITIVE_CYCLE or UNSETTLED.
         action_values: (tables, state, goal, values (A,) to fill) -> None.
     """
 
@@ -57,8 +57,9 @@ def register_verbs(
     Args:
         tables: a NamedTuple class of arrays, or of such NamedTuples, with a field `episode`.
         act: (tables, state, rng) -> action.
-        observe: (tables, state, action, reward, next state, arrived) -> `LEARNED`, or `POSITIVE_CYCLE` where it has
-            changed nothing.
+        observe: (tables, state, action, reward, next state, arrived) -> `LEARNED`; `POSITIVE_CYCLE` where it has
+            changed nothing; `UNSETTLED` where it has learned, and the agent's method `settle` is to be called before
+            it acts again.
         action_values: (tables, state, goal, values) -> None; fills `values` (A,).
 
     Returns:
@@ -75,7 +76,7 @@ def act(agent: Any, s: int, rng: np.random.Generator) -> int:
 
 
 def observe(agent: Any, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Learn from one step: LEARNED or POSITIVE_CYCLE."""
+    """Learn from one step: LEARNED, POSITIVE_CYCLE or UNSETTLED."""
     return _VERBS[type(agent)].observe(agent, s, a, r, next_s, arrived)
 
 
@@ -140,12 +141,13 @@ def _observe_all(
     actions: NDArray[np.int64],
     rewards: NDArray[np.float64],
     next_states: NDArray[np.int64],
-) -> int:
-    """Observe transitions in order; the number learned, less than all at a positive cycle."""
+) -> tuple[int, int]:
+    """Observe transitions in order up to the first that is not just LEARNED; the number learned, and the status."""
     for n in range(len(states)):
-        if observe(agent, states[n], actions[n], rewards[n], next_states[n], False) != LEARNED:
-            return n
-    return len(states)
+        status = observe(agent, states[n], actions[n], rewards[n], next_states[n], False)
+        if status != LEARNED:
+            return (n if status == POSITIVE_CYCLE else n + 1), status
+    return len(states), LEARNED
 
 
 def _all_action_values(agent: Any, g: int, table: NDArray[np.float64]) -> None:

@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.agents.verbs import LEARNED, Loop, act, observe
+from fwrl.agents.agent import Agent
+from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, UNSETTLED, Loop, act, observe
+from fwrl.errors import PositiveCycleError
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import one_of
-from fwrl.task.task import Setup, Streams
+from fwrl.task.task import Setup, Streams, Task
 from fwrl.worlds.world import OutcomeTables
 
 Floats = NDArray[np.float64]
@@ -126,7 +128,7 @@ def _run_steps(
         taken += 1
         if learn:
             status = observe(agent, s, a, r, next_s, arrived)
-            if status != LEARNED:
+            if status == POSITIVE_CYCLE:
                 break
         if arrived:
             record.visit_distance[visits] = travelled
@@ -137,6 +139,8 @@ def _run_steps(
             travelled = 0.0
             shortest = setup.to_goal[next_s]
         s = next_s
+        if status == UNSETTLED:
+            break
     place.state[0] = s
     place.trip[TRAVELLED] = travelled
     place.trip[SHORTEST] = shortest
@@ -144,3 +148,50 @@ def _run_steps(
 
 
 run_steps = Loop(_run_steps)
+
+
+def advance(
+    task: Task, setup: Setup, agent: Agent, streams: Streams, place: Place, steps: int, learn: bool, record: Record
+) -> tuple[int, int]:
+    """Take up to `steps` steps from `place`, with as many slices as the agent must settle in between.
+
+    Returns:
+        Steps taken and visits; fewer steps only where the episode has ended.
+
+    Raises:
+        PositiveCycleError: the world has a positive cycle.
+    """
+    loop, world = run_steps.of(agent.verbs), task.world
+    agent.reserve(steps)
+    taken, visits, status = 0, 0, UNSETTLED
+    while status == UNSETTLED:
+        agent.settle()
+        rest = record if taken == 0 else _rest(record, taken, visits)
+        more, reached, status = loop(
+            world.tables,
+            setup,
+            agent.tables,
+            agent.rng,
+            streams,
+            place,
+            steps - taken,
+            task.goal_reward,
+            task.respawn,
+            learn,
+            rest,
+        )
+        taken, visits = taken + more, visits + reached
+        if status == UNSETTLED and visits and not task.respawn:
+            break
+    if status == POSITIVE_CYCLE:
+        raise PositiveCycleError(
+            f"the world {world.name!r} has a positive cycle, so its values have no bound; choose another world"
+        )
+    return taken, visits
+
+
+def _rest(record: Record, taken: int, visits: int) -> Record:
+    """The part of a record that follows so many steps and visits."""
+    part = {name: getattr(record, name)[taken:] for name in ("state", "action", "reward", "next_state", "arrived")}
+    trips = {name: getattr(record, name)[visits:] for name in ("visit_distance", "visit_shortest")}
+    return record._replace(**part, **trips)

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
-from fwrl.agents.verbs import LEARNED
 from fwrl.errors import PositiveCycleError
-from fwrl.task.loop import REWARD, Record, begin_trip, blank_record, draw_start, run_steps
+from fwrl.task.loop import REWARD, Record, advance, begin_trip, blank_record, draw_start
 from fwrl.task.task import GOAL_REWARD, Task, episode_streams, goal_stream
 from fwrl.worlds import World, load_world
 
@@ -185,35 +184,19 @@ def run_episodes(
     Yields:
         The result of each episode when it has ended.
     """
-    world = task.world
     task.check_fit(agent.n_states, agent.n_actions, episodes, steps)
-    loop = run_steps.of(agent.verbs)
     goals = goal_stream(seed)
     for episode in range(episodes):
         g = task.draw_goal(goals, start) if goal is None else goal
         setup = task.setup(g, start)
         agent.begin_episode(g, steps, explore=explore)
-        agent.reserve(steps)
         record = blank_record(steps, trajectory)
         streams = episode_streams(seed, episode)
-        taken, visits, status = loop(
-            world.tables,
-            setup,
-            agent.tables,
-            agent.rng,
-            streams,
-            begin_trip(setup, draw_start(setup, streams.starts)),
-            steps,
-            task.goal_reward,
-            task.respawn,
-            learn,
-            record,
-        )
-        if status != LEARNED:
-            raise PositiveCycleError(
-                f"episode {episode}, step {taken}: the world {world.name!r} has a positive cycle, so its values "
-                "have no bound"
-            )
+        place = begin_trip(setup, draw_start(setup, streams.starts))
+        try:
+            taken, visits = advance(task, setup, agent, streams, place, steps, learn, record)
+        except PositiveCycleError as error:
+            raise PositiveCycleError(f"episode {episode}: {error}") from error
         distance, shortest = record.visit_distance[:visits], record.visit_shortest[:visits]
         yield Episode(
             g,

@@ -33,8 +33,8 @@ CLASSES: dict[tuple[Relaxation, Backup, Explorer, Storage], type[Agent]] = {
     ("exact", "best", "epsilon-greedy", "dense"): DenseFwrl,
     ("exact", "best", "epsilon-greedy", "columns"): ColumnsFwrl,
     ("exact", "best", "optimistic", "dense"): OptimisticFwrl,
-    ("exact", "expected", "epsilon-greedy", "dense"): ExpectedFwrl,
-    ("exact", "expected", "optimistic", "dense"): ExpectedFwrl,
+    ("exact", "expected", "epsilon-greedy", "columns"): ExpectedFwrl,
+    ("exact", "expected", "optimistic", "columns"): ExpectedFwrl,
 }
 
 

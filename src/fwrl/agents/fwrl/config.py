@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from fwrl.agents.agent import Config
 from fwrl.agents.model import Explorer
-from fwrl.agents.options import check_choice
+from fwrl.agents.options import check_choice, check_give_up
 from fwrl.errors import OptionError
 
 NAME = "fwrl"
@@ -38,6 +38,8 @@ class FwrlConfig(Config):
         objective: "reward", or "steps" to count every step as -1, as the paper's predecessor (Kaelbling 1993) did.
         storage: "dense", "columns", or "auto" for dense up to 2,000 states.
         memory: MB for columns of goals other than the one in use.
+        give_up: with backup "expected", the cost of giving up, which is then allowed at any state; None to put arriving
+            first.
     """
 
     relaxation: Relaxation = "exact"
@@ -46,17 +48,23 @@ class FwrlConfig(Config):
     objective: Objective = "reward"
     storage: Storage = "auto"
     memory: int = 256
+    give_up: float | None = None
 
     def __post_init__(self) -> None:
         for name, choice in CHOICES.items():
             check_choice(name, getattr(self, name), get_args(choice))
-        plain = (self.backup, self.explorer) == ("best", "epsilon-greedy")
-        for name, value in (("relaxation", "paper"), ("storage", "columns")):
-            if getattr(self, name) == value and not plain:
-                raise OptionError(
-                    f"expected backup='best' and explorer='epsilon-greedy' with {name}={value!r}, got "
-                    f"{self.backup!r} and {self.explorer!r}"
-                )
+        check_give_up(self.give_up)
+        if self.give_up is not None and self.backup != "expected":
+            raise OptionError(f"expected backup='expected' with give_up, got {self.backup!r}, which never gives up")
+        if self.relaxation == "paper" and (self.backup, self.explorer) != ("best", "epsilon-greedy"):
+            raise OptionError(
+                "expected backup='best' and explorer='epsilon-greedy' with relaxation='paper', got "
+                f"{self.backup!r} and {self.explorer!r}"
+            )
+        if self.storage == "dense" and self.backup == "expected":
+            raise OptionError(
+                "expected storage='columns' or 'auto' with backup='expected', got 'dense'; it plans for the goal in use"
+            )
         if self.relaxation == "paper" and self.storage == "columns":
             raise OptionError(
                 "expected relaxation='exact' with storage='columns', got 'paper', which relaxes all of F at every "
@@ -66,8 +74,8 @@ class FwrlConfig(Config):
             raise OptionError(f"expected memory as a whole number of MB, got {self.memory!r}")
 
     def storage_for(self, n_states: int) -> Storage:
-        """The storage with "auto" resolved; only the paper's backup and explorer can use columns."""
+        """The storage with "auto" resolved: dense for few states, where a table of all pairs is of use."""
         if self.storage != "auto":
             return self.storage
-        plain = (self.relaxation, self.backup, self.explorer) == ("exact", "best", "epsilon-greedy")
-        return "columns" if plain and n_states > LARGEST_DENSE else "dense"
+        dense = self.backup == "best" and (self.relaxation == "paper" or n_states <= LARGEST_DENSE)
+        return "dense" if dense else "columns"

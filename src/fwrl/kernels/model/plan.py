@@ -1,7 +1,12 @@
-"""A plan for one goal: a policy, its values, and the work list of policy iteration.
+"""A plan for one goal, kept current as outcomes are counted.
 
-A ring holds the states to evaluate again; a list holds the states whose values changed since the policy was last
-improved. Between updates both are empty.
+`model.solver` makes the plan: a policy `pi`, the probability p of arriving and the expected path reward v given
+arrival. `model.plan_updates` changes it after every step. The equations of a policy are
+
+    v(s) = r(s) + sum over s' of w(s' | s) v(s')                        r(s): mean reward of the policy's action at s
+
+and for rewards below 0 the bound on a state's error is kept by its own reward: if |r + W v - v| <= eps |r| at every
+state, then |v - v_pi| <= eps |v_pi|, because -v_pi = (I - W)^-1 (-r). `slack` bounds the left side, state by state.
 """
 
 from __future__ import annotations
@@ -12,13 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.kernels.graph.edges import NONE
+from fwrl.kernels.graph.heap import Heap, empty_heap
 from fwrl.kernels.model.optimism import Optimism, no_optimism
 from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Indices = NDArray[np.int32]
+Marks = NDArray[np.int8]
 
-HEAD, QUEUED, TOUCHED, UNSETTLED = 0, 1, 2, 3  # of `size`
+GIVES_UP = -2  # of `pi`
+TOUCHED, STALE, ARRIVING, EVALUATIONS = 0, 1, 2, 3  # of `size`
+ROSE, FELL = 1, 2  # of `moved`
 
 
 class Plan(NamedTuple):
@@ -26,65 +36,46 @@ class Plan(NamedTuple):
 
     p: Floats  # (S,) probability of arriving
     v: Floats  # (S,) expected path reward given arrival
-    pi: Ints  # (S,) action, -1 where the policy never arrives
-    queue: Ints  # (S,) ring of states to evaluate
-    queued: Ints  # (S,) 1 while in the queue
-    touched: Ints  # (2 S,) states whose value changed since the last improvement
-    is_touched: Ints  # (S,) 1 while in that list
-    size: Ints  # (4,) HEAD of the queue, its length, length of `touched`, 1 if evaluation was cut short
+    pi: Ints  # (S,) action, NONE where the policy never arrives, GIVES_UP
+    status: Marks  # (S,) TRAP, ARRIVES or UNKNOWN
+    left: Marks  # (S,) 1 once an action was tried there
+    unit: Floats  # (S,) the slack that is allowed
+    slack: Floats  # (S,) how much the value of the policy's outcomes changed since s was evaluated
+    queue: Heap  # states to evaluate, the highest v first
+    touched: Indices  # (2 S,) states whose value changed since the last improvement
+    moved: Marks  # (S,) ROSE, FELL or both, for these
+    found: Indices  # (S,) scratch of a search
+    penalty: Floats  # (1,) cost of giving up, inf where arriving comes first
+    size: Ints  # (4,) number TOUCHED; STALE: 1 if to be made anew; number ARRIVING; EVALUATIONS in all
     optimism: Optimism
 
 
-def no_plan(n_states: int, prior: float = 0.0) -> Plan:
-    """A plan that arrives nowhere, with optimism off; `prior` is the H of optimism."""
-    p, v = np.zeros(n_states), np.full(n_states, -np.inf)
-    queue, queued, is_touched = (np.zeros(n_states, np.int64) for _ in range(3))
-    touched, size = np.zeros(2 * n_states, np.int64), np.zeros(4, np.int64)
-    pi = np.full(n_states, NONE)
-    return Plan(p, v, pi, queue, queued, touched, is_touched, size, no_optimism(prior))
+def no_plan(n_states: int, optimism: Optimism | None = None, penalty: float = np.inf) -> Plan:
+    """A plan that arrives nowhere and is to be made."""
+    size = np.zeros(4, np.int64)
+    size[STALE] = 1
+    return Plan(
+        p=np.zeros(n_states),
+        v=np.full(n_states, -np.inf),
+        pi=np.full(n_states, NONE),
+        status=np.zeros(n_states, np.int8),
+        left=np.zeros(n_states, np.int8),
+        unit=np.zeros(n_states),
+        slack=np.zeros(n_states),
+        queue=empty_heap(n_states),
+        touched=np.zeros(2 * n_states, np.int32),
+        moved=np.zeros(n_states, np.int8),
+        found=np.zeros(n_states, np.int32),
+        penalty=np.array([penalty]),
+        size=size,
+        optimism=no_optimism() if optimism is None else optimism,
+    )
 
 
 @compiled
-def settled(plan: Plan) -> bool:
-    """Whether evaluation ended, so that the values are those of the policy; False where it was cut short."""
-    return bool(plan.size[UNSETTLED] == 0)
-
-
-@compiled
-def cut_short(plan: Plan) -> None:
-    """Empty the queue and the list, and mark the plan as unsettled."""
-    while plan.size[QUEUED] > 0:
-        dequeue(plan)
-    for i in range(plan.size[TOUCHED]):
-        plan.is_touched[plan.touched[i]] = 0
-    plan.size[TOUCHED] = 0
-    plan.size[UNSETTLED] = 1
-
-
-@compiled
-def enqueue(plan: Plan, s: int) -> None:
-    """Append s to the queue, unless it is in it."""
-    if plan.queued[s] == 0:
-        plan.queued[s] = 1
-        tail = plan.size[HEAD] + plan.size[QUEUED]
-        plan.queue[tail % len(plan.queue)] = s
-        plan.size[QUEUED] += 1
-
-
-@compiled
-def dequeue(plan: Plan) -> int:
-    """Remove the oldest state from the queue and return it."""
-    s = plan.queue[plan.size[HEAD]]
-    plan.size[HEAD] = (plan.size[HEAD] + 1) % len(plan.queue)
-    plan.size[QUEUED] -= 1
-    plan.queued[s] = 0
-    return int(s)
-
-
-@compiled
-def touch(plan: Plan, s: int) -> None:
+def touch(plan: Plan, s: int, direction: int) -> None:
     """Add s to the states whose value changed."""
-    if plan.is_touched[s] == 0:
-        plan.is_touched[s] = 1
+    if plan.moved[s] == 0:
         plan.touched[plan.size[TOUCHED]] = s
         plan.size[TOUCHED] += 1
+    plan.moved[s] |= direction

@@ -36,12 +36,13 @@ from fwrl.kernels.model.equations import (
     trimmed,
 )
 from fwrl.kernels.model.evaluation import ACCURACY, chain_of, evaluate
-from fwrl.kernels.model.exact_policy_iteration import iterate
+from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError, iterate
 from fwrl.kernels.model.first_policy import search_arrival, search_reward, weigh_pairs
 from fwrl.kernels.model.modified_policy_iteration import sweep
 from fwrl.kernels.model.outcomes import Outcomes
-from fwrl.kernels.model.reachability import ARRIVES, reach_of
-from fwrl.kernels.runtime.ties import RELATIVE
+from fwrl.kernels.model.reachability import ARRIVES, UNKNOWN, reach_of
+from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.runtime.ties import LEAST_GAIN, RELATIVE
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -80,6 +81,9 @@ def solve(
     """
     S = outcomes.n_states
     status, sure = reach_of(outcomes, goal, closed)
+    loop = positive_loop(outcomes, status, goal)
+    if loop != NONE:
+        raise PositiveMeanError(np.array([loop], np.int32))
     if penalty is not None:
         return _solve_penalty(outcomes, goal, status, penalty)
     p = (sure == 1).astype(np.float64)
@@ -90,6 +94,22 @@ def solve(
         error = _solve_arrival(outcomes, status, sure, maybe, p)
     v, reward_error = _solve_reward(outcomes, goal, status, p, pair)
     return Solution(p, v, pair, status, max(error, reward_error))
+
+
+@compiled
+def positive_loop(outcomes: Outcomes, status: Marks, g: int) -> int:
+    """A pair with positive reward that only ever stays at a state that arrives, or NONE; equations leave it out."""
+    for k in range(len(outcomes.source)):
+        s = outcomes.source[k]
+        if status[s] == ARRIVES and s != g:
+            total, stays = 0.0, True
+            for e in range(outcomes.first[k], outcomes.first[k + 1]):
+                if status[outcomes.target[e]] != UNKNOWN:
+                    stays = stays and outcomes.target[e] == s
+                    total += outcomes.times[e] * outcomes.reward[e]
+            if stays and total > LEAST_GAIN:
+                return k
+    return NONE
 
 
 def _solve_penalty(outcomes: Outcomes, goal: int, status: Marks, cost: float) -> Solution:

@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
-from fwrl.agents.verbs import LEARNED
-from fwrl.errors import PositiveCycleError
 from fwrl.task import Task
-from fwrl.task.loop import REWARD, begin_trip, blank_record, draw_start, run_steps
+from fwrl.task.loop import REWARD, advance, begin_trip, blank_record, draw_start
 from fwrl.task.task import episode_streams
 from fwrl.web.play.curve import LearningCurve
 from fwrl.web.play.likely_route import LikelyOutcomes
@@ -46,7 +44,6 @@ class Runner:
         self.curve = LearningCurve()
         self.total_steps = 0
         self.episode = -1
-        self._loop = run_steps.of(agent.verbs)
         self.finished = True
 
     @property
@@ -91,25 +88,10 @@ class Runner:
 
     def _slice(self, steps: int) -> int:
         record, task = self._record, self.task
-        self.agent.reserve(steps)
         record.totals[REWARD] = 0.0
-        taken, visits, status = self._loop(
-            task.world.tables,
-            self._setup,
-            self.agent.tables,
-            self.agent.rng,
-            self._streams,
-            self._place,
-            steps,
-            task.goal_reward,
-            task.respawn,
-            self.settings.learn,
-            record,
+        taken, visits = advance(
+            task, self._setup, self.agent, self._streams, self._place, steps, self.settings.learn, record
         )
-        if status != LEARNED:
-            raise PositiveCycleError(
-                f"the world {task.world.name!r} has a positive cycle, so its values have no bound; choose another world"
-            )
         self._count(taken, visits)
         if self.step == self.settings.steps or (visits and not task.respawn):
             self._end_episode()
