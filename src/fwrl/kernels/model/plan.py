@@ -28,7 +28,6 @@ Marks = NDArray[np.int8]
 
 GIVES_UP = -2  # of `pi`
 TOUCHED, STALE, ARRIVING, EVALUATIONS = 0, 1, 2, 3  # of `size`
-ROSE, FELL = 1, 2  # of `moved`
 
 
 class Plan(NamedTuple):
@@ -42,8 +41,9 @@ class Plan(NamedTuple):
     unit: Floats  # (S,) the slack that is allowed
     slack: Floats  # (S,) how much the value of the policy's outcomes changed since s was evaluated
     queue: Heap  # states to evaluate, the highest v first
-    touched: Indices  # (2 S,) states whose value changed since the last improvement
-    moved: Marks  # (S,) ROSE, FELL or both, for these
+    margin: Floats  # (S,) no action is better than that of `pi` by more than -margin
+    touched: Indices  # (2 S,) states at which an action may be better than that of `pi`
+    is_touched: Marks  # (S,) 1 while in that list
     found: Indices  # (S,) scratch of a search
     penalty: Floats  # (1,) cost of giving up, inf where arriving comes first
     size: Ints  # (4,) number TOUCHED; STALE: 1 if to be made anew; number ARRIVING; EVALUATIONS in all
@@ -63,8 +63,9 @@ def no_plan(n_states: int, optimism: Optimism | None = None, penalty: float = np
         unit=np.zeros(n_states),
         slack=np.zeros(n_states),
         queue=empty_heap(n_states),
+        margin=np.zeros(n_states),
         touched=np.zeros(2 * n_states, np.int32),
-        moved=np.zeros(n_states, np.int8),
+        is_touched=np.zeros(n_states, np.int8),
         found=np.zeros(n_states, np.int32),
         penalty=np.array([penalty]),
         size=size,
@@ -73,9 +74,9 @@ def no_plan(n_states: int, optimism: Optimism | None = None, penalty: float = np
 
 
 @compiled
-def touch(plan: Plan, s: int, direction: int) -> None:
-    """Add s to the states whose value changed."""
-    if plan.moved[s] == 0:
+def touch(plan: Plan, s: int) -> None:
+    """Add s to the states at which an action may be better than that of `pi`."""
+    if plan.is_touched[s] == 0:
+        plan.is_touched[s] = 1
         plan.touched[plan.size[TOUCHED]] = s
         plan.size[TOUCHED] += 1
-    plan.moved[s] |= direction

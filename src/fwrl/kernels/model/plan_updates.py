@@ -1,9 +1,9 @@
 """Policy iteration that continues from an earlier plan after an observation; only what changed is evaluated.
 
 States whose outcomes changed are evaluated under `pi`, the highest value first, so that a change passes from the goal
-outwards and most states are evaluated once. Then `pi` is improved at the states that changed and at those with an edge
-into one. A switch must be a strict improvement, so neither a bump into a wall nor a loop without cost can support its
-own value.
+outwards and most states are evaluated once. Then `pi` is improved where an action may have become better: each state
+keeps the margin by which the action of `pi` was better than every other, less what it lost and others gained since. A
+switch must be a strict improvement, so neither a bump into a wall nor a loop without cost can support its own value.
 
 A plan that would take more evaluations than a new one is marked STALE, for `model.solver` to make anew. So is one for
 which the graph must be searched: the goal was reached for the first time, or states may have turned into traps.
@@ -20,9 +20,7 @@ from fwrl.kernels.model.optimism import optimism_ends, unseen_probability
 from fwrl.kernels.model.plan import (
     ARRIVING,
     EVALUATIONS,
-    FELL,
     GIVES_UP,
-    ROSE,
     STALE,
     TOUCHED,
     Indices,
@@ -32,13 +30,13 @@ from fwrl.kernels.model.plan import (
 )
 from fwrl.kernels.model.reachability import ARRIVES, TRAP, UNKNOWN
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.runtime.ties import improves
+from fwrl.kernels.runtime.ties import LEAST_GAIN, improves
 
 ROUNDING = 1e-15  # of v, relative: a change that rounding alone may cause
 GAIN = 4.0 * ACCURACY  # of v, relative: what a switch must gain
 LEAST_CHANCE = 1e-15  # a change of p below it counts as none
 SWEEPS = 8  # a new plan evaluates every state at least as often
-NEARBY = 64  # states searched for one that was never left
+NEARBY = 4096  # states searched for one that was never left
 
 
 @compiled
@@ -68,15 +66,15 @@ def outcome_of(edges: Edges, plan: Plan, pair: int) -> tuple[float, float]:
 
 
 @compiled
-def solved(edges: Edges, plan: Plan, s: int) -> tuple[float, float, float]:
-    """(p, v, r) that solve the equations of s under `pi`; r is the part of v that is reward of the action itself.
+def solved(edges: Edges, plan: Plan, s: int, a: int) -> tuple[float, float, float]:
+    """(p, v, r) that solve the equations of s for the action a; r is the part of v that is reward of the action itself.
 
     p is 0 where no outcome other than s itself arrives.
     """
     A = len(edges.leaving) // len(plan.p)
     n, stay = 0, 0
     weight, value, own, own_stay = 0.0, 0.0, 0.0, 0.0
-    e = edges.leaving[s * A + plan.pi[s]]
+    e = edges.leaving[s * A + a]
     while e != NONE:
         y = edges.target[e]
         if plan.status[y] != UNKNOWN or y == s:
@@ -116,7 +114,7 @@ def own_units(edges: Edges, plan: Plan, g: int) -> None:
     for s in range(len(plan.p)):
         plan.unit[s] = 0.0
         if plan.pi[s] >= 0 and s != g:
-            plan.unit[s] = allowed_slack(solved(edges, plan, s)[2], plan.v[s])
+            plan.unit[s] = allowed_slack(solved(edges, plan, s, plan.pi[s])[2], plan.v[s])
 
 
 @compiled
@@ -125,7 +123,7 @@ def evaluate(edges: Edges, plan: Plan, s: int) -> bool:
     if plan.pi[s] == GIVES_UP:
         change(edges, plan, s, 1.0, -plan.penalty[0])
         return True
-    p, v, own = solved(edges, plan, s)
+    p, v, own = solved(edges, plan, s, plan.pi[s])
     if p == 0.0:
         return False
     plan.unit[s] = allowed_slack(own, v)
@@ -135,23 +133,25 @@ def evaluate(edges: Edges, plan: Plan, s: int) -> bool:
 
 @compiled
 def change(edges: Edges, plan: Plan, s: int, p: float, v: float) -> None:
-    """Set p(s) and v(s), and queue the states whose action under `pi` may lead to s if they may change too."""
-    rise, gain = p - plan.p[s], v - plan.v[s]
+    """Set p(s) and v(s), queue the states whose action under `pi` may lead to s, and touch those that may switch."""
+    gain = v - plan.v[s]
+    likelier = abs(p - plan.p[s]) > LEAST_CHANCE
     plan.p[s] = p
     plan.v[s] = v
     plan.slack[s] = 0.0
-    likelier = abs(rise) > LEAST_CHANCE
-    if likelier:
-        touch(plan, s, ROSE | FELL)
-    elif abs(gain) > plan.unit[s]:
-        touch(plan, s, ROSE if gain > 0.0 else FELL)
-    elif gain == 0.0:
+    if gain == 0.0 and not likelier:
         return
+    _lower_margin(plan, s, -gain, likelier)
     A = len(edges.leaving) // len(plan.p)
     e = edges.entering[s]
     while e != NONE:
         x = edges.pair[e] // A
-        if x != s and plan.pi[x] == edges.pair[e] % A:
+        if x == s:
+            pass  # the equations of s are solved for staying at s
+        elif plan.pi[x] != edges.pair[e] - x * A:
+            if gain > 0.0 or likelier:
+                _lower_margin(plan, x, gain, likelier)
+        else:
             plan.slack[x] += abs(gain)
             if likelier or not plan.slack[x] <= plan.unit[x]:
                 push(plan.queue, x, plan.v[x])
@@ -159,62 +159,63 @@ def change(edges: Edges, plan: Plan, s: int, p: float, v: float) -> None:
 
 
 @compiled
-def consider(edges: Edges, plan: Plan, s: int, a: int) -> None:
-    """Switch `pi` to `a` at s if that is strictly better.
-
-    Where `pi` takes `a` already, p and v are updated, so that other actions are compared with the current value.
-    """
-    if plan.status[s] != ARRIVES:
-        return
-    p, v = outcome_of(edges, plan, s * (len(edges.leaving) // len(plan.p)) + a)
-    if plan.pi[s] == a:
-        if abs(v - plan.v[s]) > plan.unit[s] or abs(p - plan.p[s]) > LEAST_CHANCE:
-            change(edges, plan, s, p, v)
-            push(plan.queue, s, v)
-        return
-    gains = v - plan.v[s] > GAIN * abs(v) + plan.unit[s]
-    if improves(p, plan.p[s]) or (gains and not improves(plan.p[s], p)):
-        plan.pi[s] = a
-        change(edges, plan, s, p, v)
-        push(plan.queue, s, v)
-
-
-@compiled
-def consider_giving_up(edges: Edges, plan: Plan, s: int) -> None:
-    """Give up at s if that is strictly better."""
-    if plan.status[s] == ARRIVES and -plan.penalty[0] > plan.v[s] + GAIN * plan.penalty[0]:
-        plan.pi[s] = GIVES_UP
-        change(edges, plan, s, 1.0, -plan.penalty[0])
+def _lower_margin(plan: Plan, s: int, loss: float, any_action: bool) -> None:
+    """Lower the margin of s by `loss`, or to nothing, and touch s if an action may be better than that of `pi` now."""
+    plan.margin[s] = -np.inf if any_action else plan.margin[s] - loss
+    if not plan.margin[s] >= -GAIN * abs(plan.v[s]) and plan.status[s] == ARRIVES:
+        touch(plan, s)
 
 
 @compiled
 def improve(edges: Edges, plan: Plan, g: int) -> None:
-    """Switch `pi` where that is strictly better.
+    """Switch `pi` at touched states where that is strictly better.
 
-    Where a value rose, actions that lead to it may be better now; where it fell, other actions at the same state.
-    States that change meanwhile are left for the next improvement.
+    States that are touched meanwhile are left for the next improvement.
     """
-    A = len(edges.leaving) // len(plan.p)
     touched = plan.size[TOUCHED]
     for i in range(touched):
         s = plan.touched[i]
-        moved = plan.moved[s]
-        plan.moved[s] = 0
-        if moved & FELL and s != g:
-            for a in range(A):
-                consider(edges, plan, s, a)
-            if plan.penalty[0] < np.inf:
-                consider_giving_up(edges, plan, s)
-        if moved & ROSE:
-            e = edges.entering[s]
-            while e != NONE:
-                x = edges.pair[e] // A
-                if x != g:
-                    consider(edges, plan, x, edges.pair[e] % A)
-                e = edges.next_entering[e]
+        plan.is_touched[s] = 0
+        if s != g and not plan.margin[s] >= -GAIN * abs(plan.v[s]):
+            improve_at(edges, plan, s)
     plan.size[TOUCHED] -= touched
     for i in range(plan.size[TOUCHED]):
         plan.touched[i] = plan.touched[touched + i]
+
+
+@compiled
+def improve_at(edges: Edges, plan: Plan, s: int) -> None:
+    """Switch `pi` at s to the best action if that is strictly better, and set the margin of s.
+
+    The plan is STALE where an action gains by staying at s: `model.solver` then names the positive cycle.
+    """
+    A = len(edges.leaving) // len(plan.p)
+    own = plan.pi[s]
+    if own != GIVES_UP:
+        p, v, _ = solved(edges, plan, s, own)
+        # The value may be outdated where an outcome has switched just now.
+        if abs(v - plan.v[s]) > plan.unit[s] or abs(p - plan.p[s]) > LEAST_CHANCE:
+            change(edges, plan, s, p, v)
+    best, best_p, best_v, rival = own, plan.p[s], plan.v[s], -np.inf
+    for b in range(A + 1):
+        a = b if b < A else GIVES_UP
+        if a == own or (a == GIVES_UP and plan.penalty[0] == np.inf):
+            continue
+        p, v = 1.0, -plan.penalty[0]
+        if a != GIVES_UP:
+            p, v, _ = solved(edges, plan, s, a)
+            if p == 0.0 and _gains_by_staying(edges, plan, s, a):
+                plan.size[STALE] = 1
+        if improves(p, best_p) or (not improves(best_p, p) and v - best_v > GAIN * abs(v) + plan.unit[s]):
+            rival = best_v if not improves(p, best_p) else -np.inf
+            best, best_p, best_v = a, p, v
+        elif not improves(best_p, p):
+            rival = max(rival, v)
+    if best != own:
+        plan.pi[s] = best
+        change(edges, plan, s, best_p, best_v)
+        push(plan.queue, s, best_v)
+    plan.margin[s] = best_v - rival
 
 
 @compiled
@@ -229,6 +230,9 @@ def iterate(edges: Edges, plan: Plan, g: int) -> bool:
                 make_stale(plan)
                 return False
         improve(edges, plan, g)
+    if plan.size[STALE] != 0:
+        make_stale(plan)
+        return False
     return True
 
 
@@ -238,7 +242,7 @@ def make_stale(plan: Plan) -> None:
     plan.size[STALE] = 1
     clear(plan.queue)
     for i in range(plan.size[TOUCHED]):
-        plan.moved[plan.touched[i]] = 0
+        plan.is_touched[plan.touched[i]] = 0
     plan.size[TOUCHED] = 0
 
 
@@ -267,8 +271,20 @@ def update_plan(edges: Edges, plan: Plan, closed: Marks, s: int, a: int, y: int,
             return False
         push(plan.queue, s, plan.v[s])
     elif plan.status[s] == ARRIVES:
-        consider(edges, plan, s, a)
+        improve_at(edges, plan, s)
     return iterate(edges, plan, g)
+
+
+@compiled
+def _gains_by_staying(edges: Edges, plan: Plan, s: int, a: int) -> bool:
+    """Whether the action a only ever stays at s, with positive reward."""
+    total, stays = 0.0, True
+    e = edges.leaving[s * (len(edges.leaving) // len(plan.p)) + a]
+    while e != NONE:
+        stays = stays and (edges.target[e] == s or plan.status[edges.target[e]] == UNKNOWN)
+        total += edges.total[e] if edges.target[e] == s else 0.0
+        e = edges.next_leaving[e]
+    return stays and total > LEAST_GAIN
 
 
 @compiled
@@ -319,8 +335,7 @@ def _arrive(edges: Edges, plan: Plan, closed: Marks, s: int, a: int, y: int, g: 
     for i in range(found):
         z = plan.found[i]
         push(plan.queue, z, plan.v[z])
-        touch(plan, z, ROSE | FELL)
-        _queue_users(edges, plan, z)
+        _let_improve(edges, plan, z)
     return True
 
 
@@ -338,12 +353,14 @@ def _sure(edges: Edges, plan: Plan, s: int) -> bool:
 
 
 @compiled
-def _queue_users(edges: Edges, plan: Plan, z: int) -> None:
-    """Queue the states whose action under `pi` may lead to z."""
+def _let_improve(edges: Edges, plan: Plan, z: int) -> None:
+    """Queue the states whose action under `pi` may lead to z, and touch z and all states with an edge into it."""
     A = len(edges.leaving) // len(plan.p)
+    _lower_margin(plan, z, 0.0, True)
     e = edges.entering[z]
     while e != NONE:
         x = edges.pair[e] // A
+        _lower_margin(plan, x, 0.0, True)
         if plan.pi[x] == edges.pair[e] % A:
             push(plan.queue, x, plan.v[x])
         e = edges.next_entering[e]
@@ -353,10 +370,10 @@ def _queue_users(edges: Edges, plan: Plan, z: int) -> None:
 def _open_end_near(edges: Edges, plan: Plan, closed: Marks, s: int) -> bool:
     """Whether a short search from s finds a state that was never left: then s is still unknown."""
     A = len(edges.leaving) // len(plan.p)
-    found = _search_from(edges, plan.found, plan.moved, closed, s, A)
+    found = _search_from(edges, plan.found, plan.is_touched, closed, s, A)
     near = False
     for i in range(found):
-        plan.moved[plan.found[i]] = 0
+        plan.is_touched[plan.found[i]] = 0
         near = near or (plan.left[plan.found[i]] == 0 and closed[plan.found[i]] == 0)
     return near
 
@@ -391,7 +408,6 @@ def _turn_unknown(edges: Edges, plan: Plan, closed: Marks, s: int, g: int) -> No
     while done < found:
         z = plan.found[done]
         done += 1
-        touch(plan, z, ROSE)
         e = edges.entering[z]
         while e != NONE:
             x = edges.pair[e] // A
@@ -400,7 +416,7 @@ def _turn_unknown(edges: Edges, plan: Plan, closed: Marks, s: int, g: int) -> No
                 plan.found[found] = x
                 found += 1
             e = edges.next_entering[e]
-        _queue_users(edges, plan, z)
+        _let_improve(edges, plan, z)
 
 
 @compiled

@@ -71,7 +71,7 @@ def make_plan(edges: Edges, plan: Plan, closed: Marks, goal: int) -> None:
         plan.pi[(solution.pair < 0) & (solution.status == ARRIVES)] = GIVES_UP
     plan.pi[goal] = NONE
     plan.left[:] = (edges.leaving.reshape(S, A) != NONE).any(axis=1)
-    plan.slack[:], plan.moved[:] = 0.0, 0
+    plan.slack[:], plan.margin[:], plan.is_touched[:] = 0.0, 0.0, 0
     clear(plan.queue)
     plan.size[STALE], plan.size[TOUCHED] = 0, 0
     plan.size[ARRIVING] = np.count_nonzero(solution.status == ARRIVES)
