@@ -4,12 +4,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from counted_reference import counted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle_reference import brute_force
 
 import fwrl
+from counted_reference import counted
 from fwrl.errors import OptionError
 from fwrl.experiment.audit import greedy_policy
 from fwrl.oracle import evaluate, optimum

@@ -9,7 +9,7 @@ from oracle_reference import brute_force
 
 import fwrl
 from fwrl.agents import make_agent
-from fwrl.kernels.graph.edges import count_edge, no_edges, with_capacity
+from fwrl.kernels.graph.edges import count_edge, find_edge, no_edges, with_capacity
 from fwrl.kernels.model.optimism import (
     LEVELS,
     NEGLIGIBLE,
@@ -21,7 +21,8 @@ from fwrl.kernels.model.optimism import (
     unseen_probability,
 )
 from fwrl.kernels.model.plan import no_plan
-from fwrl.kernels.model.policy_iteration import plan_for, update_plan
+from fwrl.kernels.model.plan_updates import update_plan
+from fwrl.kernels.model.planning import make_plan
 from fwrl.oracle import optimum
 from fwrl.worlds import from_outcomes
 
@@ -88,7 +89,7 @@ def test_the_optimistic_plan_solves_the_optimistic_model(data):
     steps = data.draw(drawn_steps(S, A))
     share = data.draw(SHARES)
     plan, goal = optimistic_plan(S, share, max(r for _, _, r, _ in steps)), data.draw(st.integers(0, S - 1))
-    assert plan_for(edges_of(S, A, steps), plan, goal)
+    make_plan(edges_of(S, A, steps), plan, np.zeros(S, np.int8), goal)
     assert_solves(plan, S, A, steps, goal)
     if A**S <= 300:
         assert_solves(plan, S, A, steps, goal, solve=brute_force)
@@ -103,10 +104,13 @@ def test_updated_the_optimistic_plan_solves_it_too_after_every_step(data):
     goal = data.draw(st.integers(0, S - 1))
     plan = optimistic_plan(S, share, max(REWARDS))
     edges = with_capacity(no_edges(S, A), len(steps))
-    assert plan_for(edges, plan, goal)
+    closed = np.zeros(S, np.int8)
+    make_plan(edges, plan, closed, goal)
     for k, (s, a, r, n) in enumerate(steps):
+        new = find_edge(edges, s * A + a, n) < 0
         count_edge(edges, s * A + a, n, r)
-        assert update_plan(edges, plan, s, a, goal)
+        if not update_plan(edges, plan, closed, s, a, n, new, goal):
+            make_plan(edges, plan, closed, goal)
         assert_solves(plan, S, A, steps[: k + 1], goal)
 
 
@@ -123,13 +127,12 @@ def test_an_optimistic_agent_has_the_plan_of_its_evidence_after_every_step(data)
         st.lists(st.sampled_from([0.0, 500.0]), min_size=LEVELS, max_size=LEVELS)
     )
     agent.begin_episode(goal)
-    refresh(agent.tables.plan.optimism)
-    plan_for(agent.tables.edges, agent.tables.plan, goal)
     for k, step in enumerate(steps):
         agent.observe(*step)
         plan = agent.tables.plan
-        fresh = no_plan(S)._replace(optimism=plan.optimism)
-        assert plan_for(agent.tables.edges, fresh, goal)
+        agent.settle()
+        fresh = no_plan(S, plan.optimism)
+        make_plan(agent.tables.edges, fresh, agent.tables.terminated, goal)
         np.testing.assert_allclose(plan.p, fresh.p, atol=1e-8)
         np.testing.assert_allclose(plan.v, fresh.v, rtol=1e-7, atol=1e-9)
         assert plan.optimism.reward[0] == max(r for _, _, r, _ in steps[: k + 1])
@@ -153,7 +156,7 @@ def test_on_the_papers_maps_the_optimistic_plan_is_the_dense_one_for_every_goal(
     edges = edges_of(S, A, steps)
     plan = optimistic_plan(S, [0.1 / 2**j for j in range(LEVELS)], world.step_reward)
     for goal in range(S):
-        assert plan_for(edges, plan, goal)
+        make_plan(edges, plan, np.zeros(S, np.int8), goal)
         assert_solves(plan, S, A, steps, goal)
 
 
@@ -224,6 +227,7 @@ def test_optimism_about_a_trap_ends(name, reward):
     for _ in range(100):
         agent.observe(0, 0, reward, 1)
         agent.observe(1, 0, reward, 0)
+    agent.settle()
     if name == "mbrl":
         assert agent.tables.plan.p[:2].tolist() == [0.0, 0.0]
     agent.begin_episode(3, explore=False)

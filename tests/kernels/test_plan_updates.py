@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from counted_reference import counted
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import compiled_only, examples
 
+from counted_reference import counted
 from fwrl.agents import make_agent
 from fwrl.errors import PositiveCycleError
 from fwrl.kernels.graph.edges import count_edge, find_edge, no_edges, with_capacity
@@ -24,9 +24,7 @@ COSTS = [0.0, -1.0, -0.25, -2.5e-4, -3.0]
 def histories(draw, certain=False, rewards=COSTS):
     """(S, A, steps): outcomes vary, with wall bumps, traps, free steps and loops without cost."""
     S, A = draw(st.integers(2, 6)), draw(st.integers(1, 3))
-    step = st.tuples(
-        st.integers(0, S - 1), st.integers(0, A - 1), st.sampled_from(rewards), st.integers(0, S - 1)
-    )
+    step = st.tuples(st.integers(0, S - 1), st.integers(0, A - 1), st.sampled_from(rewards), st.integers(0, S - 1))
     steps = draw(st.lists(step, min_size=1, max_size=25))
     if certain:
         seen: dict[tuple[int, int], tuple[float, int]] = {}

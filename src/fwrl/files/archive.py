@@ -27,11 +27,11 @@ from fwrl.files.atomic import replaced
 from fwrl.files.upgrade import upgraded
 
 MAGIC = b"\x89fwrl\r\n\x1a"
-VERSION = 2
+VERSION = 3
 ALIGNMENT = 64
 LONGEST_HEADER = 64 * 2**20
 PREFIX = struct.Struct("<8sII32s")
-DTYPES = ("<f8", "<f4", "<i8", "<i4", "<u4", "|u1", "|b1")
+DTYPES = ("<f8", "<f4", "<i8", "<i4", "<u4", "|i1", "|u1", "|b1")
 
 
 class Archive:

@@ -1,7 +1,8 @@
 """Files of earlier versions of the format, read as if the current one had written them.
 
 Version 1 named the sections of agents after fields in the code. Since version 2 they have names of their own, and of a
-priority queue only the entries are saved. Planners are the same in both.
+priority queue only the entries are saved. Since version 3 agents that plan on counts keep which states terminated, and
+no plan, which follows from the counts; before, no state was known to terminate.
 """
 
 from __future__ import annotations
@@ -72,11 +73,26 @@ OPTIMISM_SINCE_VERSION_2 = {
 
 def upgraded(header: dict[str, Any], version: int) -> tuple[dict[str, Any], Converted]:
     """The header of a file of `version` with the current names, and the sections to compute from those of the file."""
-    if version > 1 or header["kind"] != "agent":
+    if version > 2 or header["kind"] != "agent":
         return header, {}
-    sections = [{**section, "name": _name_since_version_2(section["name"])} for section in header["sections"]]
-    queue = any(section["name"] == "queue.heap" for section in sections)
-    return {**header, "sections": sections}, QUEUE_SINCE_VERSION_2 if queue else {}
+    sections = header["sections"]
+    if version == 1:
+        sections = [{**section, "name": _name_since_version_2(section["name"])} for section in sections]
+    names = {section["name"] for section in sections}
+    converted: dict[str, Callable[[Sections], NDArray[Any]]] = {}
+    if "queue.heap" in names:
+        converted |= QUEUE_SINCE_VERSION_2
+    if "plan/arrival" in names:
+        converted |= TERMINATED_SINCE_VERSION_3
+    return {**header, "sections": sections, "details": _details_since_version_3(header["details"])}, converted
+
+
+def _details_since_version_3(details: dict[str, Any]) -> dict[str, Any]:
+    """Only tables of all pairs are dense; the expected backup has none."""
+    config = details.get("config", {})
+    if isinstance(config, dict) and config.get("backup") == "expected":
+        return {**details, "config": {**config, "storage": "auto"}}
+    return details
 
 
 def _name_since_version_2(name: str) -> str:
@@ -102,4 +118,10 @@ def _queue_priorities(section: Sections) -> NDArray[np.float64]:
     return priorities
 
 
+def _never_terminated(section: Sections) -> NDArray[np.int8]:
+    """(S,) no state."""
+    return np.zeros(len(section("edges/first-entering")), np.int8)
+
+
 QUEUE_SINCE_VERSION_2: Converted = {"queue/state": _queue_states, "queue/priority": _queue_priorities}
+TERMINATED_SINCE_VERSION_3: Converted = {"terminated": _never_terminated}
