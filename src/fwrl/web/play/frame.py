@@ -23,7 +23,7 @@ JUMPED = 0x8000
 LARGEST_WORLD = JUMPED - 1  # states that can be numbered beside that bit
 
 PLAYING, FINISHED = 1, 2
-ARRIVES, OPTIMAL, DONE = 1, 2, 4
+ARRIVES, DONE = 1, 2
 
 
 class FrameHeader(NamedTuple):
@@ -48,7 +48,6 @@ class SideView(NamedTuple):
     runner: Runner
     field: ValueField
     route: LikelyRoute
-    optimal: bool
 
 
 def encode(header: FrameHeader, views: list[SideView]) -> bytes:
@@ -57,13 +56,13 @@ def encode(header: FrameHeader, views: list[SideView]) -> bytes:
 
 
 def _encode_side(view: SideView) -> bytes:
-    runner, field, route, optimal = view
+    runner, field, route = view
     states, jumped = runner.trail()
     trail = np.where(jumped, states | JUMPED, states).astype("<u2")
     path = np.array(route.states, dtype="<u2")
     latest = runner.curve.latest
     inefficiency = latest.inefficiency if latest else None
-    flags = ARRIVES * route.arrives | OPTIMAL * optimal | DONE * runner.finished
+    flags = ARRIVES * route.arrives | DONE * runner.finished
     head = SIDE.pack(
         runner.state,
         len(trail),
