@@ -22,6 +22,8 @@ SIDE = struct.Struct("<HHHHIffB3x")
 JUMPED = 0x8000
 LARGEST_WORLD = JUMPED - 1  # states that can be numbered beside that bit
 
+LARGEST_COUNT = 2**32 - 1
+
 PLAYING, FINISHED = 1, 2
 ARRIVES, DONE = 1, 2
 
@@ -68,7 +70,7 @@ def _encode_side(view: SideView) -> bytes:
         len(trail),
         len(path),
         0,
-        runner.visits,
+        min(runner.total_steps, LARGEST_COUNT),
         latest.mean_reward if latest else np.nan,
         np.nan if inefficiency is None else inefficiency,
         flags,
