@@ -69,7 +69,7 @@ class Endless(RandomWalk):
 def test_ctrl_c_does_not_wait_for_what_is_being_made():
     with running("--port", "0", before=ENDLESS) as server, server.page() as page:
         page.receive("state")
-        page.send("agent", side=0, name="endless")
+        page.send("agent", side=0, name="endless", options={})
         page.receive("working")
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(timeout=TIMEOUT) == 130
