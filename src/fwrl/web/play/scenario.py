@@ -224,12 +224,11 @@ def _training(read: _Reader, world: World, goal: int | None) -> tuple[tuple[Leg,
     for entry in read.items("training", []):
         if not isinstance(entry, Mapping):
             raise FwrlError(f"expected each leg of training as a table, got {entry!r}")
-        leg = _Reader(entry, ("how", "goal", "start", "steps", "map", "side"))
+        leg = _Reader(entry, ("how", "goal", "start", "steps", "world", "map", "side"))
         where = leg.text("side", "both")
         if where not in (*SIDES, "both"):
             raise unknown_name("side", where, (*SIDES, "both"))
-        text = leg.text("map", "").strip("\n")
-        rows = drawable(drawn_world(text)).rows if text else grid.rows
+        rows = drawable(_world(leg)).rows if leg.has("map") or leg.has("world") else grid.rows
         if (len(rows), len(rows[0])) != grid.states.shape:
             raise FwrlError("expected the maps of training in the width and height of the world's map")
         leg_goal = leg.cell("goal", grid.states.shape)

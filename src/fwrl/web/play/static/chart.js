@@ -27,7 +27,8 @@ export class Chart {
     this.draw();
     const last = sides.map((segments) => segments.findLast((s) => s[this.field].length)?.[this.field].at(-1));
     const said = names.map((name, k) => `${name} ${last[k]?.toPrecision(4) ?? "none yet"}`);
-    this.canvas.setAttribute("aria-label", `${this.label}: ${said.join(", ")}`);
+    const episodes = this.pointsOf(this.longest ?? []).at(-1)?.episode;
+    this.canvas.setAttribute("aria-label", `${this.label}${episodes ? `, episodes 1 to ${episodes}` : ""}: ${said.join(", ")}`);
   }
 
   // The quartiles over other seeds, one band for each side.
