@@ -2,6 +2,8 @@
 
 import contextlib
 import io
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from fwrl.web.play.python_code import python_code
 from fwrl.web.play.roster import AgentChoice
 from fwrl.web.play.scenario import from_toml, scenario_of
 from fwrl.web.play.scenario_text import from_address, to_address, to_toml
+from fwrl.web.play.training import MEANINGS
 from fwrl.web.play.world_menu import drawn_world
 
 MAPS = ["....\n.>9.\n....", "....\n.#9.\n....", "...#\n.>9.\n...."]
@@ -209,3 +212,12 @@ def test_copied_as_python_it_repeats_the_run(moved):
     for line, runner in zip(printed.getvalue().splitlines(), match.runners, strict=True):
         rewards = [point.mean_reward for segment in runner.curve.segments for point in segment.points]
         np.testing.assert_allclose(eval(line[line.index("[") :]), rewards, rtol=1e-9)
+
+
+def test_the_lesson_in_the_documentation_can_be_read_and_every_kind_of_leg_is_documented():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "play.md").read_text(encoding="utf-8")
+    [text] = re.findall(r"<!-- lesson -->\n```toml\n(.*?)```", page, re.DOTALL)
+    scenario = from_toml(text)
+    assert scenario.card is not None
+    assert scenario.card.answers[scenario.card.answer] == "Only FWRL"
+    assert all(f'`"{how}"`' in page for how in MEANINGS)

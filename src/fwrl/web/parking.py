@@ -6,7 +6,7 @@ import secrets
 from time import monotonic
 from typing import Any, NamedTuple
 
-from fwrl.web.limits import Limits, Memory
+from fwrl.web.limits import LimitError, Limits, Memory
 
 
 class Parked(NamedTuple):
@@ -37,10 +37,11 @@ class Parking:
         """Keep the session of a closed page, of `size` bytes, by the key that the page knows."""
         self._drop(key)
         self._drop_old()
-        if self._limits.parked == 0:
+        try:
+            self._memory.claim(key, size)
+        except LimitError:  # open pages need the memory
             return
         self._parked[key] = Parked(session, size, monotonic())
-        self._memory.claim(key, size)
         self._memory.park(key, lambda: self._drop(key))
         while len(self._parked) > self._limits.parked:
             self._drop(next(iter(self._parked)))

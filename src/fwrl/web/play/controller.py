@@ -208,10 +208,10 @@ class PlayController:
             session.resume()
         match message:
             case messages.Undo():
-                if session.history.change is None:
-                    raise FwrlError("there is nothing to undo")
                 async with self._driver.lock:
-                    session.use(session.history.pop())
+                    if session.history.change is None:
+                        raise FwrlError("there is nothing to undo")
+                    await self._shared.work(session.use, session.history.pop())
             case messages.Forget(side):
                 await self._learned_change("forgetting", session.match.forget, side)
             case messages.ChooseAgent(side, name, options):

@@ -38,9 +38,9 @@ class Report:
 
     BUSY = 6  # times as long as computing took, until it is computed again
 
-    def __init__(self, gap: float, compute: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, gap: float, compute: Callable[[], Awaitable[None]], wake: Callable[[], None]) -> None:
         self.due = False
-        self._gap, self._compute = gap, compute
+        self._gap, self._compute, self._wake = gap, compute, wake
         self._at = -1.0
         self._task: asyncio.Task[None] | None = None
 
@@ -62,6 +62,7 @@ class Report:
             await self._compute()
         ended = perf_counter()
         self._at = ended + max(self._gap, self.BUSY * (ended - begun))
+        asyncio.get_running_loop().call_soon(self._wake)  # once the task is done: it may be due again
 
     def close(self) -> None:
         """Stop computing."""
@@ -83,8 +84,8 @@ class Driver:
         self._frame_at = self._curve_at = -1.0  # when the last ones were sent
         self.knowledge_shown = False
         self._judging: asyncio.Task[None] | None = None
-        self._verdicts = Report(0.25, self._send_verdicts)
-        self._knowledge = Report(0.7, self._send_knowledge)
+        self._verdicts = Report(0.25, self._send_verdicts, self._wake.set)
+        self._knowledge = Report(0.7, self._send_knowledge, self._wake.set)
         self._judged: tuple[EpisodeOptimum, list[Promise]] | None = None
 
     def use(self, session: Session) -> None:

@@ -12,6 +12,7 @@ from typing import ParamSpec, TypeVar
 
 from fwrl.web.limits import LimitError
 from fwrl.web.page import Connection
+from fwrl.web.play.history import History
 from fwrl.web.play.match import Match
 from fwrl.web.play.roster import AgentChoice, bytes_needed
 from fwrl.web.play.scenario import Scenario
@@ -29,7 +30,8 @@ class Workshop:
 
     def __init__(self, connection: Connection, shared: SharedState) -> None:
         self._connection, self._shared = connection, shared
-        self._held = 0  # bytes of the session in use
+        self._held = 0  # bytes of the session in use, without its history
+        self._history = History()
 
     async def build(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a function on the second thread; the page is told if it takes long."""
@@ -60,20 +62,30 @@ class Workshop:
         self._shared.memory.claim(self, max(self._held, await self._bytes_needed(world, agents)))
 
     async def hold(self, session: Session) -> None:
-        """Claim what the session in use needs; its history is dropped if there is no memory for it."""
-        match = session.match
+        """Claim what the session in use needs; its history is given up where the memory is needed."""
+        match, memory = session.match, self._shared.memory
         needed = await self._bytes_needed(match.world, match.choices)
-        kept = session.interrupted.match.table_bytes if session.interrupted else 0
+        self._held = needed + (session.interrupted.match.table_bytes if session.interrupted else 0)
+        memory.claim(self, self._held)
+        self._release_history()
+        self._history = session.history
         try:
-            self._shared.memory.claim(self, needed + kept + session.history.size)
+            memory.claim(self._history, self._history.size)
+            memory.park(self._history, self._drop_history)
         except LimitError:
-            session.history.clear()
-            self._shared.memory.claim(self, needed)
-        self._held = needed + kept + session.history.size
+            self._drop_history()
+
+    def _drop_history(self) -> None:
+        self._history.clear()
+        self._release_history()
+
+    def _release_history(self) -> None:
+        self._shared.memory.release(self._history)
 
     def close(self) -> None:
         """Free the memory that the page held."""
         self._shared.memory.release(self)
+        self._release_history()
 
     async def _bytes_needed(self, world: World, agents: Iterable[AgentChoice]) -> int:
         return await self.build(bytes_needed, world, agents, self._shared.limits.page_bytes)
