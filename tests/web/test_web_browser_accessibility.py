@@ -36,9 +36,7 @@ def axe():
 
 def problems(page, axe):
     page.evaluate(axe)
-    found = page.evaluate(
-        "(tags) => axe.run(document, { runOnly: { type: 'tag', values: tags } })", RULES
-    )
+    found = page.evaluate("(tags) => axe.run(document, { runOnly: { type: 'tag', values: tags } })", RULES)
     return [(found["id"], [node["html"][:120] for node in found["nodes"]]) for found in found["violations"]]
 
 

@@ -31,7 +31,7 @@ def opened(visits):
 
 def test_one_update_is_watched_triangle_by_triangle(opened):
     page = opened(1440, 900)
-    for step in range(1, 9):
+    for step in range(1, 7):  # the sixth goes on from the fifth
         page.click("#step")
         holds(page, f"document.querySelectorAll('.taken')[0].textContent === '{step}'")
     holds(page, "!document.getElementById('triangle-improvement').disabled")

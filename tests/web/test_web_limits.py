@@ -11,7 +11,9 @@ from websockets.exceptions import ConnectionClosed
 def test_a_large_world_that_fits_is_taken_and_one_too_large_for_its_agents_refused():
     with running("--port", "0") as server, server.page() as page:
         page.receive("state")
-        page.send("map", text="\n".join(["." * 100] * 100), keep=True, edit=1)  # where FWRL keeps columns of the goals in use
+        page.send(
+            "map", text="\n".join(["." * 100] * 100), keep=True, edit=1
+        )  # where FWRL keeps columns of the goals in use
         while len(page.receive("world")["rows"]) != 100:
             pass
         page.send("agent", side=1, name="dg", options={})  # which keeps all pairs, 3,052 MiB

@@ -42,7 +42,10 @@ def change_often(server, seconds, number, failures):
     rng = random.Random(number)
     changes: list[Callable[[], tuple[str, dict[str, Any]]]] = [
         lambda: ("world", {"name": rng.choice(["four-rooms", "h-maze", "windy-four-rooms", "four-rooms-32"])}),
-        lambda: ("agent", {"side": rng.randrange(2), "name": rng.choice(["fwrl", "qlcat", "ql", "random"]), "options": {}}),
+        lambda: (
+            "agent",
+            {"side": rng.randrange(2), "name": rng.choice(["fwrl", "qlcat", "ql", "random"]), "options": {}},
+        ),
         lambda: ("tour", {"step": rng.randrange(-1, 5)}),
         lambda: (
             "map",

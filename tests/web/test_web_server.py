@@ -54,16 +54,16 @@ def test_the_last_episodes_before_a_pause_are_in_the_curves(server):
         while int.from_bytes(page.frame()[20:24], "little") < 1:  # until an episode has ended
             pass
         page.send("pause")
-        episode = -1
+        episode, playing = -1, True
         curve: dict[str, Any] = {"sides": [[{"episodes": []}]]}
-        while page.receive("state")["playing"]:
-            pass
-        while episode < 1 or sum(curve["sides"][0][0]["episodes"]) != episode:
+        while playing or episode < 1 or sum(curve["sides"][0][0]["episodes"]) != episode:
             message = page.next()
             if isinstance(message, bytes):
                 episode = int.from_bytes(message[20:24], "little")
             elif message["type"] == "curve":
                 curve = message
+            elif message["type"] == "state":
+                playing = message["playing"]
 
 
 def test_a_goal_clicked_and_a_cell_inspected(server):

@@ -12,7 +12,6 @@ from fwrl.web.play.runner import EpisodeSettings
 from fwrl.web.play.value_field import Reading, value_field
 from fwrl.worlds import load_world
 
-
 UNKNOWN = Reading(10.0, initial=-np.inf)
 
 

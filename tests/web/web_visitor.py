@@ -69,15 +69,19 @@ def taken(page):
 def pixels(page, colours, side=0, selector=".stage canvas"):
     """How many pixels of a canvas have one of these colours."""
     wanted = [[int(colour[k : k + 2], 16) for k in (1, 3, 5)] for colour in colours]
-    return page.locator(selector).nth(side).evaluate(
-        """(canvas, wanted) => {
+    return (
+        page.locator(selector)
+        .nth(side)
+        .evaluate(
+            """(canvas, wanted) => {
             const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
             let found = 0;
             for (let k = 0; k < data.length; k += 4)
                 if (wanted.some((c) => c.every((v, i) => Math.abs(v - data[k + i]) <= 3))) found += 1;
             return found;
         }""",
-        wanted,
+            wanted,
+        )
     )
 
 

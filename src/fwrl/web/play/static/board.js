@@ -75,7 +75,7 @@ export class Board {
     context.drawImage(this.terrain.marks, 0, 0);
     if (this.side >= SMALLEST_WITH_ARROWS) this.drawArrows(view);
     this.drawTrail(view);
-    if (view.arrives && !this.update) this.drawRoute(view.route);
+    if (view.route.length > 1 && !this.update) this.drawRoute(view.route, view.arrives);
     if (this.inspected && !this.update) this.drawStretches(this.inspected);
     this.drawStart(frame.start);
     this.drawAgent(view.state);
@@ -148,8 +148,10 @@ export class Board {
     context.globalAlpha = 1;
   }
 
-  drawRoute(route) {
-    this.line(Array.from(route), this.colours.accent, []);
+  // Solid if it arrives; dashed if its likeliest steps end in a loop.
+  drawRoute(route, arrives) {
+    const dash = Math.max(3, this.mark / 6);
+    this.line(Array.from(route), this.colours.accent, arrives ? [] : [dash, dash]);
   }
 
   drawStretches({ stretches }) {

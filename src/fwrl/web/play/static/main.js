@@ -156,7 +156,8 @@ function showKnowledge({ world: version, most, sides }) {
 }
 
 find("knowledge").addEventListener("change", ({ target }) => {
-  document.body.classList.toggle("knowing", target.checked);
+  const ends = document.querySelectorAll(".scale-values span");
+  ["far", "at the goal"].forEach((usual, k) => (ends[k].textContent = target.checked ? ["reaches few", "reaches all"][k] : usual));
   send("knowledge", { shown: target.checked });
   if (target.checked) return;
   for (const board of boards) board.knowledge = null;
