@@ -11,10 +11,10 @@ PICTURES = os.environ.get("FWRL_PLAY_PICTURES")  # a folder to leave screenshots
 
 def place(page, x, y, side=0):
     """The middle of a cell, on the screen."""
+    rows = rows_of(page)
     canvas = page.locator(".stage canvas").nth(side)
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
-    rows = rows_of(page)
     return box["x"] + (x + 0.5) * box["width"] / len(rows[0]), box["y"] + (y + 0.5) * box["height"] / len(rows)
 
 

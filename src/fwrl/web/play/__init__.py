@@ -4,7 +4,8 @@ From the bottom up: `board_world` numbers every cell, `likely_route` follows a g
 outcomes, `value_field` is what an agent knows about one goal and `knowledge` what it knows about all, `experience` is
 what it has observed, `training` what it has done, `stitches` which trip first made each step, `update` what one step
 changed, and `curve` how episodes went. `roster` lists the agents, `world_menu` the worlds. A `runner` is one agent in
-the loop of the paper's protocol, a `match` is a world with two runners, `judge` compares them with the oracle. A
+the loop of the paper's protocol, a `match` is a world with two runners, `inspection` is what they know about one cell,
+and `judge` compares them with the oracle. A
 `scenario` is what a page shows, in a few lines (`scenario_text`, `python_code`); with a card it is one of the
 `lessons`. A `session` is a match that plays at some speed, with its `history`. `frame` encodes what moves, `opening`
 is what a page is sent first, `messages` what it may send, `tour` the guided tour. The `workshop` makes matches, the

@@ -18,6 +18,7 @@ from fwrl.web.parking import new_key
 from fwrl.web.play import messages
 from fwrl.web.play.board_world import board_world, drawable
 from fwrl.web.play.driver import Driver
+from fwrl.web.play.inspection import inspection
 from fwrl.web.play.lessons import Lesson, find_lesson
 from fwrl.web.play.messages import FASTEST
 from fwrl.web.play.opening import hello_message, world_message
@@ -120,7 +121,7 @@ class PlayController:
         async with self._driver.lock:
             match message:
                 case messages.Inspect(cell):
-                    await answer({"type": "inspect", **await work(session.match.inspection, cell)})
+                    await answer({"type": "inspect", **await work(inspection, session.match, cell)})
                 case messages.ShowTriangle(move):
                     await answer(session.triangle_message(move))
                 case messages.Share():

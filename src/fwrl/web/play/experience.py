@@ -42,9 +42,9 @@ class Experience:
         self._n_actions = n_actions
         self.steps: dict[Observed, None] = {}
         self.entered = np.zeros(n_states, dtype=np.bool_)
-        # The last outcome of each (s, a), by which most repetitions are recognised.
-        self._next_state = np.full(n_states * n_actions, -1)
-        self._reward = np.zeros(n_states * n_actions)
+        # The last two outcomes of each (s, a), by which almost all repetitions are recognised: wind adds one to the calm.
+        self._next_state = np.full((2, n_states * n_actions), -1)
+        self._reward = np.zeros((2, n_states * n_actions))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Experience:
         twin = copy.copy(self)
@@ -57,15 +57,21 @@ class Experience:
     def record(self, state: Ints, action: Ints, reward: Floats, next_state: Ints) -> None:
         """Record observed steps in order."""
         pair = state * self._n_actions + action
-        new = np.flatnonzero((self._next_state[pair] != next_state) | (self._reward[pair] != reward))
-        if not len(new):
+        known = (self._next_state[0][pair] == next_state) & (self._reward[0][pair] == reward)
+        if known.all():
             return
-        # Several observations of one step in one call are the same row.
-        rows = np.unique(np.stack([pair[new], next_state[new], reward[new]]), axis=1, return_index=True)[1]
-        for k in new[np.sort(rows)].tolist():
-            self.steps[Observed(int(state[k]), int(action[k]), float(reward[k]), int(next_state[k]))] = None
-        self._next_state[pair[new]], self._reward[pair[new]] = next_state[new], reward[new]
-        self.entered[next_state[new]] |= state[new] != next_state[new]
+        known |= (self._next_state[1][pair] == next_state) & (self._reward[1][pair] == reward)
+        for k in np.flatnonzero(~known).tolist():
+            step = Observed(int(state[k]), int(action[k]), float(reward[k]), int(next_state[k]))
+            if step not in self.steps:
+                self.steps[step] = None
+                self.entered[step.next_state] |= step.state != step.next_state
+            self._remember(int(pair[k]), step)
+
+    def _remember(self, pair: int, step: Observed) -> None:
+        for recent, value in ((self._next_state, step.next_state), (self._reward, step.reward)):
+            recent[1, pair] = recent[0, pair]
+            recent[0, pair] = value
 
     def impossible(self, world: World) -> list[Observed]:
         """The observed steps that `world` does not have."""

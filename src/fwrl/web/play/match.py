@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -256,47 +255,6 @@ class Match:
             known,
             bool(runner.experience.entered[g]),
         )
-
-    def inspection(self, cell: int) -> dict[str, Any]:
-        """What both agents know about a cell, as JSON: value of each action, best route, and its stretches."""
-        message: dict[str, Any] = {"cell": cell, "goal": self.goal, "wall": self.is_wall(cell)}
-        if message["wall"]:
-            return message
-        best = None if self.optimum is None else self.optimum.best.action_value[cell]
-        return {
-            **message,
-            "actions": list(self.world.action_names),
-            "optimal": None if best is None else finite(best),
-            "sides": [self._inspection(side, field, cell) for side, field in enumerate(self.value_fields())],
-        }
-
-    def _inspection(self, side: int, field: ValueField, state: int) -> dict[str, Any]:
-        runner = self.runners[side]
-        route = self.route(field, state)
-        values = runner.agent.action_values(state, self.goal)
-        known = state == self.goal or field.action[state] >= 0
-        path = self.readings[side].path_rewards(runner.agent, values) if known else np.full(len(values), -np.inf)
-        return {
-            "kind": runner.agent.value_kind,
-            "values": finite(values),
-            "path": finite(path),
-            "arrives": route.arrives,
-            "route": route.states,
-            "stretches": [
-                {
-                    "trip": stretch.number,
-                    "from": None if stretch.trip is None else self.world.label(stretch.trip.start),
-                    "to": None if stretch.trip is None else self.world.label(stretch.trip.goal),
-                    "states": stretch.states,
-                }
-                for stretch in runner.stitches.stretches(route)
-            ],
-        }
-
-
-def finite(values: NDArray[np.float64]) -> list[float | None]:
-    """Numbers as JSON, None for those that are not finite."""
-    return [float(value) if np.isfinite(value) else None for value in values]
 
 
 def allowed_goal(task: Task, cell: int | None) -> int:
