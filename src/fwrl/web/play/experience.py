@@ -42,7 +42,7 @@ class Experience:
         self._n_actions = n_actions
         self.steps: dict[Observed, None] = {}
         self.entered = np.zeros(n_states, dtype=np.bool_)
-        # The last two outcomes of each (s, a), by which almost all repetitions are recognised: wind adds one to the calm.
+        # The last two outcomes of each (s, a), by which repetitions are recognised; wind adds one to the calm.
         self._next_state = np.full((2, n_states * n_actions), -1)
         self._reward = np.zeros((2, n_states * n_actions))
 
