@@ -83,6 +83,28 @@ def test_a_goal_clicked_and_a_cell_inspected(server):
         assert fwrl["stretches"][0]["states"][0] == 12
 
 
+def test_a_page_that_comes_back_goes_on_and_nobody_else_can(server):
+    with server.page() as page:
+        key = page.receive("hello")["session"]
+        page.receive("state")
+        page.send("step")
+        page.receive("update")
+        assert page.receive("state")["address"].endswith("training=begin:9,9:1")
+    with server.page(session="a guess") as stranger:
+        assert "training" not in stranger.receive("state")["address"]
+    with server.page(session=key) as again:
+        assert again.receive("state")["address"].endswith("training=begin:9,9:1")
+    with server.page(session=key) as third:  # the key is used up
+        assert "training" not in third.receive("state")["address"]
+
+
+def test_nothing_is_done_before_the_first_message(server):
+    with server.page(begin=False) as page:
+        page.receive("hello")
+        page.send("step")
+        assert "'begin' first" in page.receive("error")["message"]
+
+
 def test_a_busy_page_does_not_starve_another(server):
     with server.page() as busy, server.page() as calm:
         busy.send("world", name="four-rooms-60")
