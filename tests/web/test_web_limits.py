@@ -71,7 +71,7 @@ def test_pages_beyond_the_limit_are_refused_until_another_is_closed():
         with server.page() as first, server.page() as second:
             first.receive("hello")
             second.receive("hello")
-            with server.page() as third:
+            with server.page(begin=False) as third:
                 assert "at most 2 open pages" in third.receive("error")["message"]
                 with pytest.raises(ConnectionClosed):
                     third.receive("hello")
