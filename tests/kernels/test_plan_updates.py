@@ -46,10 +46,10 @@ def test_the_plan_equals_the_oracle_of_the_counted_model_after_every_step(histor
     agent = make_agent("mbrl", S, A)
     agent.begin_episode(goal)
     terminated: list[int] = []
-    for n, step in enumerate(steps):
+    for n, (s, a, r, following) in enumerate(steps):
         ends = data.draw(st.integers(0, 9)) == 0
-        agent.observe(*step, terminated=ends)
-        terminated += [step[3]] * ends
+        agent.observe(s, a, r, following, terminated=ends)
+        terminated += [following] * ends
         truth = optimum(counted(S, A, steps[: n + 1], goal, terminated), goal)
         np.testing.assert_allclose(agent.arrivals(goal), truth.arrival, atol=1e-9)
         np.testing.assert_allclose(agent.values(goal), truth.value, rtol=1e-8, atol=1e-9)

@@ -34,7 +34,7 @@ def test_the_model_has_every_counted_outcome_with_its_count_and_mean_reward(step
     }
     assert set(listed) == set(seen)
     for key, rewards in seen.items():
-        np.testing.assert_allclose(listed[key], (len(rewards), np.mean(rewards)))
+        np.testing.assert_allclose(listed[key], (float(len(rewards)), float(np.mean(rewards))))
     assert pairs.tolist() == sorted({pair for pair, _ in seen})
 
 

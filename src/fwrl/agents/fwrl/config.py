@@ -61,6 +61,11 @@ class FwrlConfig(Config):
                 "expected backup='best' and explorer='epsilon-greedy' with relaxation='paper', got "
                 f"{self.backup!r} and {self.explorer!r}"
             )
+        if self.storage == "columns" and (self.backup, self.explorer) == ("best", "optimistic"):
+            raise OptionError(
+                "expected storage='dense' with backup='best' and explorer='optimistic', got 'columns'; for large "
+                "worlds use backup='expected'"
+            )
         if self.storage == "dense" and self.backup == "expected":
             raise OptionError(
                 "expected storage='columns' or 'auto' with backup='expected', got 'dense'; it plans for the goal in use"
@@ -77,5 +82,6 @@ class FwrlConfig(Config):
         """The storage with "auto" resolved: dense for few states, where a table of all pairs is of use."""
         if self.storage != "auto":
             return self.storage
-        dense = self.backup == "best" and (self.relaxation == "paper" or n_states <= LARGEST_DENSE)
+        plain = (self.relaxation, self.explorer) == ("exact", "epsilon-greedy")
+        dense = self.backup == "best" and (not plain or n_states <= LARGEST_DENSE)
         return "dense" if dense else "columns"
