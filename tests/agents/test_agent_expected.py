@@ -10,7 +10,7 @@ from oracle_reference import brute_force
 
 import fwrl
 from counted_reference import counted
-from fwrl.errors import OptionError
+from fwrl.errors import OptionError, PositiveCycleError
 from fwrl.experiment.audit import greedy_policy
 from fwrl.oracle import evaluate, optimum
 
@@ -140,3 +140,79 @@ def test_a_cost_of_giving_up_is_positive_and_goes_with_the_expected_backup():
 def test_an_unknown_explorer_is_refused_with_the_choices(name):
     with pytest.raises(OptionError, match=r"explorer to be one of .*'optimistic'.*, got 'bold'"):
         fwrl.make_agent(name, 3, 2, explorer="bold")
+
+
+@pytest.mark.parametrize("online", [False, True])
+@pytest.mark.parametrize("n", [30, 300, 1000])
+def test_a_fair_random_walk_takes_n_times_n_plus_one_steps_and_arrives(n, online):
+    """States 0 to n in a row, each seen to step once left and once right; at 0 left stays."""
+    agent = fwrl.make_agent("fwrl", n + 1, 1, backup="expected")
+    if online:
+        agent.begin_episode(n)
+    states = np.repeat(np.arange(n), 2)
+    following = np.maximum(states + np.tile([-1, 1], n), 0)
+    agent.observe_many(states, np.zeros(2 * n, int), np.full(2 * n, -1.0), following)
+    assert agent.value(0, n) == pytest.approx(-n * (n + 1), rel=1e-9)
+    assert agent.arrival(0, n) == 1.0
+
+
+def corridor(detour):
+    """State 0: action 0 was seen 9,999 times to reach the goal 1 and once to reach 2, where the log ends; action 1 is
+    a detour over `detour` states, seen once.
+    """
+    way = [0, *range(3, 3 + detour), 1]
+    steps = [(0, 0, 1)] * 9999 + [(0, 0, 2)] + [(s, 1, n) for s, n in pairwise(way)]
+    states, actions, following = (np.array(column) for column in zip(*steps, strict=True))
+    return 3 + detour, states, actions, np.full(len(steps), -1.0), following
+
+
+def test_where_experience_merely_ends_is_no_trap_and_where_it_terminated_is_one():
+    S, *transitions = corridor(500)
+    agent = fwrl.make_agent("fwrl", S, 2, backup="expected")
+    agent.observe_many(*transitions)
+    assert (agent.value(0, 1), agent.arrival(0, 1), agent.greedy(0, 1)) == (-1.0, 1.0, 0)
+    agent.observe(0, 0, -1.0, 2, terminated=True)
+    assert (agent.value(0, 1), agent.arrival(0, 1), agent.greedy(0, 1)) == (-501.0, 1.0, 1)
+
+
+def test_with_a_cost_of_giving_up_a_small_risk_is_taken():
+    S, *transitions = corridor(500)
+    agent = fwrl.make_agent("fwrl", S, 2, backup="expected", give_up=100.0)
+    agent.observe_many(*transitions, transitions[3] == 2)
+    assert agent.greedy(0, 1) == 0
+    assert agent.value(0, 1) == pytest.approx(-1.0 - 100.0 / 10_000)
+    assert agent.arrival(0, 1) == pytest.approx(0.9999)
+    assert agent.value(3, 1) == -100.0  # the detour costs more than to give up
+
+
+@pytest.mark.parametrize("give_up", [None, 50.0])
+def test_terminated_states_and_the_plan_survive_a_file(give_up, tmp_path):
+    S, *transitions = corridor(5)
+    agent = fwrl.make_agent("fwrl", S, 2, backup="expected", give_up=give_up)
+    agent.observe_many(*transitions, transitions[3] == 2)
+    agent.begin_episode(1)
+    agent.save(tmp_path / "a.fwrl")
+    loaded = fwrl.load(tmp_path / "a.fwrl")
+    assert isinstance(loaded, fwrl.Agent)
+    np.testing.assert_array_equal(loaded.values(1), agent.values(1))
+    np.testing.assert_array_equal(loaded.arrivals(1), agent.arrivals(1))
+
+
+def test_a_positive_cycle_is_refused_with_its_states_and_actions():
+    agent = fwrl.make_agent("fwrl", 4, 2, backup="expected")
+    agent.observe_many([0, 1, 2], [1, 0, 1], [2.0, -1.0, -1.0], [1, 0, 3])
+    agent.observe(0, 0, -1.0, 2)
+    with pytest.raises(PositiveCycleError, match="action 1 at state 0, action 0 at state 1"):
+        agent.begin_episode(3)
+
+
+def test_a_step_that_closes_a_positive_cycle_is_taken_back():
+    agent = fwrl.make_agent("fwrl", 3, 2, backup="expected")
+    agent.observe_many([0, 1], [0, 0], [-1.0, -1.0], [1, 2])
+    agent.begin_episode(2)
+    with pytest.raises(PositiveCycleError, match="state 1 by action 1 to 0 for 5"):
+        agent.observe(1, 1, 5.0, 0)
+    assert agent.values(2).tolist() == [-2.0, -1.0, 0.0]
+    with pytest.raises(PositiveCycleError, match=r"transition 1: .*the 1 before it were learned"):
+        agent.observe_many([0, 1, 0], [1, 1, 1], [-3.0, 5.0, -1.0], [2, 0, 2])
+    assert agent.values(2).tolist() == [-2.0, -1.0, 0.0]

@@ -77,7 +77,8 @@ def learn(
         success = bool(terminated) and bool(info.get("is_success", next_state == goal))
         path_reward = info.get("path_reward", reward - goal_reward if success else reward)
         try:
-            agent.observe(state, action, float(path_reward), next_state)
+            # A goal ends an episode without being an end for other goals.
+            agent.observe(state, action, float(path_reward), next_state, terminated=bool(terminated) and not success)
         except PositiveCycleError as error:
             raise PositiveCycleError(
                 f"{str(error).partition(';')[0]}; if the environment pays for reaching the goal, pass the amount "
