@@ -176,9 +176,9 @@ def test_where_experience_merely_ends_is_no_trap_and_where_it_terminated_is_one(
 
 
 def test_with_a_cost_of_giving_up_a_small_risk_is_taken():
-    S, *transitions = corridor(500)
+    S, states, actions, rewards, following = corridor(500)
     agent = fwrl.make_agent("fwrl", S, 2, backup="expected", give_up=100.0)
-    agent.observe_many(*transitions, transitions[3] == 2)
+    agent.observe_many(states, actions, rewards, following, following == 2)
     assert agent.greedy(0, 1) == 0
     assert agent.value(0, 1) == pytest.approx(-1.0 - 100.0 / 10_000)
     assert agent.arrival(0, 1) == pytest.approx(0.9999)
@@ -187,9 +187,9 @@ def test_with_a_cost_of_giving_up_a_small_risk_is_taken():
 
 @pytest.mark.parametrize("give_up", [None, 50.0])
 def test_terminated_states_and_the_plan_survive_a_file(give_up, tmp_path):
-    S, *transitions = corridor(5)
+    S, states, actions, rewards, following = corridor(5)
     agent = fwrl.make_agent("fwrl", S, 2, backup="expected", give_up=give_up)
-    agent.observe_many(*transitions, transitions[3] == 2)
+    agent.observe_many(states, actions, rewards, following, following == 2)
     agent.begin_episode(1)
     agent.save(tmp_path / "a.fwrl")
     loaded = fwrl.load(tmp_path / "a.fwrl")
