@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fwrl.agents.agent import Agent
     from fwrl.agents.registry import make_agent, register_agent
     from fwrl.cells.fitting import fit_navigator
+    from fwrl.cells.making import make_navigator
     from fwrl.cells.navigator import Navigator
     from fwrl.errors import (
         FileError,
@@ -46,6 +47,7 @@ _NAMES = {
     "fwrl.agents.agent": ("Agent",),
     "fwrl.agents.registry": ("make_agent", "register_agent"),
     "fwrl.cells.fitting": ("fit_navigator",),
+    "fwrl.cells.making": ("make_navigator",),
     "fwrl.cells.navigator": ("Navigator",),
     "fwrl.errors": (
         "FileError",
@@ -87,6 +89,7 @@ __all__ = [
     "load",
     "load_world",
     "make_agent",
+    "make_navigator",
     "register_agent",
     "register_world",
     "rollout",

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fwrl.cells.windows import displacement_quantile, windows_of
+from fwrl.cells.windows import displacement_quantile, velocities_of, windows_of
 
 LENGTHS = st.lists(st.integers(1, 9), min_size=1, max_size=5)
 
@@ -55,3 +55,13 @@ def test_the_quantile_is_that_of_windows_inside_episodes(lengths, k, seed, quant
     ]
     squared = np.quantile(np.square(distances), quantile) if distances else 0.0
     np.testing.assert_allclose(displacement_quantile(points, first, k, quantile), np.sqrt(squared))
+
+
+@given(LENGTHS, st.integers(1, 4), st.integers(0, 1000))
+def test_velocities_are_the_steps_before_windows(lengths, k, seed):
+    points, first = rows(lengths, seed)
+    windows = windows_of(points, first, k, 1.0)
+    for start, velocity in zip(windows.start, velocities_of(points, windows, first, 1.0), strict=True):
+        step = points[start] - points[start - 1] if start not in first else np.zeros(2)
+        expected = step if np.linalg.norm(step) <= 1.0 else np.zeros(2)
+        assert velocity.tolist() == expected.tolist()

@@ -23,7 +23,7 @@ from fwrl.cells.fitted import FittedCells, fit_cells
 from fwrl.cells.motion import LinearMotion
 from fwrl.cells.navigator import Navigator, Settings
 from fwrl.cells.transitions import PRIOR, WAY_BACK, Transitions, count
-from fwrl.cells.windows import Windows, displacement_quantile, windows_of
+from fwrl.cells.windows import Windows, displacement_quantile, velocities_of, windows_of
 from fwrl.errors import FwrlError, OptionError
 
 Floats = NDArray[np.float64]
@@ -149,7 +149,8 @@ def counted(
         label = labels.of(episodes.actions[windows.start])
         regular = np.zeros(len(label), np.bool_)
     else:
-        intended = mean_actions(episodes.actions, windows) @ motion.forward
+        velocities = velocities_of(episodes.points, windows, episodes.first, width)
+        intended = motion.predict(mean_actions(episodes.actions, windows), velocities)
         label = labels.of(intended, width)
         residual = episodes.points[windows.stop] - episodes.points[windows.start] - intended
         regular = (np.square(residual).sum(axis=1) < (REGULAR * width) ** 2) & ~windows.jump
@@ -188,10 +189,25 @@ def _measured(episodes: Episodes, k: int, width: float | None) -> tuple[Windows,
     windows = windows_of(episodes.points, episodes.first, k, size)
     if len(windows.start) == 0:
         raise FwrlError(f"no episode has more than {k} steps; choose a shorter window")
-    smooth = Windows(*[column[~windows.jump] for column in windows])
-    moved = episodes.points[smooth.stop] - episodes.points[smooth.start]
-    motion = LinearMotion.of(mean_actions(episodes.actions, smooth), moved)
+    motion = motion_of(episodes, windows, size)
     return windows, size, motion.within(episodes.actions.min(axis=0), episodes.actions.max(axis=0))
+
+
+def motion_of(episodes: Episodes, windows: Windows, width: float) -> LinearMotion:
+    """The motion model of the windows without a jump.
+
+    Args:
+        episodes: With scaled points.
+        windows: Over their rows.
+        width: Of the cells; a longer step is a jump.
+
+    Returns:
+        The model.
+    """
+    smooth = Windows(*[column[~windows.jump] for column in windows]) if windows.jump.any() else windows
+    moved = episodes.points[smooth.stop] - episodes.points[smooth.start]
+    velocities = velocities_of(episodes.points, smooth, episodes.first, width)
+    return LinearMotion.of(mean_actions(episodes.actions, smooth), velocities, moved)
 
 
 def _fitted(episodes: Episodes, windows: Windows, width: float) -> tuple[FittedCells, Ints]:

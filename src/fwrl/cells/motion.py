@@ -1,14 +1,17 @@
 """A linear model of motion: what an action does to the coordinates, in open space.
 
-    x(t + k) - x(t) = B a,      a: the mean action of the window
+    x(t + k) - x(t) = B a + C v,      a: the mean action of the window,   v = x(t) - x(t - 1)
 
-B is the least-squares solution over windows, kept as the sums it follows from: sum of a a', of a x', of |x|^2. Adding
-windows to the sums is exact, so a model that is updated equals one that is fitted to everything at once. The inverse
-model is the pseudo-inverse of B: the least action for a wanted displacement, clipped to the range of actions seen.
+C v is what momentum does; it is 0 for bodies that stop when they are not pushed. B and C are the least-squares solution
+over windows, kept as the sums it follows from: of z z', of z x' and of |x|^2, where z is (a, v). Adding windows to the
+sums is exact, so a model that is updated equals one that is fitted to everything at once. The inverse model is the
+pseudo-inverse of B: the least action for a wanted displacement, after momentum has done its part, clipped to the range of
+actions.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +25,8 @@ class LinearMotion:
     """Sums over windows; m actions, d coordinates.
 
     Attributes:
-        gram: (m, m) sum of a a'.
-        cross: (m, d) sum of a x', where x is the displacement.
+        gram: (m + d, m + d) sum of z z'.
+        cross: (m + d, d) sum of z x', where x is the displacement.
         squares: Sum of |x|^2.
         low: (m,) smallest action seen.
         high: (m,) largest action seen.
@@ -36,21 +39,23 @@ class LinearMotion:
     high: Floats
 
     @classmethod
-    def of(cls, actions: ArrayLike, displacements: ArrayLike) -> LinearMotion:
+    def of(cls, actions: ArrayLike, velocities: ArrayLike, displacements: ArrayLike) -> LinearMotion:
         """The model of windows.
 
         Args:
             actions: (n, m) mean actions.
+            velocities: (n, d) the steps before the windows.
             displacements: (n, d).
 
         Returns:
             The model.
         """
         a, x = np.asarray(actions, np.float64), np.asarray(displacements, np.float64)
+        z = np.concatenate([a, np.asarray(velocities, np.float64)], axis=1)
         empty = len(a) == 0
         return cls(
-            a.T @ a,
-            a.T @ x,
+            z.T @ z,
+            z.T @ x,
             float(np.square(x).sum()),
             np.full(a.shape[1], np.inf) if empty else a.min(axis=0),
             np.full(a.shape[1], -np.inf) if empty else a.max(axis=0),
@@ -75,18 +80,32 @@ class LinearMotion:
     @property
     def forward(self) -> Floats:
         """(m, d) displacement per unit of each action: B transposed."""
-        return np.linalg.pinv(self.gram) @ self.cross
+        return self._solution[: len(self.low)]
+
+    @property
+    def momentum(self) -> Floats:
+        """(d, d) displacement per unit of each velocity: C transposed."""
+        return self._solution[len(self.low) :]
 
     @property
     def inverse(self) -> Floats:
         """(d, m) action per unit of each displacement."""
         return np.linalg.pinv(self.forward)
 
+    def predict(self, actions: Floats, velocities: Floats) -> Floats:
+        """(n, d) displacements in open space, of (n, m) mean actions and (n, d) velocities."""
+        displacements: Floats = actions @ self.forward + velocities @ self.momentum
+        return displacements
+
     @property
     def explained(self) -> float:
         """Share of the squared displacement that the model explains: 1 less residual sum over total sum of squares."""
         if self.squares <= 0.0:
             return 0.0
-        forward = self.forward
-        residual = self.squares - 2.0 * np.sum(forward * self.cross) + np.sum(forward * (self.gram @ forward))
+        solution = self._solution
+        residual = self.squares - 2.0 * np.sum(solution * self.cross) + np.sum(solution * (self.gram @ solution))
         return float(np.clip(1.0 - residual / self.squares, 0.0, 1.0))
+
+    @functools.cached_property
+    def _solution(self) -> Floats:
+        return np.linalg.pinv(self.gram) @ self.cross

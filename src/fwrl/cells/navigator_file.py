@@ -102,8 +102,9 @@ def _typed(archive: Archive, name: str, dtype: type[np.generic], dimensions: int
 
 def _check(arrays: dict[str, NDArray[Any]], counts: Transitions, S: int, L: int) -> None:
     """Refuse indices out of range, which compiled code would follow, and shapes that do not fit."""
-    m, d = arrays[CROSS].shape
-    shapes = {CENTRES: (S, d), SCALE: (d,), GRAM: (m, m), LOW: (m,), HIGH: (m,)}
+    z, d = arrays[CROSS].shape
+    m = z - d
+    shapes = {CENTRES: (S, d), SCALE: (d,), GRAM: (z, z), LOW: (m,), HIGH: (m,)}
     _expect(all(arrays[name].shape == shape for name, shape in shapes.items()), "shapes that fit together")
     _expect(all(np.isfinite(arrays[name]).all() for name in shapes), "finite numbers")
     _expect((arrays[SCALE] > 0.0).all(), "positive scales")

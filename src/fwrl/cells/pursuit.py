@@ -43,6 +43,9 @@ class Pursuit:
     def __init__(self, cells: FittedCells, motion: LinearMotion, k: int, plan: Plan, goal: Floats) -> None:
         self._cells, self._plan, self._goal, self._k = cells, plan, goal, k
         self._inverse, self._low, self._high = motion.inverse, motion.low, motion.high
+        self._momentum = motion.momentum
+        self._last: Floats | None = None
+        self._coasting = np.zeros(len(goal))  # where momentum leads in k steps
         self._directions = Headings(len(goal)).directions * cells.width
         self._near = cells.width**2
         self._point: Floats | None = None  # aimed at
@@ -51,6 +54,9 @@ class Pursuit:
 
     def act(self, point: Floats) -> Floats:
         """The action (m,) at a point (d,)."""
+        velocity = point - self._last if self._last is not None else np.zeros(len(point))
+        self._coasting = velocity @ self._momentum if velocity @ velocity <= self._near else np.zeros(len(point))
+        self._last = point
         to_goal = self._goal - point
         if to_goal @ to_goal <= self._near:
             self._left = 0
@@ -84,7 +90,8 @@ class Pursuit:
 
     def _push(self, displacement: Floats, rate: float) -> Floats:
         """The action that leads by `displacement` in k / rate steps, as far as actions go."""
-        pushed: Floats = np.minimum(np.maximum(displacement @ self._inverse * rate, self._low), self._high)
+        wanted = (displacement * rate - self._coasting) @ self._inverse
+        pushed: Floats = np.minimum(np.maximum(wanted, self._low), self._high)
         return pushed
 
 

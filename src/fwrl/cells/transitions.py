@@ -4,10 +4,10 @@ A pair is a cell with an action label, an outcome the cell where a window ended.
 pairs look certain, and a planner looks for exactly those (the winner's curse). Three rules share evidence between pairs.
 They are the same for all data and need no least count.
 
-1. *Prior.* Every pair has, beside its own windows, the weight m (default: one window) of all windows that left its cell.
-   A pair seen once is half its own outcome and half what its cell does otherwise.
-2. *Jumps.* Neighbouring cells from which jumps were seen are taken for one portal: where it leads is pooled over its
+1. *Jumps.* Neighbouring cells from which jumps were seen are taken for one portal: where it leads is pooled over its
    cells and their labels. How often a pair jumps is its own frequency.
+2. *Prior.* Every pair has, beside its own windows, the weight m (default: one window) of all windows that left its cell.
+   A pair seen once is half its own outcome and half what its cell does otherwise.
 3. *Way back.* A window that moved as the motion model says is evidence, of weight b (default: 0.3 of a window), that the
    opposite label leads from its end to its start.
 
@@ -100,17 +100,17 @@ def model_of(
     back = Weighted(
         counts.target * L + labels.opposite(counts.label), counts.source, way_back * counts.regular, mean
     )
-    parts = [seen.where(~counts.jump), _pooled_jumps(seen.where(counts.jump), portal, L), back.where(back.times > 0.0)]
-    own = _joined(parts, S)
+    left = joined([seen.where(~counts.jump), _pooled_jumps(seen.where(counts.jump), portal, L)], S)
+    own = joined([left, back.where(back.times > 0.0)], S)
     own = own.where(own.pair % L != labels.idle)
     if best:
         one = np.ones(len(own.pair))
         outcomes = outcomes_of(S, own.pair // L, np.arange(len(one)), own.target, one, -own.steps)
         return Model(outcomes, own.pair % L)
     if prior > 0.0:
-        cells = _joined([Weighted(counts.source, counts.target, counts.times, mean)], S)
+        cells = joined([left._replace(pair=left.pair // L)], S)
         pairs = np.unique(own.pair)
-        own = _joined([own, _spread(pairs, pairs // L, prior, cells)], S)
+        own = joined([own, _spread(pairs, pairs // L, prior, cells)], S)
     pairs, place = np.unique(own.pair, return_inverse=True)
     return Model(outcomes_of(S, pairs // L, place, own.target, own.times, -own.steps), pairs % L)
 
@@ -155,7 +155,7 @@ def _pooled_jumps(jumps: Weighted, portal: Ints, L: int) -> Weighted:
         return jumps
     pairs, place = np.unique(jumps.pair, return_inverse=True)
     own = np.bincount(place, weights=jumps.times)
-    pool = _joined([jumps._replace(pair=portal[jumps.pair // L])], len(portal))
+    pool = joined([jumps._replace(pair=portal[jumps.pair // L])], len(portal))
     return _spread(pairs, portal[pairs // L], own, pool)
 
 
@@ -170,7 +170,7 @@ def _spread(pairs: Ints, group: Ints, weight: Floats | float, pool: Weighted) ->
     return Weighted(np.repeat(pairs, n), pool.target[row], weights, pool.steps[row])
 
 
-def _joined(parts: list[Weighted], n_targets: int) -> Weighted:
+def joined(parts: list[Weighted], n_targets: int) -> Weighted:
     """The same outcome of the same pair once, ordered by pair and target; weights add, steps are averaged."""
     pair, target, times, steps = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     key, place = np.unique(pair * n_targets + target, return_inverse=True)

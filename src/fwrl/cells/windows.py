@@ -62,6 +62,25 @@ def windows_of(points: Floats, first: Ints, k: int, longest: float) -> Windows:
     return Windows(start, stop[start], ends[start])
 
 
+def velocities_of(points: Floats, windows: Windows, first: Ints, longest: float) -> Floats:
+    """(M, d) the step before each window; 0 at the beginning of an episode and after a jump.
+
+    Args:
+        points: (n, d) rows of all episodes, one after the other.
+        windows: Over these rows.
+        first: (N + 1,) rows at which episodes begin, and n.
+        longest: A longer step is a jump.
+
+    Returns:
+        The steps.
+    """
+    steps = np.zeros_like(points)
+    steps[1:] = points[1:] - points[:-1]
+    steps[first[:-1]] = 0.0
+    steps[np.square(steps).sum(axis=1) > longest * longest] = 0.0
+    return steps[windows.start]
+
+
 def displacement_quantile(points: Floats, first: Ints, k: int, quantile: float) -> float:
     """The `quantile` of the distance that k steps lead, over all windows; 0 without windows.
 
