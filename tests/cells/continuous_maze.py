@@ -1,7 +1,8 @@
 """A continuous maze with known geometry: a point that slides along the walls of unit squares.
 
-The map is text, `#` for wall, with row 0 at y = 0. A point moves by `SPEED` times an action in [-1, 1]^2, first in x, then
-in y; a wall stops the coordinate. Portals are circles: a point inside one is moved to a random exit before the next step.
+The map is text, `#` for wall, with row 0 at y = 0. A point moves by `SPEED` times an action in [-1, 1]^2, first in x,
+then in y; a wall stops the coordinate. Portals are circles: a point inside one is moved to a random exit before the
+next step.
 """
 
 from __future__ import annotations

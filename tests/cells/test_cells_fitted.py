@@ -11,7 +11,9 @@ from hypothesis.extra.numpy import arrays
 from fwrl.cells.fitted import FittedCells, fit_cells
 from fwrl.errors import OptionError
 
-POINTS = arrays(np.float64, st.tuples(st.integers(1, 40), st.integers(1, 3)), elements=st.integers(-800, 800).map(lambda n: n / 16))
+POINTS = arrays(
+    np.float64, st.tuples(st.integers(1, 40), st.integers(1, 3)), elements=st.integers(-800, 800).map(lambda n: n / 16)
+)
 WIDTHS = st.sampled_from([0.25, 1.0, 3.5])
 
 

@@ -12,12 +12,28 @@ from fwrl.cells.navigator import Navigator
 
 # Three ways out of the portal: to the goal's side, back to the start's side, and a closed chamber.
 PORTAL = Maze(
-    ("#############", "#.....#.....#", "#.....#.....#", "#.....#.....#", "#############", "#...#########", "#############"),
+    (
+        "#############",
+        "#.....#.....#",
+        "#.....#.....#",
+        "#.....#.....#",
+        "#############",
+        "#...#########",
+        "#############",
+    ),
     portals=(((4.5, 2.5), 0.6),),
     exits=((10.5, 2.5), (1.5, 2.5), (2.5, 5.5)),
 )
 RING = Maze(
-    ("#############", "#...........#", "#.....#####.#", "#.....#.....#", "#############", "#...#########", "#############"),
+    (
+        "#############",
+        "#...........#",
+        "#.....#####.#",
+        "#.....#.....#",
+        "#############",
+        "#...#########",
+        "#############",
+    ),
     portals=(((4.5, 2.5), 0.6),),
     exits=((10.5, 3.5), (1.5, 2.5), (2.5, 5.5)),
 )
@@ -180,7 +196,12 @@ def test_the_command_line_checks_a_navigator(rooms, tmp_path, call):
 
 @pytest.mark.parametrize(
     ("field", "value", "problem"),
-    [("source", -1, "cells from 0"), ("target", 10**6, "cells from 0"), ("label", 9, "labels from 0"), ("times", 0.0, "positive")],
+    [
+        ("source", -1, "cells from 0"),
+        ("target", 10**6, "cells from 0"),
+        ("label", 9, "labels from 0"),
+        ("times", 0.0, "positive"),
+    ],
 )
 def test_a_forged_file_is_refused(rooms, tmp_path, field, value, problem):
     forged = getattr(rooms.counts, field).copy()

@@ -21,7 +21,14 @@ def windows(seed, n=40):
     rng = np.random.default_rng(seed)
     jump = rng.random(n) < 0.2
     regular = (rng.random(n) < 0.6) & ~jump
-    return rng.integers(S, size=n), rng.integers(3, size=n), rng.integers(S, size=n), jump, rng.integers(1, 6, n), regular
+    return (
+        rng.integers(S, size=n),
+        rng.integers(3, size=n),
+        rng.integers(S, size=n),
+        jump,
+        rng.integers(1, 6, n),
+        regular,
+    )
 
 
 def table(transitions):
@@ -63,7 +70,7 @@ def by_hand(seed, prior, way_back):
             left[s][t] += 1.0
         if regular and way_back:
             own[(t, 2 - label)][s] += way_back
-    for (s, label), outcomes in own.items():
+    for (s, _), outcomes in own.items():
         for u, times in left[s].items() if prior else ():
             outcomes[u] += prior * times / sum(left[s].values())
     return {pair: dict(outcomes) for pair, outcomes in own.items() if pair[1] != HEADINGS.idle}
@@ -85,7 +92,12 @@ def test_the_model_follows_the_three_rules(seed, prior, way_back):
 
 def test_rewards_are_minus_the_mean_steps():
     counts = count(
-        np.array([0, 0, 0]), np.array([2, 2, 2]), np.array([1, 1, 0]), np.zeros(3, bool), np.array([4, 6, 2]), np.zeros(3, bool)
+        np.array([0, 0, 0]),
+        np.array([2, 2, 2]),
+        np.array([1, 1, 0]),
+        np.zeros(3, bool),
+        np.array([4, 6, 2]),
+        np.zeros(3, bool),
     )
     model = model_of(counts, APART[:2], HEADINGS, prior=0.0, way_back=0.0)
     assert dict(zip(model.outcomes.target.tolist(), model.outcomes.reward.tolist(), strict=True)) == {1: -5.0, 0: -2.0}

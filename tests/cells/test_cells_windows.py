@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +24,7 @@ def rows(lengths, seed):
 def brute_force(points, first, k, longest):
     """Row by row: (start, stop, jump) of every window."""
     found = []
-    for begin, end in zip(first[:-1], first[1:], strict=True):
+    for begin, end in itertools.pairwise(first):
         for t in range(begin, end):
             for u in range(t + 1, min(t + k, end - 1) + 1):
                 if np.linalg.norm(points[u] - points[u - 1]) > longest:
@@ -50,7 +52,7 @@ def test_the_quantile_is_that_of_windows_inside_episodes(lengths, k, seed, quant
     points, first = rows(lengths, seed)
     distances = [
         np.linalg.norm(points[t + k] - points[t])
-        for begin, end in zip(first[:-1], first[1:], strict=True)
+        for begin, end in itertools.pairwise(first)
         for t in range(begin, end - k)
     ]
     squared = np.quantile(np.square(distances), quantile) if distances else 0.0

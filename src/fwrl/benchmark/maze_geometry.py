@@ -1,8 +1,8 @@
 """Shortest ways of OGBench's point, for comparison: the map is used here, and nowhere by the navigator.
 
-The point is a disc of radius 0.7 that moves at most 0.2 in each coordinate per step, so the least number of steps along a
-segment is its larger coordinate over 0.2. A shortest way bends only around convex corners of walls: it is found on the
-visibility graph of points on the arcs around them (three each), the start and the goal.
+The point is a disc of radius 0.7 that moves at most 0.2 in each coordinate per step, so the least number of steps
+along a segment is its larger coordinate over 0.2. A shortest way bends only around convex corners of walls: it is
+found on the visibility graph of points on the arcs around them (three each), the start and the goal.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class MazeGeometry:
                 (b,), (a,) = np.nonzero(~around)
                 away = np.array([1.0 if a == 0 else -1.0, 1.0 if b == 0 else -1.0])
                 corner = np.array([j, i]) * UNIT - UNIT - UNIT / 2
-                for angle in (0.0, np.pi / 4, np.pi / 2):
-                    points.append(corner + away * np.array([np.cos(angle), np.sin(angle)]) * (RADIUS + MARGIN))
+                arc = np.array([0.0, np.pi / 4, np.pi / 2])
+                points.extend(corner + away * np.stack([np.cos(arc), np.sin(arc)], axis=1) * (RADIUS + MARGIN))
         return np.array(points).reshape(-1, 2)
 
     def _visible(self, p: Floats, q: Floats) -> Mask:

@@ -1,4 +1,6 @@
-"""The page of the point-maze benchmark: a table beside the published numbers, a figure, and what is given and learned."""
+"""The page of the point-maze benchmark: a table beside the published numbers, a figure, and what is given and
+learned.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from fwrl.benchmark.point_simulator import UNIT, make_maze
-from fwrl.benchmark.pointmaze import Case, Run, Watch, load_data, paths
+from fwrl.benchmark.pointmaze import Case, Run, load_data, paths
 from fwrl.benchmark.published import METHODS, SUCCESS
+from fwrl.benchmark.watching import Watch
 from fwrl.cells.fitting import fit_navigator
 from fwrl.figures.navigation import Navigation, navigation_figure
 from fwrl.figures.style import save
@@ -23,15 +26,16 @@ bootstrap interval over seeds), at most 1,000 steps. Beside it the numbers publi
 
 **The data are regenerated** by OGBench's published protocol, not downloaded. *Given* are a Euclidean metric on the
 coordinates that goals are given in, and that actions displace these coordinates about linearly. *Learned* are cells,
-transitions between them, the model of motion and the range of actions. *Not used* are map, walls, portals, the tolerance
-of the goal and any controller of the simulator. All options are at their defaults, the same for all datasets.
+transitions between them, the model of motion and the range of actions. *Not used* are map, walls, portals, the
+tolerance of the goal and any controller of the simulator. All options are at their defaults, the same for all
+datasets.
 
 {table}
 
-*steps*: median number of steps over the least possible number, on the way of those that arrived. *fit*: processor seconds,
-and in brackets how many times one pass of k-step differences and a KD-tree lookup of the same data. *action*:
-microseconds, and in brackets the number of KD-tree lookups that take as long. `best` is the paper's maximum over
-outcomes instead of their mean.
+*steps*: median number of steps over the least possible number, on the way of those that arrived. *fit*: processor
+seconds, and in brackets how many times one pass of k-step differences and a KD-tree lookup of the same data.
+*action*: microseconds, and in brackets the number of KD-tree lookups that take as long. `best` is the paper's maximum
+over outcomes instead of their mean.
 
 ![Cells coloured by value and the paths of a navigator](navigation.png)
 """

@@ -1,8 +1,8 @@
 """OGBench's point in a maze: its own simulator, called only where a wall can touch the point.
 
 A step adds 0.2 times the action to the position and lets MuJoCo push the point out of walls. Away from walls nothing
-pushes: the position is final, and the call would return it unchanged. Leaving these calls out gives the same positions to
-the last bit (a test compares them) in an eighth of the time.
+pushes: the position is final, and the call would return it unchanged. Leaving these calls out gives the same
+positions to the last bit (a test compares them) in an eighth of the time.
 """
 
 from __future__ import annotations

@@ -1,17 +1,16 @@
 """`fwrl benchmark pointmaze`: navigators on OGBench's point mazes.
 
 For each dataset and data seed: collect the data, fit, and evaluate the five tasks of OGBench with 50 episodes each, at
-most 1,000 steps, success within 1.0 of the goal. Steps are those of `point_simulator`. Every evaluation is kept in a file of its own, so that the same command
-continues after an interruption.
+most 1,000 steps, success within 1.0 of the goal. Steps are those of `point_simulator`. Every evaluation is kept in a
+file of its own, so that the same command continues after an interruption.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,18 +18,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import fwrl.benchmark
-import fwrl.cells
 from fwrl.benchmark.collector import data_file
 from fwrl.benchmark.maze_geometry import MazeGeometry
 from fwrl.benchmark.point_simulator import TOLERANCE, PointSimulator, make_maze
+from fwrl.benchmark.versions import digest
+from fwrl.benchmark.watching import Watch
 from fwrl.cells.fitting import fit_navigator
 from fwrl.cells.navigator import Navigator
 from fwrl.errors import OptionError, unknown_name
 from fwrl.files import replaced
 
 Floats = NDArray[np.float64]
-Watch = Callable[[str, float], None]  # what is done, and the part of it that is
 
 MAZES = ("medium", "large", "giant", "teleport")
 DATASETS = tuple(f"{maze}-{kind}" for kind in ("stitch", "navigate") for maze in MAZES)
@@ -177,7 +175,7 @@ def _episode(navigator: Navigator, simulator: PointSimulator, task: int, start: 
 
 def _run(case: Case, seed: int, folder: Path, episodes: int, watch: Watch) -> Run:
     """Evaluate one case on one data seed, unless that was done before by the same code."""
-    key = f"{case.dataset}-{case.share:g}-{case.backup}-{seed}-{episodes}-{_version()}"
+    key = f"{case.dataset}-{case.share:g}-{case.backup}-{seed}-{episodes}-{digest('cells', 'benchmark')}"
     path = folder / "runs" / f"{key}.json"
     if path.is_file():
         return Run(**json.loads(path.read_text(encoding="utf-8")))
@@ -203,7 +201,9 @@ def _evaluated(case: Case, seed: int, data: dict[str, NDArray[Any]], episodes: i
         arrived[episode.task - 1].append(episode.success)
         seconds += episode.seconds
         actions += len(episode.path) - 1
-        measured = maze != "teleport" and len(arrived[episode.task - 1]) <= MEASURED  # a portal may beat the shortest way
+        measured = (
+            maze != "teleport" and len(arrived[episode.task - 1]) <= MEASURED
+        )  # a portal may beat the shortest way
         if episode.success and measured:
             ratios.append((len(episode.path) - 1) / max(1.0, geometry.least_steps(episode.path[0], episode.goal)))
     return Run(
@@ -240,13 +240,3 @@ def _lookup_seconds(navigator: Navigator) -> float:
     for centre in centres:
         tree.query(centre)
     return (time.perf_counter() - began) / len(centres)
-
-
-def _version() -> str:
-    """A digest of the code that results depend on."""
-    digest = hashlib.sha256()
-    for package in (fwrl.cells, fwrl.benchmark):
-        for source in sorted(Path(package.__path__[0]).glob("*.py")):
-            if source.name != "page.py":
-                digest.update(source.read_bytes())
-    return digest.hexdigest()[:12]

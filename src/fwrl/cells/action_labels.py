@@ -51,7 +51,7 @@ class Headings:
     dimensions: int
 
     def __post_init__(self) -> None:
-        if not 1 <= self.dimensions or 3**self.dimensions > MOST_LABELS:
+        if self.dimensions < 1 or 3**self.dimensions > MOST_LABELS:
             raise OptionError(
                 f"headings are for 1 to 6 coordinates, not {self.dimensions}; "
                 "choose the coordinates that goals are given in"
@@ -69,9 +69,10 @@ class Headings:
 
     def of(self, displacements: ArrayLike, width: float) -> Ints:
         """(n,) the label of each of (n, d) intended displacements, for cells of a width."""
-        steps = np.clip(np.rint(np.asarray(displacements, np.float64) / width), -1.0, 1.0).astype(np.int64) + 1
-        places = 3 ** np.arange(self.dimensions - 1, -1, -1)
-        labels: Ints = steps @ places
+        moved = np.asarray(displacements, np.float64)
+        labels = np.zeros(len(moved), np.int64)
+        for column in moved.T:
+            labels = labels * 3 + np.clip(np.rint(column / width), -1.0, 1.0).astype(np.int64) + 1
         return labels
 
     def opposite(self, labels: Ints) -> Ints:

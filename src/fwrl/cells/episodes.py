@@ -76,7 +76,9 @@ def read_episodes(source: Any, coordinates: Coordinates = None) -> Episodes:
     if hasattr(source, "iterate_episodes"):
         source = source.iterate_episodes()
     if not isinstance(source, Iterable):
-        raise FwrlError(f"expected episodes, a mapping of arrays or the path of an .npz file, got {type(source).__name__}")
+        raise FwrlError(
+            f"expected episodes, a mapping of arrays or the path of an .npz file, got {type(source).__name__}"
+        )
     return _joined([_part(item, coordinates) for item in source])
 
 
@@ -153,7 +155,10 @@ def _checked(points: Floats, actions: Floats, first: Ints) -> Episodes:
 def _joined(parts: list[Episodes]) -> Episodes:
     if not parts:
         raise FwrlError("there are no episodes")
-    for what, columns in (("observations", {p.points.shape[1] for p in parts}), ("actions", {p.actions.shape[1] for p in parts})):
+    for what, columns in (
+        ("observations", {p.points.shape[1] for p in parts}),
+        ("actions", {p.actions.shape[1] for p in parts}),
+    ):
         if len(columns) > 1:
             raise FwrlError(f"the {what} of the episodes differ in width: {sorted(columns)}")
     offsets = np.concatenate([[0], np.cumsum([len(p.points) for p in parts])])

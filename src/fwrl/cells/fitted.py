@@ -100,14 +100,13 @@ def fit_cells(points: ArrayLike, width: float) -> FittedCells:
 
 def _box_numbers(points: Floats, width: float) -> Ints:
     """(n,) a number for the box of each point; the same for the same box."""
-    boxes = np.floor((points - points.min(axis=0)) / width)
-    extent = boxes.max(axis=0) + 1.0
-    if not np.isfinite(extent).all() or np.prod(extent) > LARGEST_BOX:
-        raise OptionError(
-            f"cells of width {width:g} are too many for coordinates that extend over {np.ptp(points, axis=0)}; "
-            "choose a larger width"
-        )
     code = np.zeros(len(points), np.int64)
-    for column, n in zip(boxes.T, extent, strict=True):
-        code = code * int(n) + column.astype(np.int64)
+    size = 1.0
+    for column in points.T:
+        boxes = np.floor((column - column.min()) / width)
+        extent = float(boxes.max()) + 1.0
+        size *= extent
+        if not size < LARGEST_BOX:
+            raise OptionError(f"cells of width {width:g} are too many for these coordinates; choose a larger width")
+        code = code * int(extent) + boxes.astype(np.int64)
     return code

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 from fwrl.cells.action_labels import Headings, RawActions
 from fwrl.cells.episodes import Episodes, read_episodes
 from fwrl.cells.fitted import FittedCells, fit_cells
-from fwrl.cells.motion import LinearMotion
+from fwrl.cells.motion import LinearMotion, column_range
 from fwrl.cells.navigator import Navigator, Settings
 from fwrl.cells.transitions import PRIOR, WAY_BACK, Transitions, count
-from fwrl.cells.windows import Windows, displacement_quantile, velocities_of, windows_of
+from fwrl.cells.windows import Windows, displacement_quantile, squared_lengths, velocities_of, windows_of
 from fwrl.errors import FwrlError, OptionError
 
 Floats = NDArray[np.float64]
@@ -32,6 +32,7 @@ Mask = NDArray[np.bool_]
 
 WINDOWS = (5, 7, 10, 14, 20)
 EXPLAINED = 0.9
+MOST_DISCRETE = 32  # whole numbers below it are taken for discrete actions
 QUANTILE = 0.9
 REGULAR = 0.25  # widths between a displacement and what the motion model says, up to which a window is regular
 
@@ -60,7 +61,8 @@ def fit_navigator(
         prior: Weight, in windows, of what a cell does otherwise.
         way_back: Weight, in windows, of a window as evidence for the way back; 0 where ways are one-way.
         backup: "expected" averages over observed outcomes; "best" takes the best one, as the paper does.
-        actions: "headings" for coordinates that can be pushed any way; "raw" for other bodies, with cells over the whole
+        actions: "headings" for coordinates that can be pushed any way; "raw" for other bodies, with cells over the
+        whole
             state.
         scale: (d,) what coordinates are divided by. Default: 1 for headings, the range of the data for raw actions.
 
@@ -91,123 +93,131 @@ def fit_navigator(
     if units.shape != episodes.points.shape[1:] or not (np.isfinite(units) & (units > 0.0)).all():
         raise OptionError(f"expected one positive scale per coordinate, got {scale}")
     scaled = episodes._replace(points=episodes.points / units)
-    chosen = _chosen_window(scaled, width) if window is None and actions == "headings" else window or WINDOWS[0]
-    settings = Settings(chosen, prior, way_back, backup, picked)
-    windows, size, motion = _measured(scaled, chosen, width)
+    by_rule = window is None and actions == "headings"
+    measured, motion = _chosen_window(scaled, width) if by_rule else _measured(scaled, window or WINDOWS[0], width)
+    settings = Settings(measured.k, prior, way_back, backup, picked)
+    motion = motion.within(*column_range(episodes.actions))
     labels: Headings | RawActions = Headings(len(units))
     if actions == "raw":
         labels = raw_labels(episodes.actions)
-        windows = held(windows, labels.of(episodes.actions))
-    cells, cell = _fitted(scaled, windows, size)
-    counts = counted(scaled, windows, cell, size, motion, labels)
-    return Navigator(cells, motion, labels, counts, settings, units)
+        measured = measured.where(held(measured.windows, labels.of(episodes.actions)))
+    cells, cell = _fitted(scaled, measured.windows, measured.width)
+    return Navigator(cells, motion, labels, counted(measured, cell, motion, labels), settings, units)
 
 
 def range_of(points: Floats) -> Floats:
     """(d,) the extent of points (n, d); 1 where it is 0."""
-    extent = np.ptp(points, axis=0)
-    return np.where(extent > 0.0, extent, 1.0)
+    low, high = column_range(points)
+    return np.where(high > low, high - low, 1.0)
 
 
 def raw_labels(actions: Floats) -> RawActions:
-    """The actions of data: each value where they are few whole numbers, otherwise low, middle and high of their range."""
-    if actions.shape[1] == 1 and (actions == np.rint(actions)).all() and 0 <= actions.min() <= actions.max() < 32:
-        return RawActions.discrete(int(actions.max()) + 1)
-    return RawActions.between(actions.min(axis=0), actions.max(axis=0))
+    """The actions of data: every value if they are few whole numbers, otherwise low, middle and high of their range."""
+    (low, *_), (high, *_) = column_range(actions)
+    if actions.shape[1] == 1 and (actions == np.rint(actions)).all() and 0 <= low <= high < MOST_DISCRETE:
+        return RawActions.discrete(int(high) + 1)
+    return RawActions.between(*column_range(actions))
 
 
-def held(windows: Windows, label: Ints) -> Windows:
-    """The windows during which the label of the action, (n,) by row, did not change."""
+def held(windows: Windows, label: Ints) -> Mask:
+    """(M,) whether the label of the action, (n,) by row, did not change during each window."""
     change = np.concatenate([[0], np.cumsum(label[1:] != label[:-1])])
-    constant = change[windows.start] == change[windows.stop - 1]
-    return Windows(*[column[constant] for column in windows])
+    constant: Mask = change[windows.start] == change[windows.stop - 1]
+    return constant
 
 
-def counted(
-    episodes: Episodes,
-    windows: Windows,
-    cell: Ints,
-    width: float,
-    motion: LinearMotion,
-    labels: Headings | RawActions,
-) -> Transitions:
-    """Count windows.
+class Measured(NamedTuple):
+    """M windows and what was done and moved in them."""
+
+    k: int
+    windows: Windows
+    width: float  # of the cells
+    actions: Floats  # (M, m) mean actions
+    velocities: Floats  # (M, d) steps before the windows
+    moved: Floats  # (M, d) displacements
+
+    def motion(self) -> LinearMotion:
+        """The motion model of the windows without a jump."""
+        if not self.windows.jump.any():
+            return LinearMotion.of(self.actions, self.velocities, self.moved)
+        smooth = ~self.windows.jump
+        return LinearMotion.of(self.actions[smooth], self.velocities[smooth], self.moved[smooth])
+
+    def where(self, mask: Mask) -> Measured:
+        """The windows that a mask marks."""
+        windows = Windows(*[column[mask] for column in self.windows])
+        return Measured(self.k, windows, self.width, self.actions[mask], self.velocities[mask], self.moved[mask])
+
+
+def measure(episodes: Episodes, k: int, width: float) -> Measured:
+    """Measure all windows of k steps.
 
     Args:
         episodes: With scaled points.
-        windows: Over their rows.
+        k: Steps of a window.
+        width: Of the cells; a longer step is a jump.
+
+    Returns:
+        The windows.
+    """
+    windows = windows_of(episodes.points, episodes.first, k, width)
+    total = np.zeros((len(episodes.actions) + 1, episodes.actions.shape[1]))
+    np.cumsum(episodes.actions, axis=0, out=total[1:])
+    return Measured(
+        k,
+        windows,
+        width,
+        (total[windows.stop] - total[windows.start]) / windows.steps[:, None],
+        velocities_of(episodes.points, windows, episodes.first, width),
+        episodes.points[windows.stop] - episodes.points[windows.start],
+    )
+
+
+def counted(measured: Measured, cell: Ints, motion: LinearMotion, labels: Headings | RawActions) -> Transitions:
+    """Count windows.
+
+    Args:
+        measured: The windows.
         cell: (n,) of each row.
-        width: Of the cells.
         motion: What actions do.
         labels: What the labels mean.
 
     Returns:
         The counts.
     """
-    source, target = cell[windows.start], cell[windows.stop]
+    windows, width = measured.windows, measured.width
     if isinstance(labels, RawActions):
-        label = labels.of(episodes.actions[windows.start])
+        label = labels.of(measured.actions)
         regular = np.zeros(len(label), np.bool_)
     else:
-        velocities = velocities_of(episodes.points, windows, episodes.first, width)
-        intended = motion.predict(mean_actions(episodes.actions, windows), velocities)
+        intended = motion.predict(measured.actions, measured.velocities)
         label = labels.of(intended, width)
-        residual = episodes.points[windows.stop] - episodes.points[windows.start] - intended
-        regular = (np.square(residual).sum(axis=1) < (REGULAR * width) ** 2) & ~windows.jump
-    return count(source, label, target, windows.jump, windows.steps, regular)
+        regular = (squared_lengths(measured.moved - intended) < (REGULAR * width) ** 2) & ~windows.jump
+    return count(cell[windows.start], label, cell[windows.stop], windows.jump, windows.steps, regular)
 
 
-def mean_actions(actions: Floats, windows: Windows) -> Floats:
-    """(M, m) the mean action of each window."""
-    total = np.concatenate([np.zeros((1, actions.shape[1])), np.cumsum(actions, axis=0)])
-    means: Floats = (total[windows.stop] - total[windows.start]) / windows.steps[:, None]
-    return means
-
-
-def _chosen_window(episodes: Episodes, width: float | None) -> int:
-    """The number of steps by rule 1."""
+def _chosen_window(episodes: Episodes, width: float | None) -> tuple[Measured, LinearMotion]:
+    """The windows of the number of steps by rule 1, and their motion model."""
     longest = int(np.diff(episodes.first).max()) - 1
-    best, most = WINDOWS[0], -1.0
-    for k in WINDOWS:
-        if k > longest:
+    found = [_measured(episodes, WINDOWS[0], width)]
+    for k in WINDOWS[1:]:
+        if k > longest or found[-1][1].explained >= EXPLAINED:
             break
-        explained = _measured(episodes, k, width)[2].explained
-        if explained >= EXPLAINED:
-            return k
-        if explained > most:
-            best, most = k, explained
-    return best
+        found.append(_measured(episodes, k, width))
+    return max(found, key=lambda pair: pair[1].explained)
 
 
-def _measured(episodes: Episodes, k: int, width: float | None) -> tuple[Windows, float, LinearMotion]:
-    """Windows of k steps, the width of cells, and the motion model."""
+def _measured(episodes: Episodes, k: int, width: float | None) -> tuple[Measured, LinearMotion]:
+    """The windows of k steps, with the width of cells by rule 2 if it is not given, and their motion model."""
     size = displacement_quantile(episodes.points, episodes.first, k, QUANTILE) if width is None else width
     if not 0.0 < size < np.inf:
         if int(np.diff(episodes.first).max()) <= k:
             raise FwrlError(f"no episode has more than {k} steps; choose a shorter window")
         raise FwrlError("the coordinates do not move; choose others, or set the width of cells")
-    windows = windows_of(episodes.points, episodes.first, k, size)
-    if len(windows.start) == 0:
+    measured = measure(episodes, k, size)
+    if len(measured.windows.start) == 0:
         raise FwrlError(f"no episode has more than {k} steps; choose a shorter window")
-    motion = motion_of(episodes, windows, size)
-    return windows, size, motion.within(episodes.actions.min(axis=0), episodes.actions.max(axis=0))
-
-
-def motion_of(episodes: Episodes, windows: Windows, width: float) -> LinearMotion:
-    """The motion model of the windows without a jump.
-
-    Args:
-        episodes: With scaled points.
-        windows: Over their rows.
-        width: Of the cells; a longer step is a jump.
-
-    Returns:
-        The model.
-    """
-    smooth = Windows(*[column[~windows.jump] for column in windows]) if windows.jump.any() else windows
-    moved = episodes.points[smooth.stop] - episodes.points[smooth.start]
-    velocities = velocities_of(episodes.points, smooth, episodes.first, width)
-    return LinearMotion.of(mean_actions(episodes.actions, smooth), velocities, moved)
+    return measured, measured.motion()
 
 
 def _fitted(episodes: Episodes, windows: Windows, width: float) -> tuple[FittedCells, Ints]:

@@ -1,7 +1,8 @@
 """A navigator that learns while it acts, from nothing.
 
-Steps are kept. After each episode its windows are counted, and cells grow where it went. Whenever the steps have grown by
-a quarter since the last fit, everything is fitted anew, so that window, width and motion follow all the data.
+Steps are kept. After each episode its windows are counted, and cells grow where it went. Whenever the steps have
+grown by a quarter since the last fit, everything is fitted anew, so that window, width and motion follow all the
+data.
 
 While it learns, it plans with `optimism`. Before the first fit it pushes in random directions.
 
@@ -17,15 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.cells.episodes import Episodes, point_of
-from fwrl.cells.fitting import counted, fit_navigator, motion_of
 from fwrl.cells.action_labels import Headings
+from fwrl.cells.episodes import Episodes, point_of
+from fwrl.cells.fitting import counted, fit_navigator, measure
 from fwrl.cells.navigator import DESIRED, Navigator
 from fwrl.cells.optimism import optimistic
 from fwrl.cells.plan import plan_for
 from fwrl.cells.pursuit import Pursuit
 from fwrl.cells.transitions import merged
-from fwrl.cells.windows import windows_of
 from fwrl.errors import FwrlError, OptionError
 
 Floats = NDArray[np.float64]
@@ -45,7 +45,7 @@ class LearningNavigator:
         optimism: Weight of the optimistic outcome, in visits; 0 for none.
     """
 
-    def __init__(self, low: Any, high: Any, *, seed: int = 0, optimism: float = 1.0) -> None:
+    def __init__(self, low: Any, high: Any, *, seed: int = 0, optimism: float = 0.1) -> None:
         self._low, self._high = np.asarray(low, np.float64), np.asarray(high, np.float64)
         if not (np.isfinite(self._low).all() and np.isfinite(self._high).all()):
             raise OptionError("expected bounded actions")
@@ -121,7 +121,9 @@ class LearningNavigator:
                 self._add(*walk)
         self._points, self._actions = [], []
 
-    def predict(self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True) -> Any:
+    def predict(
+        self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True
+    ) -> Any:
         """Actions without exploration, in the way of Stable-Baselines3: see `Navigator.predict`.
 
         Args:
@@ -158,12 +160,12 @@ class LearningNavigator:
         width, k = old.cells.width, old.settings.window
         padded = np.concatenate([actions, np.zeros((1, actions.shape[1]))])
         episode = Episodes(points, padded, np.array([0, len(points)]))
-        windows = windows_of(points, episode.first, k, width)
-        if len(windows.start) == 0:
+        measured = measure(episode, k, width)
+        if len(measured.windows.start) == 0:
             return
         cells = old.cells.grown(points)
-        counts = counted(episode, windows, cells.of(points), width, old.motion, old.labels)
-        motion = old.motion.updated(motion_of(episode, windows, width)).within(self._low, self._high)
+        counts = counted(measured, cells.of(points), old.motion, old.labels)
+        motion = old.motion.updated(measured.motion()).within(self._low, self._high)
         self._navigator = Navigator(cells, motion, old.labels, merged(old.counts, counts), old.settings, old.scale)
 
     def _explore(self, goal: Floats) -> Pursuit:

@@ -3,8 +3,8 @@
 It plans on counted transitions between cells (`transitions`, `plan`) and acts through a linear model of motion
 (`pursuit`). The plan for a goal is solved when the goal is first named and kept.
 
-Given are a Euclidean metric on the coordinates that goals are given in, and that actions displace these coordinates about
-linearly. Learned are cells, transitions, the model of motion and the range of actions. No map is used.
+Given are a Euclidean metric on the coordinates that goals are given in, and that actions displace these coordinates
+about linearly. Learned are cells, transitions, the model of motion and the range of actions. No map is used.
 """
 
 from __future__ import annotations
@@ -195,7 +195,9 @@ class Navigator:
             The action, or one row for each environment; and the state for the next call.
         """
         if not isinstance(observation, Mapping) or DESIRED not in observation:
-            raise FwrlError("expected Dict observations with 'desired_goal'; otherwise use aim(goal) and act(observation)")
+            raise FwrlError(
+                "expected Dict observations with 'desired_goal'; otherwise use aim(goal) and act(observation)"
+            )
         points, goals = self.point(observation), np.asarray(observation[DESIRED], np.float64)
         many = points.ndim == 2
         points, goals = np.atleast_2d(points), np.atleast_2d(goals)

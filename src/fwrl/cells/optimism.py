@@ -1,9 +1,9 @@
 """Optimism for exploration: every heading at every cell might lead straight to the goal.
 
-To the outcomes of each pair, tried or not, one visit is added that ends in the goal cell, at the cost of the straight way
-there: k steps for every width of distance. The weight of that visit among n real ones is 1 / (1 + n), so it fades where
-the heading was tried, and untried headings that point nowhere near the goal's direction cost as much as those that do.
-A visit is k windows, since as many windows share its steps.
+To the outcomes of each pair, tried or not, one visit is added that ends in the goal cell, at the cost of the straight
+way there: k steps for every width of distance. The weight of that visit among n real ones is 1 / (1 + n), so it fades
+where the heading was tried, and untried headings that point nowhere near the goal's direction cost as much as those
+that do. A visit is k windows, since as many windows share its steps.
 """
 
 from __future__ import annotations

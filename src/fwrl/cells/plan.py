@@ -1,11 +1,12 @@
 """A plan: for one goal, what every cell is worth and where to aim from it.
 
-The value of a cell is the expected reward (minus steps) of the best policy on the counted model. Giving up is allowed at
-a cost of S windows of k steps (fSSPUDE, see `fwrl.kernels.model.solver`): no path without a repeated cell is longer, and
-no plan is worth more. Without that limit a plan would accept any number of steps for a slightly better chance.
+The value of a cell is the expected reward (minus steps) of the best policy on the counted model. Giving up is allowed
+at a cost of S windows of k steps (fSSPUDE, see `fwrl.kernels.model.solver`): no path without a repeated cell is
+longer, and no plan is worth more. Without that limit a plan would accept any number of steps for a slightly better
+chance.
 
-From a cell one aims at the likeliest outcome of the chosen pair that is worth more than the cell itself. A cell without a
-plan aims at the nearest cell that has one.
+From a cell one aims at the likeliest outcome of the chosen pair that is worth more than the cell itself. A cell
+without a plan aims at the nearest cell that has one.
 """
 
 from __future__ import annotations

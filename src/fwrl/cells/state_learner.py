@@ -113,14 +113,18 @@ class StateLearner:
             return
         start, label, stop, ended, steps = (np.array(column) for column in zip(*self._steps, strict=True))
         points = np.concatenate([start, stop])
-        self._cells = FittedCells(start[:1], self._width).grown(points) if self._cells is None else self._cells.grown(points)
+        self._cells = (
+            FittedCells(start[:1], self._width).grown(points) if self._cells is None else self._cells.grown(points)
+        )
         target = np.where(ended, END, self._cells.of(stop) + 1)
         none = np.zeros(len(label), np.bool_)
         new = count(self._cells.of(start) + 1, label.astype(np.int64), target, none, steps, none)
         self._counts = new if self._counts is None else merged(self._counts, new)
         self._policy, self._greedy = self._solved(optimism=1.0), None
 
-    def predict(self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True) -> Any:
+    def predict(
+        self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True
+    ) -> Any:
         """The action without exploration, in the way of Stable-Baselines3, for one observation.
 
         Args:

@@ -1,15 +1,15 @@
 """Counted transitions between cells, and how far rare ones are trusted.
 
 A pair is a cell with an action label, an outcome the cell where a window ended. Relative frequencies alone make rare
-pairs look certain, and a planner looks for exactly those (the winner's curse). Three rules share evidence between pairs.
-They are the same for all data and need no least count.
+pairs look certain, and a planner looks for exactly those (the winner's curse). Three rules share evidence between
+pairs. They are the same for all data and need no least count.
 
 1. *Jumps.* Neighbouring cells from which jumps were seen are taken for one portal: where it leads is pooled over its
    cells and their labels. How often a pair jumps is its own frequency.
-2. *Prior.* Every pair has, beside its own windows, the weight m (default: one window) of all windows that left its cell.
-   A pair seen once is half its own outcome and half what its cell does otherwise.
-3. *Way back.* A window that moved as the motion model says is evidence, of weight b (default: 0.3 of a window), that the
-   opposite label leads from its end to its start.
+2. *Prior.* Every pair has, beside its own windows, the weight m (default: one window) of all windows that left its
+   cell. A pair seen once is half its own outcome and half what its cell does otherwise.
+3. *Way back.* A window that moved as the motion model says is evidence, of weight b (default: 0.3 of a window), that
+   the opposite label leads from its end to its start.
 
 The reward of an outcome is minus the mean number of its steps.
 """
@@ -97,9 +97,7 @@ def model_of(
     pair = counts.source * L + counts.label
     mean = counts.steps / counts.times
     seen = Weighted(pair, counts.target, counts.times, mean)
-    back = Weighted(
-        counts.target * L + labels.opposite(counts.label), counts.source, way_back * counts.regular, mean
-    )
+    back = Weighted(counts.target * L + labels.opposite(counts.label), counts.source, way_back * counts.regular, mean)
     left = joined([seen.where(~counts.jump), _pooled_jumps(seen.where(counts.jump), portal, L)], S)
     own = joined([left, back.where(back.times > 0.0)], S)
     own = own.where(own.pair % L != labels.idle)

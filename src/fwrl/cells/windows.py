@@ -4,8 +4,8 @@ A window begins at every row of an episode that has k rows after it in the same 
 cells would mostly stay where they are: a chain that diffuses instead of moving.
 
 A step longer than a cell is wide is a *jump*: no continuous motion makes it (a portal, a reset by hand). A window ends
-with the first jump in it. What was done after the jump is the answer to where it led, so it must not decide which action
-the window counts for.
+with the first jump in it. What was done after the jump is the answer to where it led, so it must not decide which
+action the window counts for.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def velocities_of(points: Floats, windows: Windows, first: Ints, longest: float)
     steps = np.zeros_like(points)
     steps[1:] = points[1:] - points[:-1]
     steps[first[:-1]] = 0.0
-    steps[np.square(steps).sum(axis=1) > longest * longest] = 0.0
+    steps[squared_lengths(steps) > longest * longest] = 0.0
     return steps[windows.start]
 
 
@@ -95,22 +95,30 @@ def displacement_quantile(points: Floats, first: Ints, k: int, quantile: float) 
     """
     if len(points) <= k:
         return 0.0
-    squares = np.square(points[k:] - points[:-k]).sum(axis=1)
+    squares = squared_lengths(points[k:] - points[:-k])
     inside = np.zeros(len(squares), np.bool_)
     for begin, end in _spans(first, k):
         inside[begin:end] = True
     return float(np.sqrt(np.quantile(squares[inside], quantile))) if inside.any() else 0.0
 
 
+def squared_lengths(vectors: Floats) -> Floats:
+    """(n,) the squared length of each of (n, d) vectors."""
+    lengths: Floats = np.einsum("ij,ij->i", vectors, vectors)
+    return lengths
+
+
 def _spans(first: Ints, k: int) -> list[tuple[int, int]]:
     """Ranges of rows that have k rows after them in their episode."""
-    return [(begin, end - k) for begin, end in zip(first[:-1].tolist(), first[1:].tolist(), strict=True) if end > begin + k]
+    return [
+        (begin, end - k) for begin, end in zip(first[:-1].tolist(), first[1:].tolist(), strict=True) if end > begin + k
+    ]
 
 
 def _jumps(points: Floats, first: Ints, longest: float) -> Ints:
     """Rows from which the step to the next row of the episode is a jump."""
     if len(points) < 2:
         return np.zeros(0, np.int64)
-    far = np.square(np.diff(points, axis=0)).sum(axis=1) > longest * longest
+    far = squared_lengths(np.diff(points, axis=0)) > longest * longest
     far[first[1:-1] - 1] = False  # from one episode to the next
     return np.flatnonzero(far)

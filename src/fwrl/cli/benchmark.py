@@ -55,6 +55,6 @@ def benchmark(
             from fwrl.benchmark.online import online_table, run_online, write_online_page
 
             learned = run_online(only, seeds, out, episodes, watch)
-            page, text = write_online_page(learned, out), online_table(learned)
+            page, text = write_online_page(learned, out, episodes), online_table(learned)
     typer.echo(text)
     typer.echo(f"\nwritten: {page}")

@@ -72,7 +72,9 @@ def _paint_cells(axes: Axes, board: Navigation) -> PatchCollection:
     cells = [Rectangle((x - half, y - half), board.width, board.width) for x, y in board.centres]
     grey = [cell for cell, known in zip(cells, board.known, strict=True) if not known]
     axes.add_collection(PatchCollection(grey, facecolor="#E4E4E4", edgecolor="none", zorder=0))
-    shaded = PatchCollection([c for c, known in zip(cells, board.known, strict=True) if known], edgecolor="none", zorder=0)
+    shaded = PatchCollection(
+        [c for c, known in zip(cells, board.known, strict=True) if known], edgecolor="none", zorder=0
+    )
     shaded.set_array(-board.values[board.known])
     shaded.set_cmap(SHADES.reversed())
     axes.add_collection(shaded)
