@@ -16,7 +16,9 @@ from fwrl.cells.optimism import optimistic
 from fwrl.cells.state_learner import StateLearner
 from fwrl.cells.transitions import count, model_of
 
-BEND = Maze(("######", "#....#", "#.##.#", "#.##.#", "######"))
+BEND = Maze(
+    ("########", "#......#", "#......#", "#......#", "#...####", "#......#", "#......#", "#......#", "########")
+)
 PLANE = Box(-np.inf, np.inf, (2,), np.float64)
 
 
@@ -66,7 +68,7 @@ def test_a_navigator_learns_a_maze_from_nothing():
     assert isinstance(navigator, LearningNavigator)
     learned = fwrl.learn(navigator, env, total_timesteps=4000, seed=0)
     assert len(learned.reward) == len(learned.success) == len(learned.steps)
-    assert success(navigator, env) >= 0.95
+    assert success(navigator, env) >= 0.85
 
 
 def test_the_same_seed_gives_the_same_result(tmp_path):
@@ -75,7 +77,7 @@ def test_the_same_seed_gives_the_same_result(tmp_path):
         env = MazeEnv(BEND)
         navigator = fwrl.make_navigator(env, seed=3)
         fwrl.learn(navigator, env, total_timesteps=800, seed=3)
-        values.append(navigator.navigator.plan([1.5, 3.5]).value.tolist())
+        values.append(navigator.navigator.plan([1.5, 4.5]).value.tolist())
     assert values[0] == values[1]
 
 
@@ -93,7 +95,7 @@ def test_a_car_learns_to_leave_a_valley():
     env = gymnasium.make("MountainCar-v0")
     learner = fwrl.make_navigator(env, seed=0)
     assert isinstance(learner, StateLearner)
-    fwrl.learn(learner, env, total_timesteps=6000, seed=0)
+    fwrl.learn(learner, env, total_timesteps=10_000, seed=0)
     assert success(learner, env, episodes=10) >= 0.9
     assert "3 actions" in repr(learner)
 
@@ -105,6 +107,7 @@ def test_continuous_raw_actions_are_taken_from_their_range():
     assert action[0] in (-1.0, 0.0, 1.0)
     with pytest.raises(fwrl.FwrlError, match="nothing was learned"):
         learner.predict(np.array([-0.5, 0.0]))
+    learner.begin_episode(np.array([-0.5, 0.0]))
     with pytest.raises(fwrl.FwrlError, match="observations of shape"):
         learner.act(np.zeros(3))
 

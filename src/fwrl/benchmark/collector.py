@@ -51,7 +51,7 @@ def data_file(folder: Path, dataset: str, seed: int, progress: Callable[[float],
     """
     path = folder / f"pointmaze-{dataset}-regenerated-{seed}.npz"
     if not path.is_file():
-        arrays = collect(dataset, seed, progress=progress)
+        arrays: dict[str, Any] = collect(dataset, seed, progress=progress)
         folder.mkdir(parents=True, exist_ok=True)
         with replaced(path) as draft, draft.open("wb") as file:
             np.savez(file, **arrays)

@@ -34,7 +34,7 @@ class MazeGeometry:
     def __init__(self, free: Mask) -> None:
         self._free = free
         self._corners = self._arcs()
-        pairs = np.array(list(itertools.combinations(range(len(self._corners)), 2)))
+        pairs = np.array(list(itertools.combinations(range(len(self._corners)), 2)), np.int64).reshape(-1, 2)
         self._edges = pairs[self._visible(self._corners[pairs[:, 0]], self._corners[pairs[:, 1]])]
 
     def least_steps(self, start: Floats, goal: Floats) -> float:
@@ -46,7 +46,7 @@ class MazeGeometry:
         edges = np.concatenate([self._edges, extra])
         lengths = np.abs(nodes[edges[:, 0]] - nodes[edges[:, 1]]).max(axis=1)
         graph = csr_array((lengths, (edges[:, 0], edges[:, 1])), shape=(n + 2, n + 2))
-        way = float(dijkstra(graph, directed=False, indices=n)[n + 1])
+        way = float(dijkstra(graph, directed=False, indices=[n])[0, n + 1])
         return max(way - TOLERANCE, 0.0) / SPEED
 
     def _arcs(self) -> Floats:

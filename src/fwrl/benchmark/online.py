@@ -8,6 +8,7 @@ most. Every run is kept in a file of its own, so that the same command continues
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import time
 from dataclasses import asdict, dataclass
@@ -140,10 +141,9 @@ def _learned(name: str, learner: str, seed: int, episodes: int) -> OnlineRun:
         model: Any = make_navigator(env, seed=seed)
         learn(model, env, total_timesteps=STEPS[name], seed=seed)
     else:
-        import stable_baselines3
-
-        buffer = stable_baselines3.HerReplayBuffer
-        model = stable_baselines3.SAC("MultiInputPolicy", env, replay_buffer_class=buffer, seed=seed)
+        sb3 = importlib.import_module("stable_baselines3")
+        buffer = sb3.HerReplayBuffer
+        model = sb3.SAC("MultiInputPolicy", env, replay_buffer_class=buffer, seed=seed)
         model.learn(STEPS[name])
     seconds = time.process_time() - began
     return OnlineRun(name, learner, seed, _success(model, env, seed, episodes), seconds)
@@ -170,16 +170,14 @@ def make_environment(name: str) -> Any:
     if not name.startswith("PointMaze"):
         return gymnasium.make(name)
     try:
-        import gymnasium_robotics
+        robotics = importlib.import_module("gymnasium_robotics")
     except ImportError as error:
         raise FwrlError(
             f"the benchmark needs Gymnasium-Robotics ({error}); install fwrl with the extra 'robotics'"
         ) from error
-    gymnasium.register_envs(gymnasium_robotics)
+    gymnasium.register_envs(robotics)
     return gymnasium.make(name, continuing_task=False)
 
 
 def _has_stable_baselines3() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("stable_baselines3") is not None
+    return importlib.util.find_spec("stable_baselines3") is not None

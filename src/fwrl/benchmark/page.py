@@ -107,7 +107,7 @@ def _board(case: Case, folder: Path, watch: Watch) -> Navigation:
     episodes = [data["observations"][ends[k] : ends[k + 1]].astype(np.float64) for k in range(min(6, len(ends) - 1))]
     return Navigation(
         title=f"{case.dataset}: {len(navigator.cells):,} cells, one path of the navigator",
-        walls=np.argwhere(env.maze_map == 1)[:, ::-1] * UNIT - UNIT,
+        walls=np.argwhere(env.maze_map == 1)[:, ::-1].astype(np.float64) * UNIT - UNIT,
         unit=UNIT,
         centres=navigator.cells.centres,
         values=plan.value,

@@ -7,6 +7,7 @@ positions to the last bit (a test compares them) in an eighth of the time.
 
 from __future__ import annotations
 
+import importlib
 import math
 from typing import Any
 
@@ -35,10 +36,11 @@ def make_maze(maze: str, **options: Any) -> Any:
         The environment, without wrappers other than the time limit.
     """
     try:
-        import gymnasium
-        import ogbench.locomaze  # noqa: F401 (registers the environments)
+        importlib.import_module("ogbench.locomaze")  # registers the environments
     except ImportError as error:
         raise FwrlError(f"the benchmark needs OGBench ({error}); install fwrl with the extra 'ogbench'") from error
+    import gymnasium
+
     return gymnasium.make(f"pointmaze-{maze}-v0", disable_env_checker=True, **options)
 
 
@@ -50,9 +52,7 @@ class PointSimulator:
     """
 
     def __init__(self, env: Any) -> None:
-        import mujoco
-
-        self._step_physics = mujoco.mj_step
+        self._step_physics = importlib.import_module("mujoco").mj_step
         self.env = env
         info = env._teleport_info
         self._portals = [] if info is None else info["teleport_in_xys"]

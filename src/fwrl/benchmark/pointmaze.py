@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ class Case:
 
     dataset: str
     share: float = 1.0
-    backup: str = "expected"
+    backup: Literal["expected", "best"] = "expected"
 
     @property
     def name(self) -> str:

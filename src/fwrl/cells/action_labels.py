@@ -105,7 +105,7 @@ class RawActions:
         """Low, middle and high of each of m actions, in every combination."""
         a, b = np.atleast_1d(np.asarray(low, np.float64)), np.atleast_1d(np.asarray(high, np.float64))
         if not np.isfinite(a).all() or not np.isfinite(b).all() or 3 ** len(a) > MOST_LABELS:
-            raise OptionError(f"raw actions need finite bounds and at most 6 dimensions, got {low} to {high}")
+            raise OptionError(f"raw actions need finite bounds and at most 6 dimensions, got {a} to {b}")
         return cls(np.array(list(itertools.product(*[(x, (x + y) / 2, y) for x, y in zip(a, b, strict=True)]))))
 
     @property

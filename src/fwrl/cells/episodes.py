@@ -45,13 +45,11 @@ def point_of(observation: Any, coordinates: Coordinates) -> Floats:
         key = coordinates if isinstance(coordinates, str) else ACHIEVED
         if key not in observation:
             raise FwrlError(f"the observations have no {key!r}, only {', '.join(map(str, observation))}")
-        found = np.asarray(observation[key], np.float64)
-        picked = None if isinstance(coordinates, str) else coordinates
-    else:
-        found, picked = np.asarray(observation, np.float64), coordinates
-    if picked is None or isinstance(picked, str):
+        observation = observation[key]
+    found = np.asarray(observation, np.float64)
+    if coordinates is None or isinstance(coordinates, str):
         return found
-    return found[..., list(picked)]
+    return found[..., list(coordinates)]
 
 
 def read_episodes(source: Any, coordinates: Coordinates = None) -> Episodes:

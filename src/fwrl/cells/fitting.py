@@ -91,7 +91,7 @@ def fit_navigator(
         scale = range_of(episodes.points)
     units = np.ones(episodes.points.shape[1]) if scale is None else np.asarray(scale, np.float64)
     if units.shape != episodes.points.shape[1:] or not (np.isfinite(units) & (units > 0.0)).all():
-        raise OptionError(f"expected one positive scale per coordinate, got {scale}")
+        raise OptionError(f"expected one positive scale per coordinate, got {units}")
     scaled = episodes._replace(points=episodes.points / units)
     by_rule = window is None and actions == "headings"
     measured, motion = _chosen_window(scaled, width) if by_rule else _measured(scaled, window or WINDOWS[0], width)
@@ -145,7 +145,8 @@ class Measured(NamedTuple):
 
     def where(self, mask: Mask) -> Measured:
         """The windows that a mask marks."""
-        windows = Windows(*[column[mask] for column in self.windows])
+        start, stop, jump = self.windows
+        windows = Windows(start[mask], stop[mask], jump[mask])
         return Measured(self.k, windows, self.width, self.actions[mask], self.velocities[mask], self.moved[mask])
 
 

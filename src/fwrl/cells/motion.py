@@ -93,7 +93,7 @@ class LinearMotion:
     @property
     def inverse(self) -> Floats:
         """(d, m) action per unit of each displacement."""
-        return np.linalg.pinv(self.forward)
+        return np.asarray(np.linalg.pinv(self.forward), np.float64)
 
     def predict(self, actions: Floats, velocities: Floats) -> Floats:
         """(n, d) displacements in open space, of (n, m) mean actions and (n, d) velocities."""

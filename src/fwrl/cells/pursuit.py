@@ -113,4 +113,5 @@ class HeldAction:
         if self._left == 0:
             self._label, self._left = self._label_at(point), self._k
         self._left -= 1
-        return self._actions[self._label]
+        action: Floats = self._actions[self._label]
+        return action

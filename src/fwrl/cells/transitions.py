@@ -141,7 +141,8 @@ def portals(counts: Transitions, centres: Floats, width: float) -> Ints:
     cells = np.unique(counts.source[counts.jump])
     if len(cells):
         pairs = cKDTree(centres[cells]).query_pairs(NEAR * width, output_type="ndarray")
-        graph = csr_array((np.ones(len(pairs)), pairs.T), shape=(len(cells), len(cells)))
+        rows = np.asarray(pairs, np.int64)
+        graph = csr_array((np.ones(len(rows)), (rows[:, 0], rows[:, 1])), shape=(len(cells), len(cells)))
         component = connected_components(graph, directed=False)[1]
         number[cells] = cells[np.unique(component, return_index=True)[1]][component]
     return number
@@ -152,7 +153,7 @@ def _pooled_jumps(jumps: Weighted, portal: Ints, L: int) -> Weighted:
     if len(jumps.pair) == 0:
         return jumps
     pairs, place = np.unique(jumps.pair, return_inverse=True)
-    own = np.bincount(place, weights=jumps.times)
+    own: Floats = np.bincount(place, weights=jumps.times).astype(np.float64)
     pool = joined([jumps._replace(pair=portal[jumps.pair // L])], len(portal))
     return _spread(pairs, portal[pairs // L], own, pool)
 
@@ -172,7 +173,7 @@ def joined(parts: list[Weighted], n_targets: int) -> Weighted:
     """The same outcome of the same pair once, ordered by pair and target; weights add, steps are averaged."""
     pair, target, times, steps = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     key, place = np.unique(pair * n_targets + target, return_inverse=True)
-    total = np.bincount(place, weights=times, minlength=len(key))
+    total: Floats = np.bincount(place, weights=times, minlength=len(key)).astype(np.float64)
     mean = np.bincount(place, weights=times * steps, minlength=len(key)) / total
     return Weighted(key // n_targets, key % n_targets, total, mean)
 
