@@ -1,8 +1,8 @@
 """Action labels: the actions of a window as one of a few.
 
 *Headings*, for coordinates that can be pushed any way. The label says where the mean action would lead in open space:
-its displacement, in cell widths, rounded to -1, 0 or 1 in each coordinate. That makes 3^d labels; the one in the middle
-means that nothing much was intended.
+its displacement, in units of the usual one, rounded to -1, 0 or 1 in each coordinate. That makes 3^d labels; the one
+in the middle means that nothing much was intended.
 
 *Raw actions*, for bodies that cannot be pushed any way. The label is the nearest of a few actions: every discrete
 action, or the corners and middles of the range of continuous ones.
@@ -67,12 +67,12 @@ class Headings:
         """The heading that leads nowhere."""
         return (self.n - 1) // 2
 
-    def of(self, displacements: ArrayLike, width: float) -> Ints:
-        """(n,) the label of each of (n, d) intended displacements, for cells of a width."""
+    def of(self, displacements: ArrayLike, unit: float) -> Ints:
+        """(n,) the label of each of (n, d) intended displacements, in a unit of length."""
         moved = np.asarray(displacements, np.float64)
         labels = np.zeros(len(moved), np.int64)
         for column in moved.T:
-            labels = labels * 3 + np.clip(np.rint(column / width), -1.0, 1.0).astype(np.int64) + 1
+            labels = labels * 3 + np.clip(np.rint(column / unit), -1.0, 1.0).astype(np.int64) + 1
         return labels
 
     def opposite(self, labels: Ints) -> Ints:

@@ -192,7 +192,9 @@ def counted(measured: Measured, cell: Ints, motion: LinearMotion, labels: Headin
         regular = np.zeros(len(label), np.bool_)
     else:
         intended = motion.predict(measured.actions, measured.velocities)
-        label = labels.of(intended, width)
+        # In units of what is usually intended: walls make the model of motion underestimate all displacements alike.
+        usual = float(np.sqrt(np.quantile(squared_lengths(intended), QUANTILE)))
+        label = labels.of(intended, usual if usual > 0.0 else width)
         regular = (squared_lengths(measured.moved - intended) < (REGULAR * width) ** 2) & ~windows.jump
     return count(cell[windows.start], label, cell[windows.stop], windows.jump, windows.steps, regular)
 
