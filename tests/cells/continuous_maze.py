@@ -82,7 +82,7 @@ class Maze:
         source, target = np.array(edges).T
         lengths = np.hypot(*(nodes[source] - nodes[target]).T)
         graph = csr_array((lengths, (source, target)), shape=(n + 2, n + 2))
-        return float(dijkstra(graph, directed=False, indices=n)[n + 1])
+        return float(dijkstra(graph, directed=False, indices=[n])[0, n + 1])
 
     @functools.cached_property
     def _visibility(self) -> tuple[list[Floats], list[tuple[int, int]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from fwrl.errors import FileError, FwrlError
 
 RNG = np.random.default_rng(0)
 WALKS = [(RNG.normal(size=(n + 1, 2)), RNG.normal(size=(n, 2))) for n in (3, 5)]
-FLAT = {
+FLAT: dict[str, Any] = {
     "observations": np.concatenate([points for points, _ in WALKS]),
     "actions": np.concatenate([np.concatenate([actions, np.zeros((1, 2))]) for _, actions in WALKS]),
     "terminals": np.array([0, 0, 0, 1, 0, 0, 0, 0, 0, 1], bool),

@@ -75,7 +75,7 @@ def test_the_same_seed_gives_the_same_result(tmp_path):
     values = []
     for _ in range(2):
         env = MazeEnv(BEND)
-        navigator = fwrl.make_navigator(env, seed=3)
+        navigator = LearningNavigator([-1.0, -1.0], [1.0, 1.0], seed=3)
         fwrl.learn(navigator, env, total_timesteps=800, seed=3)
         values.append(navigator.navigator.plan([1.5, 4.5]).value.tolist())
     assert values[0] == values[1]
@@ -83,7 +83,7 @@ def test_the_same_seed_gives_the_same_result(tmp_path):
 
 def test_what_was_learned_is_saved_as_a_navigator(tmp_path):
     env = MazeEnv(BEND)
-    navigator = fwrl.make_navigator(env, seed=0)
+    navigator = LearningNavigator([-1.0, -1.0], [1.0, 1.0], seed=0)
     with pytest.raises(fwrl.FwrlError, match="nothing was learned"):
         navigator.save(tmp_path / "x.fwrl")
     fwrl.learn(navigator, env, total_timesteps=600, seed=0)

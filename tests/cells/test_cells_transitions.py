@@ -38,7 +38,7 @@ def table(transitions):
 
 @given(st.integers(0, 10_000))
 def test_counts_equal_a_dictionary(seed):
-    expected = defaultdict(lambda: [0.0, 0.0, 0.0])
+    expected: defaultdict[tuple[int, ...], list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for s, label, t, jump, steps, regular in zip(*windows(seed), strict=True):
         entry = expected[(s, label, t, jump)]
         entry[0] += 1
@@ -57,8 +57,8 @@ def test_merging_equals_counting_everything_at_once(seed, cut):
 def by_hand(seed, prior, way_back):
     """{(cell, label): {target: weight}} by the three rules, written out."""
     rows = list(zip(*windows(seed), strict=True))
-    own = defaultdict(lambda: defaultdict(float))
-    left = defaultdict(lambda: defaultdict(float))
+    own: defaultdict[tuple[int, int], defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
+    left: defaultdict[int, defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
     for s, label, t, jump, _, regular in rows:
         if jump:
             led = [u for c, _, u, j, _, _ in rows if PORTAL[c] == PORTAL[s] and j]
@@ -81,7 +81,7 @@ def by_hand(seed, prior, way_back):
 def test_the_model_follows_the_three_rules(seed, prior, way_back):
     model = model_of(count(*windows(seed)), PORTAL, HEADINGS, prior=prior, way_back=way_back)
     expected = by_hand(seed, prior, way_back)
-    found = defaultdict(dict)
+    found: defaultdict[tuple[int, int], dict[int, float]] = defaultdict(dict)
     o = model.outcomes
     for e, pair in enumerate(o.pair):
         found[(int(o.source[pair]), int(model.label[pair]))][int(o.target[e])] = float(o.times[e])

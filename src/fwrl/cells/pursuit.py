@@ -7,6 +7,8 @@ anew. Aiming anew at every step would let two neighbouring cells send one back a
 - Otherwise: at the centre of the cell that the plan names.
 - If that is more than `FAR` widths away, a jump leads there: follow the heading of the plan.
 - Without a plan: straight at the goal.
+- Stuck, that is, hardly moved since one last aimed: follow the heading of the plan (the centre may be behind a corner);
+  still stuck: return to the centre of one's own cell; and so on in turn.
 
 With raw actions, the action of the plan is held for k steps.
 """
@@ -51,6 +53,8 @@ class Pursuit:
         self._point: Floats | None = None  # aimed at
         self._heading: Floats | None = None  # followed instead
         self._left = 0
+        self._aimed_from: Floats | None = None
+        self._stuck = 0  # windows in a row
 
     def act(self, point: Floats) -> Floats:
         """The action (m,) at a point (d,)."""
@@ -76,15 +80,18 @@ class Pursuit:
     def _aim(self, point: Floats, to_goal: Floats) -> Floats:
         """Choose what to aim at for the next k steps, and the first action."""
         cell = self._cells.cell(point)
-        target = int(self._plan.target[cell])
+        target, label = int(self._plan.target[cell]), int(self._plan.label[cell])
         if target == NONE:
             self._left = 0
             return self._push(to_goal, 1.0)
-        self._left = self._k - 1
+        moved = point - self._aimed_from if self._aimed_from is not None else to_goal
+        self._stuck = self._stuck + 1 if moved @ moved < REACHED**2 * self._near else 0
+        self._aimed_from, self._left = point, self._k - 1
+        if self._stuck % 3 == 2:
+            target = cell
         self._point, self._heading = self._cells.centres[target], None
         away = self._point - point
-        label = int(self._plan.label[cell])
-        if away @ away > FAR**2 * self._near and label != NONE:
+        if label != NONE and (self._stuck % 3 == 1 or away @ away > FAR**2 * self._near):
             self._heading = away = self._directions[label]
         return self._push(away, 1.0)
 
