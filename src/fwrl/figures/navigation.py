@@ -39,7 +39,7 @@ class Navigation(NamedTuple):
 @figure_of
 def navigation_figure(boards: Sequence[Navigation]) -> Figure:
     """Boards beside each other."""
-    figure = sheet(7.2 * len(boards), 6.4)
+    figure = sheet(7.2 * len(boards), 7.0)
     for axes, board in zip(figure.subplots(1, len(boards), squeeze=False)[0], boards, strict=True):
         _draw(axes, board)
     return figure
