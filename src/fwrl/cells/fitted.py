@@ -18,6 +18,7 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 LARGEST_BOX = 2**62  # boxes are numbered by one integer
+SPARSE = 4  # boxes per point
 
 
 class FittedCells:
@@ -90,16 +91,27 @@ def fit_cells(points: ArrayLike, width: float) -> FittedCells:
     [[0.125], [3.5]]
     """
     data = np.asarray(points, np.float64)
-    code = _box_numbers(data, width)
-    _, first, inverse, count = np.unique(code, return_index=True, return_inverse=True, return_counts=True)
+    first, inverse, count = _groups(*_box_numbers(data, width))
     # Means of differences from one point of the box: exact where all points are the same.
     base = data[first]
     total = np.stack([np.bincount(inverse, weights=column) for column in (data - base[inverse]).T], axis=1)
     return FittedCells(base + total / count[:, None], width)
 
 
-def _box_numbers(points: Floats, width: float) -> Ints:
-    """(n,) a number for the box of each point; the same for the same box."""
+def _groups(code: Ints, size: int) -> tuple[Ints, Ints, Ints]:
+    """Equal ones among (n,) numbers below `size`: (G,) a first index, (n,) the group, (G,) its number of members."""
+    if size > SPARSE * len(code):
+        _, first, inverse, count = np.unique(code, return_index=True, return_inverse=True, return_counts=True)
+        return first, inverse, count
+    counts = np.bincount(code, minlength=size)  # no sorting, where boxes are not much more than points
+    present = counts > 0
+    index = np.empty(size, np.int64)
+    index[code[::-1]] = np.arange(len(code) - 1, -1, -1)
+    return index[present], (np.cumsum(present) - 1)[code], counts[present]
+
+
+def _box_numbers(points: Floats, width: float) -> tuple[Ints, int]:
+    """(n,) a number for the box of each point, the same for the same box; and how many boxes there could be."""
     code = np.zeros(len(points), np.int64)
     size = 1.0
     for column in points.T:
@@ -109,4 +121,4 @@ def _box_numbers(points: Floats, width: float) -> Ints:
         if not size < LARGEST_BOX:
             raise OptionError(f"cells of width {width:g} are too many for these coordinates; choose a larger width")
         code = code * int(extent) + boxes.astype(np.int64)
-    return code
+    return code, int(size)

@@ -5,9 +5,6 @@ grown by a quarter since the last fit, everything is fitted anew, so that window
 data.
 
 While it learns, it plans with `optimism`. Before the first fit it pushes in random directions.
-
-For coordinates that can be pushed any way goals are points. For other bodies cells cover the whole state, actions are
-raw, and the goal is whatever ends an episode successfully: states that were terminal.
 """
 
 from __future__ import annotations

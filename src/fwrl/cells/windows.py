@@ -74,8 +74,8 @@ def velocities_of(points: Floats, windows: Windows, first: Ints, longest: float)
     Returns:
         The steps.
     """
-    steps = np.zeros_like(points)
-    steps[1:] = points[1:] - points[:-1]
+    steps = np.empty_like(points)
+    np.subtract(points[1:], points[:-1], out=steps[1:])
     steps[first[:-1]] = 0.0
     steps[squared_lengths(steps) > longest * longest] = 0.0
     return steps[windows.start]
