@@ -26,6 +26,6 @@ def test_cells_paths_and_goal_are_drawn(tmp_path):
     assert len(boards) == 2
     walls, grey, shaded = boards[0].collections
     assert [len(part.get_paths()) for part in (walls, grey, shaded)] == [5, 1, 2]
-    assert shaded.get_array().tolist() == [10.0, 5.0]
+    assert np.asarray(shaded.get_array()).tolist() == [10.0, 5.0]
     assert len(boards[0].lines) == 4  # an episode of the data, a path, its start, the goal
     assert save(figure, tmp_path, "navigation").png.stat().st_size > 0
