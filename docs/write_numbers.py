@@ -2,7 +2,8 @@
 
 A block `<!-- numbers: NAME -->` ... `<!-- end -->` of a page is the output of the generator NAME below. Generators read
 measured results only: the stores of `fwrl reproduce` and `fwrl compare`, the JSON of `fwrl bench` and of
-docs/measure.py. `make measure` produces all of them in `results`. A block without results stays as it is.
+docs/measure.py, the pages of `fwrl benchmark` in `results/benchmark`. `make measure` produces all but these in
+`results`. A block without results stays as it is.
 
     python docs/write_numbers.py [RESULTS]
 """
@@ -153,13 +154,38 @@ def bullets(items: Iterable[str]) -> str:
     )
 
 
-def picture(results: Results, drawn: str, name: str) -> Path:
+def table_of(page: Path) -> str:
+    """The lines of the table of a Markdown page."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if line.startswith("|"))
+
+
+def picture(results: Results, drawn: str, name: str, folder: str = "figures") -> Path:
     """Write a smaller copy of a drawn picture to the images of the documentation; its path from the root."""
-    with Image.open(results.file(f"figures/{drawn}.png")) as image:
+    with Image.open(results.file(f"{folder}/{drawn}.png")) as image:
         width = min(PICTURE_WIDTH, image.width)
         small = image.convert("RGB").resize((width, image.height * width // image.width), Image.Resampling.LANCZOS)
         small.quantize(PICTURE_COLOURS).save(IMAGES / name, optimize=True)
     return (IMAGES / name).relative_to(ROOT)
+
+
+@generator("pointmaze-table")
+def pointmaze_table(results: Results) -> str:
+    """Success on OGBench's point mazes beside the published numbers, from `fwrl benchmark pointmaze`."""
+    return table_of(results.file("benchmark/pointmaze.md"))
+
+
+@generator("pointmaze-picture")
+def pointmaze_picture(results: Results) -> str:
+    """Cells and paths, from `fwrl benchmark pointmaze`."""
+    path = picture(results, "navigation", "navigation.png", "benchmark").relative_to("docs")
+    return f"![Cells coloured by their value for a goal, and a path of the navigator over them]({path})"
+
+
+@generator("online-table")
+def online_results(results: Results) -> str:
+    """Success after learning from nothing, from `fwrl benchmark online`."""
+    return table_of(results.file("benchmark/online.md"))
 
 
 @generator("symbol-table")

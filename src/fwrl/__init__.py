@@ -24,6 +24,9 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from fwrl.agents.agent import Agent
     from fwrl.agents.registry import make_agent, register_agent
+    from fwrl.cells.fitting import fit_navigator
+    from fwrl.cells.making import make_navigator
+    from fwrl.cells.navigator import Navigator
     from fwrl.errors import (
         FileError,
         FwrlError,
@@ -43,6 +46,9 @@ if TYPE_CHECKING:
 _NAMES = {
     "fwrl.agents.agent": ("Agent",),
     "fwrl.agents.registry": ("make_agent", "register_agent"),
+    "fwrl.cells.fitting": ("fit_navigator",),
+    "fwrl.cells.making": ("make_navigator",),
+    "fwrl.cells.navigator": ("Navigator",),
     "fwrl.errors": (
         "FileError",
         "FwrlError",
@@ -66,6 +72,7 @@ __all__ = [
     "FwrlError",
     "FwrlWarning",
     "MapError",
+    "Navigator",
     "NoRouteError",
     "OptionError",
     "Planner",
@@ -77,10 +84,12 @@ __all__ = [
     "UnknownNameError",
     "World",
     "fit",
+    "fit_navigator",
     "learn",
     "load",
     "load_world",
     "make_agent",
+    "make_navigator",
     "register_agent",
     "register_world",
     "rollout",

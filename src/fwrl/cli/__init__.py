@@ -11,6 +11,7 @@ import typer
 from fwrl import __version__
 from fwrl.cli.agents import agents
 from fwrl.cli.bench import bench
+from fwrl.cli.benchmark import benchmark
 from fwrl.cli.check import check
 from fwrl.cli.compare import compare
 from fwrl.cli.explain import explain
@@ -66,6 +67,7 @@ app.command(epilog="Example: fwrl plan trips.fwrl dock-1 shelf-7")(plan)
 app.command(epilog="Example: fwrl explain trips.fwrl dock-1 shelf-7")(explain)
 app.command(epilog="Example: fwrl check rooms.fwrl")(check)
 app.command(epilog="Example: fwrl bench --only step")(bench)
+app.command(epilog="Example: fwrl benchmark pointmaze --only giant-stitch --seeds 1")(benchmark)
 app.command(epilog="Example: fwrl play --lesson my-lesson.toml")(play)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,24 @@ class Learning:
     success: NDArray[np.bool_]
 
 
+class ContinuousLearner(Protocol):
+    """What learns from observations as they are, such as a navigator (see `fwrl.cells`)."""
+
+    def begin_episode(self, observation: Any) -> None:
+        """An episode begins."""
+
+    def act(self, observation: Any) -> Any:
+        """The next action, exploration included."""
+
+    def observe(self, observation: Any, action: Any, next_observation: Any, terminated: bool) -> None:
+        """A step was taken."""
+
+    def end_episode(self) -> None:
+        """The episode is over."""
+
+
 def learn(
-    agent: Agent,
+    agent: Agent | ContinuousLearner,
     env: Any,
     total_timesteps: int,
     *,
@@ -51,9 +67,10 @@ def learn(
     """Let an agent learn in a Gymnasium goal environment. The same seed gives the same result.
 
     Args:
-        agent: with the environment's numbers of states and actions.
-        env: Dict observations with integers under "observation" and "desired_goal", Discrete actions. The step's own
-            reward is `info["path_reward"]`, where the environment reports it.
+        agent: with the environment's numbers of states and actions; or a learner of continuous worlds, as
+            `make_navigator` makes it.
+        env: for agents, Dict observations with integers under "observation" and "desired_goal", Discrete actions. The
+            step's own reward is `info["path_reward"]`, where the environment reports it.
         total_timesteps: number of steps.
         seed: of the environment's first reset.
         goal_reward: included in the reward of reaching the goal, where `info` does not report the path reward.
@@ -64,6 +81,8 @@ def learn(
     """
     if total_timesteps < 1:
         raise OptionError(f"expected at least one step, got {total_timesteps}")
+    if not isinstance(agent, Agent):
+        return _learn_continuous(agent, env, total_timesteps, seed, progress_bar)
     _check_fit(agent, env)
     steps = getattr(env.spec, "max_episode_steps", None) or DEFAULT_STEPS
     rewards, lengths, successes = [], [], []
@@ -96,6 +115,33 @@ def learn(
             state, goal = _read(env.reset()[0], agent)
             agent.begin_episode(goal, steps)
             episode_reward, episode_steps = 0.0, 0
+    return Learning(np.array(rewards), np.array(lengths, dtype=np.int64), np.array(successes, dtype=np.bool_))
+
+
+def _learn_continuous(
+    learner: ContinuousLearner, env: Any, total_timesteps: int, seed: int, progress_bar: bool
+) -> Learning:
+    """The same for learners of continuous worlds; an episode that terminates has reached its goal."""
+    rewards, lengths, successes = [], [], []
+    observation = env.reset(seed=seed)[0]
+    learner.begin_episode(observation)
+    episode_reward, episode_steps = 0.0, 0
+    for _ in _counted(total_timesteps, progress_bar):
+        action = learner.act(observation)
+        next_observation, reward, terminated, truncated, info = env.step(action)
+        learner.observe(observation, action, next_observation, bool(terminated))
+        observation = next_observation
+        episode_reward += float(reward)
+        episode_steps += 1
+        if terminated or truncated:
+            rewards.append(episode_reward)
+            lengths.append(episode_steps)
+            successes.append(bool(info.get("success", info.get("is_success", terminated))))
+            learner.end_episode()
+            observation = env.reset()[0]
+            learner.begin_episode(observation)
+            episode_reward, episode_steps = 0.0, 0
+    learner.end_episode()
     return Learning(np.array(rewards), np.array(lengths, dtype=np.int64), np.array(successes, dtype=np.bool_))
 
 

@@ -1,0 +1,168 @@
+"""Episodes: rows of points and actions, from arrays, OGBench files or Minari datasets.
+
+Row t of an episode is a point and the action taken there; the last row has no action that counts. Points are the
+coordinates that goals are given in: a part of the observation, or `achieved_goal` of Dict observations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fwrl.errors import FileError, FwrlError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Coordinates = Sequence[int] | str | None  # see `point_of`
+
+ACHIEVED = "achieved_goal"
+
+
+class Episodes(NamedTuple):
+    """N episodes with n rows in all."""
+
+    points: Floats  # (n, d)
+    actions: Floats  # (n, m)
+    first: Ints  # (N + 1,) rows at which episodes begin, and n
+
+
+def point_of(observation: Any, coordinates: Coordinates) -> Floats:
+    """The point (d,), or points (n, d), of one or many observations.
+
+    Args:
+        observation: An array, or a mapping of arrays.
+        coordinates: Indices of the observation that goals are given in; a key of Dict observations; None for all of an
+            array, and for `achieved_goal` of a mapping.
+
+    Returns:
+        The coordinates.
+    """
+    if isinstance(observation, Mapping):
+        key = coordinates if isinstance(coordinates, str) else ACHIEVED
+        if key not in observation:
+            raise FwrlError(f"the observations have no {key!r}, only {', '.join(map(str, observation))}")
+        observation = observation[key]
+    found = np.asarray(observation, np.float64)
+    if coordinates is None or isinstance(coordinates, str):
+        return found
+    return found[..., list(coordinates)]
+
+
+def read_episodes(source: Any, coordinates: Coordinates = None) -> Episodes:
+    """The episodes of a source.
+
+    Args:
+        source: The path of an OGBench `.npz` file or a list of such paths; a mapping of arrays `observations`,
+            `actions` and `terminals` (rows of all episodes); a Minari dataset; or episodes: pairs of observations
+            (T + 1 or T rows) and actions (T rows), or mappings or objects with these two fields.
+        coordinates: What goals are given in (see `point_of`).
+
+    Returns:
+        The episodes.
+
+    Raises:
+        FwrlError: Something is missing, not finite, or of the wrong shape.
+    """
+    if isinstance(source, str | Path):
+        return _flat(_read_npz(Path(source)), coordinates)
+    if isinstance(source, Mapping):
+        return _flat(source, coordinates)
+    if hasattr(source, "iterate_episodes"):
+        source = source.iterate_episodes()
+    if not isinstance(source, Iterable):
+        raise FwrlError(
+            f"expected episodes, a mapping of arrays or the path of an .npz file, got {type(source).__name__}"
+        )
+    return _joined([_part(item, coordinates) for item in source])
+
+
+def _part(item: Any, coordinates: Coordinates) -> Episodes:
+    """One file of a list, or one episode."""
+    if isinstance(item, str | Path):
+        return read_episodes(item, coordinates)
+    if isinstance(item, Mapping):
+        observations, actions = item.get("observations"), item.get("actions")
+    elif hasattr(item, "observations"):
+        observations, actions = item.observations, item.actions
+    else:
+        try:
+            observations, actions = item
+        except (TypeError, ValueError):
+            raise FwrlError("expected an episode as a pair of observations and actions") from None
+    if observations is None or actions is None:
+        raise FwrlError("an episode lacks observations or actions")
+    points, acts = _matrix(point_of(observations, coordinates)), _matrix(actions)
+    if len(points) - len(acts) not in (0, 1) or len(points) == 0:
+        raise FwrlError(
+            f"an episode has {len(points)} observations and {len(acts)} actions; "
+            "expected as many actions as observations, or one less"
+        )
+    missing = len(points) - len(acts)
+    padded = np.concatenate([acts, np.zeros((missing, acts.shape[1]))])
+    return _checked(points, padded, np.array([0, len(points)]))
+
+
+def _flat(arrays: Mapping[str, Any], coordinates: Coordinates) -> Episodes:
+    """Episodes one after the other, ended by `terminals`."""
+    for name in ("observations", "actions", "terminals"):
+        if name not in arrays:
+            raise FwrlError(f"the data have no {name!r}, only {', '.join(map(str, arrays)) or 'nothing'}")
+    points, actions = _matrix(point_of(arrays["observations"], coordinates)), _matrix(arrays["actions"])
+    ends = np.flatnonzero(np.asarray(arrays["terminals"]).reshape(-1)) + 1
+    if len(points) != len(actions) or len(points) != np.asarray(arrays["terminals"]).size:
+        raise FwrlError("observations, actions and terminals differ in length")
+    if len(ends) == 0 or ends[-1] != len(points):
+        ends = np.append(ends, len(points))  # the last episode may be cut off
+    return _checked(points, actions, np.concatenate([[0], ends]))
+
+
+def _read_npz(path: Path) -> Mapping[str, Any]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in ("observations", "actions", "terminals") if name in file}
+    except FileNotFoundError as error:
+        raise FileError(f"cannot read {str(path)!r}: {error.strerror}") from None
+    except (OSError, ValueError, EOFError, KeyError) as error:
+        raise FileError(f"{str(path)!r} is not an .npz file of arrays: {error}") from error
+
+
+def _matrix(values: ArrayLike) -> Floats:
+    """(n, columns) floats; a vector is one column."""
+    try:
+        matrix = np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise FwrlError(f"expected rows of numbers: {error}") from None
+    if matrix.ndim == 1:
+        matrix = matrix[:, None]
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise FwrlError(f"expected rows of numbers, got an array of shape {matrix.shape}")
+    return matrix
+
+
+def _checked(points: Floats, actions: Floats, first: Ints) -> Episodes:
+    for name, array in (("observations", points), ("actions", actions)):
+        if not np.isfinite(array).all():
+            raise FwrlError(f"row {int(np.argmin(np.isfinite(array).all(axis=1)))} of the {name} is not finite")
+    return Episodes(points, actions, first)
+
+
+def _joined(parts: list[Episodes]) -> Episodes:
+    if not parts:
+        raise FwrlError("there are no episodes")
+    for what, columns in (
+        ("observations", {p.points.shape[1] for p in parts}),
+        ("actions", {p.actions.shape[1] for p in parts}),
+    ):
+        if len(columns) > 1:
+            raise FwrlError(f"the {what} of the episodes differ in width: {sorted(columns)}")
+    offsets = np.concatenate([[0], np.cumsum([len(p.points) for p in parts])])
+    firsts = [p.first[:-1] + offset for p, offset in zip(parts, offsets, strict=False)]
+    return Episodes(
+        np.concatenate([p.points for p in parts]),
+        np.concatenate([p.actions for p in parts]),
+        np.concatenate([*firsts, offsets[-1:]]),
+    )

@@ -1,0 +1,270 @@
+"""A navigator: reaches any point of a continuous world that its data have visited.
+
+It plans on counted transitions between cells (`transitions`, `plan`) and acts through a linear model of motion
+(`pursuit`). The plan for a goal is solved when the goal is first named and kept.
+
+Given are a Euclidean metric on the coordinates that goals are given in, and that actions displace these coordinates
+about linearly. Learned are cells, transitions, the model of motion and the range of actions. No map is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from fwrl.cells.action_labels import Headings, RawActions
+from fwrl.cells.episodes import point_of
+from fwrl.cells.fitted import FittedCells
+from fwrl.cells.motion import LinearMotion
+from fwrl.cells.plan import Plan, plan_for
+from fwrl.cells.pursuit import HeldAction, Pursuit
+from fwrl.cells.transitions import PRIOR, WAY_BACK, Model, Transitions, model_of, portals
+from fwrl.errors import FwrlError, OptionError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_PLANS = 256  # kept; the oldest is dropped
+DESIRED = "desired_goal"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a navigator was fitted.
+
+    Attributes:
+        window: Steps of a window, k.
+        prior: Weight of the cell's other windows, in windows.
+        way_back: Weight of a window for the way back.
+        backup: "expected", or "best" for the paper's maximum over outcomes.
+        coordinates: What goals are given in (see `fwrl.cells.episodes.point_of`).
+    """
+
+    window: int
+    prior: float = PRIOR
+    way_back: float = WAY_BACK
+    backup: str = "expected"
+    coordinates: tuple[int, ...] | str | None = None
+
+    def __post_init__(self) -> None:
+        if self.window < 1:
+            raise OptionError(f"expected a window of at least one step, got {self.window}")
+        if not (0.0 <= self.prior < np.inf and 0.0 <= self.way_back < np.inf):
+            raise OptionError(f"expected weights of 0 or more, got {self.prior} and {self.way_back}")
+        if self.backup not in ("expected", "best"):
+            raise OptionError(f"expected the backup 'expected' or 'best', got {self.backup!r}")
+
+
+class Navigator:
+    """Reaches goals in a continuous world.
+
+    Args:
+        cells: The states, in scaled coordinates.
+        motion: From mean actions to scaled displacements.
+        labels: Headings, or raw actions.
+        counts: Transitions between cells.
+        settings: How it was fitted.
+        scale: (d,) what coordinates are divided by, for coordinates with different units; None for 1.
+    """
+
+    def __init__(
+        self,
+        cells: FittedCells,
+        motion: LinearMotion,
+        labels: Headings | RawActions,
+        counts: Transitions,
+        settings: Settings,
+        scale: ArrayLike | None = None,
+    ) -> None:
+        self.cells, self.motion, self.labels, self.counts, self.settings = cells, motion, labels, counts, settings
+        self.scale: Floats = np.ones(cells.centres.shape[1]) if scale is None else np.asarray(scale, np.float64)
+        self.model: Model = model_of(
+            counts,
+            portals(counts, cells.centres, cells.width),
+            labels,
+            prior=settings.prior,
+            way_back=settings.way_back,
+            best=settings.backup == "best",
+        )
+        self._component = _component_sizes(self.model)
+        self._plans: dict[int, Plan] = {}
+        self._pursuit: Pursuit | HeldAction | None = None
+
+    def __repr__(self) -> str:
+        d = self.cells.centres.shape[1]
+        return (
+            f"<Navigator: {len(self.cells):,} cells in {d} dimensions, {int(self.counts.times.sum()):,} windows of "
+            f"{self.settings.window} steps; the motion model explains {self.explained:.1%} of the displacement>"
+        )
+
+    @property
+    def explained(self) -> float:
+        """Share of the displacement that the motion model explains, from 0 to 1; below 0.5 headings hardly work."""
+        return self.motion.explained
+
+    @property
+    def penalty(self) -> float:
+        """Cost of giving up, in steps: one window for each cell."""
+        return float(len(self.cells) * self.settings.window)
+
+    def point(self, observation: Any) -> Floats:
+        """The scaled coordinates of an observation.
+
+        Args:
+            observation: An array, or a mapping with `achieved_goal`; one or many.
+
+        Returns:
+            (d,) or (n, d).
+        """
+        point = point_of(observation, self.settings.coordinates)
+        if point.shape[-1:] != self.scale.shape:
+            raise FwrlError(f"expected observations with {len(self.scale)} coordinates, got shape {point.shape}")
+        return point / self.scale
+
+    def goal_cell(self, goal: ArrayLike) -> int:
+        """The cell that stands for a goal.
+
+        Of the cells within one width of the goal, the nearest of those that most cells are connected with both ways: a
+        corner in which an episode once began cannot be planned for.
+
+        Args:
+            goal: (d,) unscaled coordinates.
+
+        Returns:
+            The cell.
+        """
+        near = self.cells.near(self._goal_point(goal))
+        return int(near[np.argmax(self._component[near])])
+
+    def plan(self, goal: ArrayLike) -> Plan:
+        """The plan for a goal.
+
+        Args:
+            goal: (d,) the coordinates that goals are given in.
+
+        Returns:
+            Values, probabilities of arriving and what to aim at, for every cell.
+        """
+        cell = self.goal_cell(goal)
+        if cell not in self._plans:
+            if len(self._plans) >= MOST_PLANS:
+                self._plans.pop(next(iter(self._plans)))
+            self._plans[cell] = plan_for(self.model, cell, self.cells.centres, self.penalty)
+        return self._plans[cell]
+
+    def aim(self, goal: ArrayLike) -> None:
+        """Set the goal that `act` goes for.
+
+        Args:
+            goal: (d,) the coordinates that goals are given in.
+        """
+        self._pursuit = self._pursue(goal)
+
+    def act(self, observation: Any) -> Floats:
+        """The next action towards the goal.
+
+        Args:
+            observation: What the environment returned: an array, or a mapping with `achieved_goal`.
+
+        Returns:
+            (m,) the action.
+        """
+        if self._pursuit is None:
+            raise FwrlError("no goal is set; call aim(goal) before act(observation)")
+        return self._pursuit.act(self.point(observation))
+
+    def predict(
+        self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True
+    ) -> tuple[NDArray[Any], Any]:
+        """Actions in the way of Stable-Baselines3, for one or many Dict observations.
+
+        Args:
+            observation: A mapping with `achieved_goal` and `desired_goal`, of one environment or of many.
+            state: What the call before returned; None at first.
+            episode_start: (n,) whether an episode begins. Without it one begins where the goal changed.
+            deterministic: Ignored; the actions are always deterministic.
+
+        Returns:
+            The action, or one row for each environment; and the state for the next call.
+        """
+        if not isinstance(observation, Mapping) or DESIRED not in observation:
+            raise FwrlError(
+                "expected Dict observations with 'desired_goal'; otherwise use aim(goal) and act(observation)"
+            )
+        points, goals = self.point(observation), np.asarray(observation[DESIRED], np.float64)
+        many = points.ndim == 2
+        points, goals = np.atleast_2d(points), np.atleast_2d(goals)
+        starts = np.zeros(len(points), bool) if episode_start is None else np.atleast_1d(episode_start)
+        before: Sequence[Any] = state if state is not None else [None] * len(points)
+        after = [
+            (goal, self._pursue(goal)) if old is None or start or (old[0] != goal).any() else old
+            for old, start, goal in zip(before, starts, goals, strict=True)
+        ]
+        actions = np.stack([pursuit.act(point) for (_, pursuit), point in zip(after, points, strict=True)])
+        return (actions if many else actions[0]), after
+
+    def value(self, observation: Any, goal: ArrayLike) -> float:
+        """Expected reward (minus steps) on the way to a goal; giving up costs `penalty`.
+
+        Values come from cells: they order ways, and are no promise of how many steps are taken.
+
+        Args:
+            observation: Where the way begins.
+            goal: (d,) coordinates.
+
+        Returns:
+            The value.
+        """
+        return float(self.plan(goal).value[self.cells.cell(self.point(observation))])
+
+    def arrival(self, observation: Any, goal: ArrayLike) -> float:
+        """Probability of arriving at a goal, as far as cells tell.
+
+        Args:
+            observation: Where the way begins.
+            goal: (d,) coordinates.
+
+        Returns:
+            From 0 to 1.
+        """
+        return float(self.plan(goal).arrival[self.cells.cell(self.point(observation))])
+
+    def save(self, path: str | Path) -> None:
+        """Save to a file that `fwrl.load` reads.
+
+        Args:
+            path: Where to; an existing file is replaced completely or not at all.
+        """
+        from fwrl.cells.navigator_file import write_navigator
+
+        write_navigator(self, path)
+
+    def _goal_point(self, goal: ArrayLike) -> Floats:
+        point = np.asarray(goal, np.float64)
+        if point.shape != self.scale.shape or not np.isfinite(point).all():
+            raise FwrlError(f"expected a goal of {len(self.scale)} finite coordinates, got {goal!r}")
+        return point / self.scale
+
+    def _pursue(self, goal: ArrayLike) -> Pursuit | HeldAction:
+        plan, k = self.plan(goal), self.settings.window
+        if isinstance(self.labels, Headings):
+            return Pursuit(self.cells, self.motion, k, plan, self._goal_point(goal))
+        return HeldAction(lambda point: max(0, int(plan.label[self.cells.cell(point)])), self.labels.actions, k)
+
+
+def _component_sizes(model: Model) -> Ints:
+    """(S,) the number of cells that are connected with each cell both ways."""
+    outcomes = model.outcomes
+    source = outcomes.source[outcomes.pair]
+    shape = (outcomes.n_states, outcomes.n_states)
+    graph = csr_array((np.ones(len(source)), (source, outcomes.target)), shape=shape)
+    component = connected_components(graph, connection="strong")[1]
+    sizes: Ints = np.bincount(component)[component]
+    return sizes

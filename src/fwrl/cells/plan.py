@@ -1,0 +1,77 @@
+"""A plan: for one goal, what every cell is worth and where to aim from it.
+
+The value of a cell is the expected reward (minus steps) of the best policy on the counted model. Giving up is allowed
+at a cost of S windows of k steps (fSSPUDE, see `fwrl.kernels.model.solver`): no path without a repeated cell is
+longer, and no plan is worth more. Without that limit a plan would accept any number of steps for a slightly better
+chance.
+
+From a cell one aims at the likeliest outcome of the chosen pair that is worth more than the cell itself. A cell
+without a plan aims at the nearest cell that has one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from fwrl.cells.transitions import Model
+from fwrl.kernels.model.solver import solve
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+NONE = -1
+
+
+class Plan(NamedTuple):
+    """The best policy for one goal cell."""
+
+    goal: int  # the goal cell
+    value: Floats  # (S,) expected reward, giving up included
+    arrival: Floats  # (S,) probability of arriving
+    target: Ints  # (S,) cell to aim at, -1 for none
+    label: Ints  # (S,) action label of the chosen pair, -1 for none
+
+
+def plan_for(model: Model, goal: int, centres: Floats, penalty: float) -> Plan:
+    """Solve the model for one goal cell.
+
+    Args:
+        model: The counted outcomes.
+        goal: A cell.
+        centres: (S, d) of the cells.
+        penalty: Cost of giving up, in steps.
+
+    Returns:
+        The plan.
+    """
+    outcomes = model.outcomes
+    # A cell that no window left is a dead end; the solver would take it for unknown and leave it out.
+    closed = np.diff(outcomes.first_pair) == 0
+    solution = solve(outcomes, goal, closed=closed, penalty=penalty)
+    chosen = np.flatnonzero(solution.pair >= 0)
+    target = np.full(outcomes.n_states, NONE, np.int64)
+    label = np.full(outcomes.n_states, NONE, np.int64)
+    label[chosen] = model.label[solution.pair[chosen]]
+    # The outcomes of the chosen pairs, best last, so that the last one written to a cell stays.
+    on_plan = np.zeros(len(outcomes.source), np.bool_)
+    on_plan[solution.pair[chosen]] = True
+    rows = np.flatnonzero(on_plan[outcomes.pair])
+    source = outcomes.source[outcomes.pair[rows]]
+    rows = rows[solution.v[outcomes.target[rows]] > solution.v[source]]
+    rows = rows[np.argsort(outcomes.times[rows], kind="stable")]
+    target[outcomes.source[outcomes.pair[rows]]] = outcomes.target[rows]
+    _aim_at_nearest(target, goal, centres)
+    return Plan(goal, solution.v, solution.p, target, label)
+
+
+def _aim_at_nearest(target: Ints, goal: int, centres: Floats) -> None:
+    """Let cells without a plan aim at the nearest cell with one."""
+    lost = target == NONE
+    lost[goal] = False
+    planned = np.flatnonzero(target != NONE)
+    if lost.any() and len(planned):
+        target[lost] = planned[cKDTree(centres[planned]).query(centres[lost])[1]]

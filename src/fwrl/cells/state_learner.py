@@ -1,0 +1,175 @@
+"""Learning with cells over the whole state and raw actions, for bodies that cannot be pushed any way.
+
+The goal is the end of an episode: whatever terminates it (the flag of MountainCar). State 0 of the model is that end;
+cell c is state c + 1, and cells grow where the body goes. An action is held for k steps, and the transition over these
+steps is counted. Coordinates are divided by their range, so that units do not matter.
+
+While it learns, every action at every cell might end the episode at once (`optimism`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fwrl.cells.action_labels import RawActions
+from fwrl.cells.fitted import FittedCells
+from fwrl.cells.optimism import optimistic
+from fwrl.cells.transitions import Transitions, count, merged, model_of
+from fwrl.errors import FwrlError, OptionError
+from fwrl.kernels.model.solver import solve
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+END = 0  # the state in which an episode has terminated
+WINDOW = 5  # steps for which an action is held
+CELLS = 12  # along the range of each coordinate
+
+
+class StateLearner:
+    """Learns to end episodes, from nothing.
+
+    Args:
+        low: (d,) smallest observation.
+        high: (d,) largest observation.
+        actions: What can be done.
+        discrete: Whether the environment takes an integer.
+        seed: Of its random actions.
+        window: Steps for which an action is held.
+        cells: Along the range of each coordinate.
+    """
+
+    def __init__(
+        self,
+        low: ArrayLike,
+        high: ArrayLike,
+        actions: RawActions,
+        *,
+        discrete: bool,
+        seed: int = 0,
+        window: int = WINDOW,
+        cells: int = CELLS,
+    ) -> None:
+        self._low, self._range = np.asarray(low, np.float64), np.subtract(high, low, dtype=np.float64)
+        if not np.isfinite(self._range).all() or not (self._range > 0).all():
+            raise OptionError("expected observations with finite bounds; wrap the environment to rescale them")
+        self._labels, self._discrete, self._k = actions, discrete, window
+        self._width = 1.0 / cells
+        self._rng = np.random.default_rng(seed)
+        self._cells: FittedCells | None = None
+        self._counts: Transitions | None = None
+        self._policy: Ints | None = None  # the optimistic one, by state
+        self._greedy: Ints | None = None  # by state; computed when it is asked for
+        self._steps: list[tuple[Floats, int, Floats, bool, int]] = []  # held actions of the episode
+        self._start: Floats | None = None
+        self._label, self._left = 0, 0
+
+    def __repr__(self) -> str:
+        return f"<StateLearner: {0 if self._cells is None else len(self._cells):,} cells, {self._labels.n} actions>"
+
+    def begin_episode(self, observation: Any) -> None:
+        """Begin an episode.
+
+        Args:
+            observation: The first one.
+        """
+        self._steps, self._start, self._left = [], None, 0
+
+    def act(self, observation: Any) -> Any:
+        """The next action, exploration included.
+
+        Args:
+            observation: Where the body is.
+
+        Returns:
+            An integer, or an array.
+        """
+        if self._left == 0:
+            self._start = self._point(observation)
+            self._label, self._left = self._chosen(self._policy, self._start), self._k
+        self._left -= 1
+        return self._action(self._label)
+
+    def observe(self, observation: Any, action: Any, next_observation: Any, terminated: bool) -> None:
+        """Keep one step.
+
+        Args:
+            observation: Where it began.
+            action: That was taken.
+            next_observation: Where it ended.
+            terminated: Whether it ended the episode.
+        """
+        if self._start is not None and (self._left == 0 or terminated):
+            stop = self._point(next_observation)
+            self._steps.append((self._start, self._label, stop, terminated, self._k - self._left))
+            self._start = None
+
+    def end_episode(self) -> None:
+        """Learn from the held actions of the episode, and plan for the next."""
+        if not self._steps:
+            return
+        start, label, stop, ended, steps = (np.array(column) for column in zip(*self._steps, strict=True))
+        points = np.concatenate([start, stop])
+        self._cells = (
+            FittedCells(start[:1], self._width).grown(points) if self._cells is None else self._cells.grown(points)
+        )
+        target = np.where(ended, END, self._cells.of(stop) + 1)
+        none = np.zeros(len(label), np.bool_)
+        new = count(self._cells.of(start) + 1, label.astype(np.int64), target, none, steps, none)
+        self._counts = new if self._counts is None else merged(self._counts, new)
+        self._policy, self._greedy = self._solved(optimism=1.0), None
+
+    def predict(
+        self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True
+    ) -> Any:
+        """The action without exploration, in the way of Stable-Baselines3, for one observation.
+
+        Args:
+            observation: Where the body is.
+            state: What the call before returned.
+            episode_start: Whether an episode begins.
+            deterministic: Ignored.
+
+        Returns:
+            The action, and the state for the next call.
+        """
+        if self._greedy is None:
+            if self._counts is None:
+                raise FwrlError("nothing was learned yet; learn for at least one episode")
+            self._greedy = self._solved(optimism=0.0)
+        label, left = state if state is not None and not np.any(episode_start) else (0, 0)
+        if left == 0:
+            label, left = self._chosen(self._greedy, self._point(observation)), self._k
+        return self._action(label), (label, left - 1)
+
+    def _point(self, observation: Any) -> Floats:
+        point = np.asarray(observation, np.float64)
+        if point.shape != self._low.shape:
+            raise FwrlError(f"expected observations of shape {self._low.shape}, got {point.shape}")
+        scaled: Floats = (point - self._low) / self._range
+        return scaled
+
+    def _action(self, label: int) -> Any:
+        return label if self._discrete else self._labels.actions[label]
+
+    def _chosen(self, policy: Ints | None, point: Floats) -> int:
+        """The label of a policy at a point; a random one where it has none."""
+        label = -1 if policy is None or self._cells is None else int(policy[self._cells.cell(point) + 1])
+        return label if label >= 0 else int(self._rng.integers(self._labels.n))
+
+    def _solved(self, optimism: float) -> Ints:
+        """(S + 1,) the best label of each state, -1 for none."""
+        assert self._cells is not None
+        assert self._counts is not None
+        S = len(self._cells) + 1
+        model = model_of(self._counts, np.arange(S), self._labels, prior=0.0, way_back=0.0)
+        if optimism > 0.0:
+            model = optimistic(model, self._labels.n, self._labels.idle, END, np.ones(S), optimism)
+        solution = solve(model.outcomes, END, penalty=float(S * self._k))
+        policy = np.full(S, -1)
+        chosen = np.flatnonzero(solution.pair >= 0)
+        policy[chosen] = model.label[solution.pair[chosen]]
+        return policy

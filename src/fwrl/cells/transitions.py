@@ -1,0 +1,195 @@
+"""Counted transitions between cells, and how far rare ones are trusted.
+
+A pair is a cell with an action label, an outcome the cell where a window ended. Relative frequencies alone make rare
+pairs look certain, and a planner looks for exactly those (the winner's curse). Three rules share evidence between
+pairs. They are the same for all data and need no least count.
+
+1. *Jumps.* Neighbouring cells from which jumps were seen are taken for one portal: where it leads is pooled over its
+   cells and their labels. How often a pair jumps is its own frequency.
+2. *Prior.* Every pair has, beside its own windows, the weight m (default: one window) of all windows that left its
+   cell. A pair seen once is half its own outcome and half what its cell does otherwise.
+3. *Way back.* A window that moved as the motion model says is evidence, of weight b (default: 0.3 of a window), that
+   the opposite label leads from its end to its start.
+
+The reward of an outcome is minus the mean number of its steps.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from fwrl.cells.action_labels import ActionLabels
+from fwrl.kernels.model.outcomes import Outcomes, outcomes_of
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+PRIOR, WAY_BACK = 1.0, 0.3
+NEAR = 2.0  # widths between the centres of neighbouring cells of a portal
+
+
+class Transitions(NamedTuple):
+    """E counted transitions, each (cell, label, next cell, jump or not) once."""
+
+    source: Ints  # (E,) cell
+    label: Ints  # (E,)
+    target: Ints  # (E,) next cell
+    jump: Mask  # (E,)
+    times: Floats  # (E,) number of windows
+    steps: Floats  # (E,) their steps in all
+    regular: Floats  # (E,) those that moved as the motion model says
+
+
+def count(source: Ints, label: Ints, target: Ints, jump: Mask, steps: Ints, regular: Mask) -> Transitions:
+    """Count windows.
+
+    Args:
+        source: (M,) cell of the first point.
+        label: (M,) action label.
+        target: (M,) cell of the last point.
+        jump: (M,) whether it ends with a jump.
+        steps: (M,) number of steps.
+        regular: (M,) whether it moved as the motion model says.
+
+    Returns:
+        The counts, ordered by cell, label, next cell.
+    """
+    ones = np.ones(len(source))
+    return _grouped(source, label, target, jump, ones, steps.astype(np.float64), regular.astype(np.float64))
+
+
+def merged(a: Transitions, b: Transitions) -> Transitions:
+    """The counts of both."""
+    return _grouped(*[np.concatenate([x, y]) for x, y in zip(a, b, strict=True)])
+
+
+class Model(NamedTuple):
+    """What is planned on: outcomes of pairs, and the labels of the pairs."""
+
+    outcomes: Outcomes
+    label: Ints  # (K,)
+
+
+def model_of(
+    counts: Transitions, portal: Ints, labels: ActionLabels, *, prior: float, way_back: float, best: bool = False
+) -> Model:
+    """The model that follows from counts by the three rules.
+
+    Args:
+        counts: At least one transition.
+        portal: (S,) a number for each cell, the same for the cells of one portal (see `portals`).
+        labels: What the labels mean.
+        prior: Weight m of the cell's other windows, in windows.
+        way_back: Weight b of a window that moved as the motion model says, for the way back.
+        best: Make every outcome a pair of its own, as if one could choose it: the paper's maximum over outcomes.
+
+    Returns:
+        Outcomes of the pairs, ordered by cell and label.
+    """
+    L, S = labels.n, len(portal)
+    pair = counts.source * L + counts.label
+    mean = counts.steps / counts.times
+    seen = Weighted(pair, counts.target, counts.times, mean)
+    back = Weighted(counts.target * L + labels.opposite(counts.label), counts.source, way_back * counts.regular, mean)
+    left = joined([seen.where(~counts.jump), _pooled_jumps(seen.where(counts.jump), portal, L)], S)
+    own = joined([left, back.where(back.times > 0.0)], S)
+    own = own.where(own.pair % L != labels.idle)
+    if best:
+        one = np.ones(len(own.pair))
+        outcomes = outcomes_of(S, own.pair // L, np.arange(len(one)), own.target, one, -own.steps)
+        return Model(outcomes, own.pair % L)
+    if prior > 0.0:
+        cells = joined([left._replace(pair=left.pair // L)], S)
+        pairs = np.unique(own.pair)
+        own = joined([own, _spread(pairs, pairs // L, prior, cells)], S)
+    pairs, place = np.unique(own.pair, return_inverse=True)
+    return Model(outcomes_of(S, pairs // L, place, own.target, own.times, -own.steps), pairs % L)
+
+
+class Weighted(NamedTuple):
+    """Weighted outcomes of pairs: a pair is cell * L + label, or a cell alone."""
+
+    pair: Ints
+    target: Ints
+    times: Floats
+    steps: Floats  # mean
+
+    def where(self, mask: Mask) -> Weighted:
+        """Those that a mask marks."""
+        return Weighted(self.pair[mask], self.target[mask], self.times[mask], self.steps[mask])
+
+
+def portals(counts: Transitions, centres: Floats, width: float) -> Ints:
+    """(S,) a number for each cell: cells from which jumps were seen and whose centres are near have the same one.
+
+    Args:
+        counts: The transitions.
+        centres: (S, d) of the cells.
+        width: Of the cells; centres are near within `NEAR` of it.
+
+    Returns:
+        The numbers, those of cells without jumps all different.
+    """
+    number = np.arange(len(centres))
+    cells = np.unique(counts.source[counts.jump])
+    if len(cells):
+        pairs = cKDTree(centres[cells]).query_pairs(NEAR * width, output_type="ndarray")
+        rows = np.asarray(pairs, np.int64)
+        graph = csr_array((np.ones(len(rows)), (rows[:, 0], rows[:, 1])), shape=(len(cells), len(cells)))
+        component = connected_components(graph, directed=False)[1]
+        number[cells] = cells[np.unique(component, return_index=True)[1]][component]
+    return number
+
+
+def _pooled_jumps(jumps: Weighted, portal: Ints, L: int) -> Weighted:
+    """Each pair's jumps, led to where the jumps of its portal lead."""
+    if len(jumps.pair) == 0:
+        return jumps
+    pairs, place = np.unique(jumps.pair, return_inverse=True)
+    own: Floats = np.bincount(place, weights=jumps.times).astype(np.float64)
+    pool = joined([jumps._replace(pair=portal[jumps.pair // L])], len(portal))
+    return _spread(pairs, portal[pairs // L], own, pool)
+
+
+def _spread(pairs: Ints, group: Ints, weight: Floats | float, pool: Weighted) -> Weighted:
+    """For each pair the outcomes of its group, from a pool ordered by group, scaled to a sum of `weight`."""
+    total = np.bincount(pool.pair, weights=pool.times)
+    share = pool.times / total[pool.pair]
+    first, stop = np.searchsorted(pool.pair, group), np.searchsorted(pool.pair, group, side="right")
+    n = stop - first
+    row = np.repeat(first - np.concatenate([[0], np.cumsum(n)[:-1]]), n) + np.arange(n.sum())
+    weights = np.repeat(np.broadcast_to(weight, pairs.shape), n) * share[row]
+    return Weighted(np.repeat(pairs, n), pool.target[row], weights, pool.steps[row])
+
+
+def joined(parts: list[Weighted], n_targets: int) -> Weighted:
+    """The same outcome of the same pair once, ordered by pair and target; weights add, steps are averaged."""
+    pair, target, times, steps = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    key, place = np.unique(pair * n_targets + target, return_inverse=True)
+    total: Floats = np.bincount(place, weights=times, minlength=len(key)).astype(np.float64)
+    mean = np.bincount(place, weights=times * steps, minlength=len(key)) / total
+    return Weighted(key // n_targets, key % n_targets, total, mean)
+
+
+def _grouped(
+    source: Ints, label: Ints, target: Ints, jump: Mask, times: Floats, steps: Floats, regular: Floats
+) -> Transitions:
+    """Equal (source, label, target, jump) once, with sums."""
+    if len(source) == 0:
+        return Transitions(source, label, target, jump, times, steps, regular)
+    n_targets, n_labels = int(target.max()) + 1, int(label.max()) + 1
+    code = ((source * n_labels + label) * n_targets + target) * 2 + jump
+    order = np.argsort(code, kind="stable")
+    ordered = code[order]
+    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    key = ordered[first]
+    sums = [np.add.reduceat(column[order], first) for column in (times, steps, regular)]
+    pair = key // 2 // n_targets
+    return Transitions(pair // n_labels, pair % n_labels, key // 2 % n_targets, key % 2 == 1, *sums)
