@@ -1,8 +1,8 @@
 """The catalogue: worlds by name.
 
 A name is that of a built-in text map in `maps/` or of a built-in table, matches a pattern (`maze-21x21-7`,
-`door-corridor-0.1`, `gymnasium:ID`), is the path of a map file, or was registered: by `register_world`, or by an installed
-package's entry point in the group `fwrl.worlds`, which names a function that returns a `World`.
+`door-corridor-0.1`, `gymnasium:ID`), is the path of a map file, or was registered: by `register_world`, or by an
+installed package's entry point in the group `fwrl.worlds`, which names a function that returns a `World`.
 """
 
 from __future__ import annotations
