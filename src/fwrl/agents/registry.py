@@ -29,6 +29,8 @@ OURS = {
     "agql": "fwrl.agents.agql:AllGoalsQLearning",
     "her": "fwrl.agents.her:HindsightReplay",
     "sweeping": "fwrl.agents.sweeping:PrioritisedSweeping",
+    "rmax": "fwrl.agents.rmax:RMax",
+    "psrl": "fwrl.agents.psrl:PosteriorSampling",
     "random": "fwrl.agents.random:RandomWalk",
 }
 GROUP = "fwrl.agents"

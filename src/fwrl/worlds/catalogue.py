@@ -1,8 +1,8 @@
 """The catalogue: worlds by name.
 
-A name is that of a built-in text map in `maps/`, matches a pattern (`maze-21x21-7`, `four-rooms-32`,
-`gymnasium:ID`), is the path of a map file, or was registered: by `register_world`, or by an installed
-package's entry point in the group `fwrl.worlds`, which names a function that returns a `World`.
+A name is that of a built-in text map in `maps/` or of a built-in table, matches a pattern (`maze-21x21-7`,
+`door-corridor-0.1`, `gymnasium:ID`), is the path of a map file, or was registered: by `register_world`, or by an
+installed package's entry point in the group `fwrl.worlds`, which names a function that returns a `World`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fwrl.errors import FwrlError, FwrlWarning, OptionError, unknown_name
+from fwrl.worlds.exploration import cheap_last, combination_lock, door_corridor, river_swim, varied_costs
 from fwrl.worlds.grid import read_map
 from fwrl.worlds.maze import four_rooms, random_maze
 from fwrl.worlds.movingai import read_movingai
@@ -45,6 +46,7 @@ class _Pattern(NamedTuple):
 
 
 _registered: dict[str, _Registered] = {}
+_TABLES: dict[str, Callable[..., World]] = {"cheap-last": cheap_last}
 _PATTERNS = (
     _Pattern(
         "maze-WxH-SEED",
@@ -57,6 +59,30 @@ _PATTERNS = (
         re.compile(r"four-rooms-(\d+)"),
         four_rooms,
         "Four rooms inside N x N cells, such as four-rooms-32",
+    ),
+    _Pattern(
+        "door-corridor-Q",
+        re.compile(r"door-corridor-(0?\.\d+|1)"),
+        door_corridor,
+        "A corridor with a door at its start that opens with probability Q, such as door-corridor-0.1",
+    ),
+    _Pattern(
+        "riverswim-N",
+        re.compile(r"riverswim-(\d+)"),
+        river_swim,
+        "RiverSwim with N states: a row of states against a current, such as riverswim-6",
+    ),
+    _Pattern(
+        "combination-lock-N-SEED",
+        re.compile(r"combination-lock-(\d+)-(\d+)"),
+        combination_lock,
+        "N right actions in a row, any other leads back to the start, such as combination-lock-12-0",
+    ),
+    _Pattern(
+        "varied-costs-N-SEED",
+        re.compile(r"varied-costs-(\d+)-(\d+)"),
+        varied_costs,
+        "An open grid of N x N cells with a cost of its own for every step, such as varied-costs-8-0",
     ),
     _Pattern(
         "gymnasium:ID",
@@ -72,8 +98,8 @@ def load_world(name_or_path: str | Path, **options: Any) -> World:
 
     Args:
         name_or_path: A name (see `describe_worlds`), or the path of a text map (`.txt`) or MovingAI map (`.map`).
-        **options: Options of the world's builder: `step_reward` of all built-in worlds, `wind` and `moves` of
-            text maps, `moves` of MovingAI maps, `loops` of mazes.
+        **options: Options of the world's builder: `step_reward` of maps, mazes, corridors, rivers and locks, `wind`
+            and `moves` of text maps, `moves` of MovingAI maps, `loops` of mazes.
 
     Returns:
         The world.
@@ -108,7 +134,7 @@ def register_world(name: str, factory: Callable[..., World], description: str = 
     >>> load_world("corridor", length=9).n_states
     9
     """
-    if name in _maps() or any(pattern.names.fullmatch(name) for pattern in _PATTERNS):
+    if name in _maps() or name in _TABLES or any(pattern.names.fullmatch(name) for pattern in _PATTERNS):
         raise FwrlError(f"{name!r} is a built-in world; register yours by another name")
     _registered[name] = _Registered(factory, description or _summary(factory))
 
@@ -123,7 +149,7 @@ def world_names() -> list[str]:
     True
     """
     _discover()
-    return sorted({*_maps(), *_registered})
+    return sorted({*_maps(), *_TABLES, *_registered})
 
 
 def describe_worlds() -> Iterator[WorldInfo]:
@@ -153,14 +179,25 @@ def _factory(name: str) -> Callable[..., World] | None:
     """The function that builds the world called `name`; None for an unknown name."""
     if name in _maps():
         return partial(read_map, _maps()[name])
+    if name in _TABLES:
+        return _TABLES[name]
     for pattern in _PATTERNS:
         match = pattern.names.fullmatch(name)
         if match:
-            parts = (int(part) if part.isdecimal() else part for part in match.groups())
-            return partial(pattern.factory, *parts)
+            return partial(pattern.factory, *map(_parsed, match.groups()))
     if name not in _registered and Path(name).suffix not in READERS:
         _discover()
     return _registered[name].factory if name in _registered else None
+
+
+def _parsed(part: str) -> int | float | str:
+    """A part of a name: a whole number, a number, or text."""
+    for kind in (int, float):
+        try:
+            return kind(part)
+        except ValueError:
+            continue
+    return part
 
 
 def _build(factory: Callable[..., World], name: str, options: dict[str, Any]) -> World:
