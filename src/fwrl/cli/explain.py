@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fwrl.cli.output_paths import check_file
 from fwrl.cli.plan import (
     Avoid,
     Backup,
@@ -55,6 +56,8 @@ def explain(
         raise OptionError("--picture needs --positions, a file with columns state, x, y")
     if picture is not None and picture.suffix not in (".png", ".svg"):
         raise OptionError(f"expected a picture that ends in .png or .svg, got {str(picture)!r}")
+    if picture is not None:
+        check_file(picture)
     planner = Planner.load(file)
     options = route_options(planner, backup, avoid, via, dead_ends, give_up, positions)
     explanation = planner.explain(start, goal, **options)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fwrl.cli.output_paths import check_saved_file
+from fwrl.cli.output_paths import changing, check_saved_file
 from fwrl.errors import FwrlError, OptionError
 
 if TYPE_CHECKING:
@@ -20,7 +22,11 @@ REMEDIES = {
     "columns": "say which is which with --columns state=...,next_state=...",
     "skip_bad": "correct it, or leave such rows out with --skip-bad",
     "memory": "allow more with --memory",
+    "again": "leave it out, or count it again with --again",
 }
+
+
+Wait = Annotated[bool, typer.Option("--wait", help="Wait while another process changes the file.")]
 
 
 def fit(
@@ -38,7 +44,11 @@ def fit(
     connections: Annotated[
         bool, typer.Option(help="Count the pairs of states that are now connected: reads a large log twice more.")
     ] = True,
+    again: Annotated[
+        bool, typer.Option("--again", help="Count a file again whose content was read before or is given twice.")
+    ] = False,
     memory: Annotated[str, typer.Option(help="The most memory that reading may take.")] = "1GB",
+    wait: Wait = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Learn from logs: rows of transitions (state, next_state) or of visits (trip, time, state).
@@ -49,14 +59,15 @@ def fit(
     check_saved_file(out)
     from fwrl.planner import Planner
 
-    into = Planner.load(out) if add else None
     options = {"columns": _columns(columns), "skip_bad": skip_bad, "memory": memory, "connections": connections}
-    planner = _fit(logs, into, options)
-    planner.save(out)
+    with changing(out, wait):
+        into = Planner.load(out) if add else None
+        planner = _fit(logs, into, options | {"again": again})
+        planner.save(out)
     if as_json:
         typer.echo(json.dumps(asdict(planner.summary) | {"file": str(out)}, indent=2))
         return
-    _print(planner.summary, out, connections)
+    print_summary(planner.summary, out, connections)
 
 
 def _columns(text: str | None) -> dict[str, str]:
@@ -75,7 +86,6 @@ def _fit(logs: list[str], into: Planner | None, options: dict[str, Any]) -> Plan
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    from fwrl.planner import LogError
     from fwrl.planner import fit as fit_planner
 
     shown = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
@@ -86,13 +96,23 @@ def _fit(logs: list[str], into: Planner | None, options: dict[str, Any]) -> Plan
         def report(step: str, part: float) -> None:
             bar.update(line, description=step, completed=part)
 
-        try:
+        with flags_named():
             return fit_planner(logs, into=into, progress=report, **options)
-        except LogError as error:
-            raise FwrlError(f"{error.problem}; {REMEDIES[error.option]}") from error
 
 
-def _print(summary: LogSummary, out: Path, connections: bool) -> None:
+@contextlib.contextmanager
+def flags_named() -> Iterator[None]:
+    """Let errors of reading logs name the flag that helps."""
+    from fwrl.planner import LogError
+
+    try:
+        yield
+    except LogError as error:
+        raise FwrlError(f"{error.problem}; {REMEDIES[error.option]}") from error
+
+
+def print_summary(summary: LogSummary, out: Path, connections: bool = True) -> None:
+    """Print what a saved planner was learned from; `connections` says whether they were asked for."""
     from rich.console import Console
     from rich.table import Table
 
@@ -108,11 +128,14 @@ def _print(summary: LogSummary, out: Path, connections: bool) -> None:
         table.add_row("actions that vary", f"{summary.uncertain:,}", "seen to lead to more than one state")
     if summary.skipped:
         table.add_row("rows left out", f"{summary.skipped:,}")
+    if summary.continued:
+        table.add_row("trips joined", f"{summary.continued:,}", "where they go on in a log that was added later")
     if summary.stitched is not None:
         about = "" if summary.sampled is None else "about "
         note = "" if summary.sampled is None else f"(estimated from the pairs that begin in {summary.sampled} states)"
         table.add_row("pairs connected", f"{about}{summary.connected:,}", note)
-        table.add_row("no single trip did", f"{about}{summary.stitched:,}", note and "(likewise)")
+        most = "(at most: what joined trips connect across logs is counted too)" if summary.continued else ""
+        table.add_row("no single trip did", f"{about}{summary.stitched:,}", most or (note and "(likewise)"))
     else:
         why = "the file was begun without" if connections else "nor can they be when logs are added to this file"
         table.add_row("pairs connected", "not counted", why)

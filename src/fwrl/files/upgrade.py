@@ -1,7 +1,8 @@
 """Files of earlier versions of the format, read as if the current one had written them.
 
 Version 1 named the sections of agents after fields in the code. Since version 2 they have names of their own, and of a
-priority queue only the entries are saved. Planners are the same in both.
+priority queue only the entries are saved. Since version 3 planners list the logs they were fitted from, name every trip
+and keep the ends of trips. Agents are the same in versions 2 and 3, planners in 1 and 2.
 """
 
 from __future__ import annotations
@@ -72,6 +73,8 @@ OPTIMISM_SINCE_VERSION_2 = {
 
 def upgraded(header: dict[str, Any], version: int) -> tuple[dict[str, Any], Converted]:
     """The header of a file of `version` with the current names, and the sections to compute from those of the file."""
+    if version < 3 and header["kind"] == "planner":
+        return {**header, "details": {**header["details"], "logs": []}}, {}
     if version > 1 or header["kind"] != "agent":
         return header, {}
     sections = [{**section, "name": _name_since_version_2(section["name"])} for section in header["sections"]]

@@ -38,8 +38,10 @@ class LogSummary:
         edges: Number of distinct (state, action, next state).
         uncertain: Number of (state, action) pairs that were observed to lead to more than one state.
         skipped: Number of bad rows left out.
+        continued: Number of moves that join a trip of one log to its continuation in a log that was added later.
         connected: Number of ordered pairs of states with a known path; None where they were not counted.
-        stitched: Those of them that no single trip connects; None where they were not counted.
+        stitched: Those of them that no single trip connects; None where they were not counted. Where trips were
+            `continued`, what they connect only across two logs is counted too.
         sampled: Number of start states from which `connected` and `stitched` were estimated; None where they are exact.
 
     """
@@ -50,9 +52,54 @@ class LogSummary:
     edges: int
     uncertain: int = 0
     skipped: int = 0
+    continued: int = 0
     connected: int | None = None
     stitched: int | None = None
     sampled: int | None = None
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A file that was read, known again by its content.
+
+    Attributes:
+        name: Its name as it was given.
+        size: Bytes.
+        digest: Of its content (see `ingest.log_files`).
+
+    """
+
+    name: str
+    size: int
+    digest: str
+
+
+@dataclass(frozen=True, eq=False)
+class TripEnds:
+    """The first and the last visit of each of T trips of logs of visits: a trip may go on in a further log.
+
+    Attributes:
+        trips: Labels of the trips, also of those with a single visit, which have no edge.
+        states: Labels of the states of these visits.
+        actions: Labels of the actions of the last visits; None where none were logged.
+        first_time: (T,) time of the first visit.
+        first_state: (T,) code of its state, -1 where it is missing.
+        last_time: (T,) time of the last visit.
+        last_state: (T,) code of its state, -1 where it is missing.
+        last_action: (T,) code of its action, -1 where it is missing; None where no actions were logged.
+        last_reward: (T,) its reward, NaN where it is missing.
+
+    """
+
+    trips: Labels
+    states: Labels
+    actions: Labels | None
+    first_time: Ints
+    first_state: Indices
+    last_time: Ints
+    last_state: Indices
+    last_action: Indices | None
+    last_reward: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +108,14 @@ class Evidence:
 
     Attributes:
         last: (E,) time of the latest observation; None where no times were logged.
-        trips: Labels of the trips that `trip` refers to; None where no trips were logged.
+        trips: Labels of the trips; None where no trips were logged. Files of earlier versions hold only the latest
+            trips of each edge.
         trip: (E, 3) codes of the latest trips, latest first, -1 where there were fewer.
         trip_time: (E, 3) their times; None where no times were logged.
         sample: (K,) start states from which connections are counted, all of them up to 5,000; None where they are
             not counted.
         joined: (K, ceil(S / 8)) bits of the states that a single trip connects each of them to.
+        ends: First and last visits of trips; None where no visits were logged.
 
     """
 
@@ -76,6 +125,7 @@ class Evidence:
     trip_time: Ints | None = None
     sample: Indices | None = None
     joined: Bits | None = None
+    ends: TripEnds | None = None
 
     def read(self) -> Evidence:
         """Evidence in memory, which is its own source.
@@ -110,6 +160,7 @@ class Experience:
         time: Kind of the logged times: `integer`, `number` (kept in millionths) or `timestamp` (kept in
             microseconds since 1970); None where there are none.
         summary: Counts of what was read.
+        logs: The files that were read, in order of their names.
         evidence_source: Holds or reads the evidence. Most of a file is evidence, and routes do not need it.
 
     """
@@ -124,6 +175,7 @@ class Experience:
     best: Floats
     time: TimeKind | None = None
     summary: LogSummary = field(default_factory=lambda: LogSummary(None, 0, 0, 0))
+    logs: tuple[LogFile, ...] = ()
     evidence_source: EvidenceSource = field(default_factory=Evidence)
 
     @cached_property

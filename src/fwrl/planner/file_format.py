@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 
 from fwrl.errors import FileError
 from fwrl.files import Archive, write_archive
-from fwrl.planner.experience import KEPT, LARGEST, NONE, Evidence, Experience, Indices, LogSummary
+from fwrl.planner.experience import (
+    KEPT,
+    LARGEST,
+    NONE,
+    Evidence,
+    Experience,
+    Indices,
+    LogFile,
+    LogSummary,
+    TripEnds,
+)
 from fwrl.planner.labels import read_labels
 
 KIND = "planner"
@@ -48,10 +58,20 @@ EVIDENCE_SECTIONS: Sections = {
     "sample": Section("sample", np.int32, 1),
     "joined": Section("joined", np.uint8, 2),
 }
+END_SECTIONS: Sections = {
+    "first_time": Section("ends.first_time", np.int64, 1, required=True),
+    "first_state": Section("ends.first_state", np.int32, 1, required=True),
+    "last_time": Section("ends.last_time", np.int64, 1, required=True),
+    "last_state": Section("ends.last_state", np.int32, 1, required=True),
+    "last_action": Section("ends.last_action", np.int32, 1),
+    "last_reward": Section("ends.last_reward", np.float64, 1, required=True),
+}
 # What the sections of labels begin with (see `labels`).
 STATES, ACTIONS, TRIPS = "states", "actions", "trips"
-# Keys of the header's details; those of the summary by field of `LogSummary`.
-TIME, SUMMARY = "time", "summary"
+END_STATES, END_ACTIONS, END_TRIPS = "ends.states", "ends.actions", "ends.trips"
+# Keys of the header's details; those of the summary by field of `LogSummary`, those of a log by field of `LogFile`.
+TIME, SUMMARY, LOGS = "time", "summary", "logs"
+LOG_KEYS = {"name": "name", "size": "size", "digest": "sha256"}
 SUMMARY_KEYS = {
     "trips": "trips",
     "transitions": "transitions",
@@ -59,6 +79,7 @@ SUMMARY_KEYS = {
     "edges": "edges",
     "uncertain": "uncertain",
     "skipped": "skipped",
+    "continued": "continued",
     "connected": "connected",
     "stitched": "stitched",
     "sampled": "sampled",
@@ -70,16 +91,23 @@ def write_experience(experience: Experience, path: str | Path) -> None:
     """Write a planner file; an existing file is replaced completely or not at all."""
     evidence = experience.evidence
     summary = {key: getattr(experience.summary, name) for name, key in SUMMARY_KEYS.items()}
+    labels = {STATES: experience.states, ACTIONS: experience.actions, TRIPS: evidence.trips}
+    owners: list[tuple[object, Sections]] = [(experience, EDGE_SECTIONS), (evidence, EVIDENCE_SECTIONS)]
+    ends = evidence.ends
+    if ends is not None:
+        labels |= {END_STATES: ends.states, END_ACTIONS: ends.actions, END_TRIPS: ends.trips}
+        owners.append((ends, END_SECTIONS))
     arrays: dict[str, NDArray[Any]] = {}
-    for prefix, labels in ((STATES, experience.states), (ACTIONS, experience.actions), (TRIPS, evidence.trips)):
-        if labels is not None:
-            arrays |= labels.sections(prefix)
-    for owner, sections in ((experience, EDGE_SECTIONS), (evidence, EVIDENCE_SECTIONS)):
+    for prefix, names in labels.items():
+        if names is not None:
+            arrays |= names.sections(prefix)
+    for owner, sections in owners:
         for name, section in sections.items():
             array = getattr(owner, name)
             if array is not None:
                 arrays[section.name] = array
-    write_archive(path, KIND, {TIME: experience.time, SUMMARY: summary}, arrays)
+    logs = [{key: getattr(log, name) for name, key in LOG_KEYS.items()} for log in experience.logs]
+    write_archive(path, KIND, {TIME: experience.time, SUMMARY: summary, LOGS: logs}, arrays)
 
 
 def read_experience(archive: Archive) -> Experience:
@@ -93,7 +121,10 @@ def read_experience(archive: Archive) -> Experience:
         actions = read_labels(archive, ACTIONS) if arrays["action"] is not None else None
         time, summary = archive.details[TIME], _summary(archive.details[SUMMARY])
         evidence = SavedEvidence(archive, n_states=len(states), n_edges=len(arrays["source"]))
-        experience = Experience(states, actions, **arrays, time=time, summary=summary, evidence_source=evidence)
+        logs = tuple(_log(details) for details in archive.details[LOGS])
+        experience = Experience(
+            states, actions, **arrays, time=time, summary=summary, logs=logs, evidence_source=evidence
+        )
         _check(experience)
         timed = EVIDENCE_SECTIONS["last"].name in archive
         _expect(timed == (time is not None), "a kind of time where there are times, and only there")
@@ -111,9 +142,32 @@ class SavedEvidence:
         with _file_errors(self._archive):
             arrays = _arrays(self._archive, EVIDENCE_SECTIONS)
             trips = read_labels(self._archive, TRIPS) if arrays["trip"] is not None else None
-            evidence = Evidence(trips=trips, **arrays)
+            evidence = Evidence(trips=trips, ends=_read_ends(self._archive), **arrays)
             _check_evidence(evidence, self._n_states, self._n_edges)
         return evidence
+
+
+def _read_ends(archive: Archive) -> TripEnds | None:
+    if END_SECTIONS["first_time"].name not in archive:
+        return None
+    arrays = _arrays(archive, END_SECTIONS)
+    actions = read_labels(archive, END_ACTIONS) if arrays["last_action"] is not None else None
+    ends = TripEnds(read_labels(archive, END_TRIPS), read_labels(archive, END_STATES), actions, **arrays)
+    T = len(ends.trips)
+    _expect(all(len(array) == T for array in arrays.values() if array is not None), "both ends of each trip")
+    for code in (ends.first_state, ends.last_state):
+        _expect(_within(code, len(ends.states), NONE), "ends of trips at states that have a name")
+    if ends.actions is not None and ends.last_action is not None:
+        _expect(_within(ends.last_action, len(ends.actions), NONE), "actions that have a name")
+    _expect(bool((ends.first_time <= ends.last_time).all()), "trips that begin before they end")
+    return ends
+
+
+def _log(details: Any) -> LogFile:
+    log = LogFile(**{name: details[key] for name, key in LOG_KEYS.items()})
+    _expect(isinstance(log.name, str) and isinstance(log.digest, str), "logs with a name and a checksum")
+    _expect(type(log.size) is int and log.size >= 0, "logs with a size")
+    return log
 
 
 def _summary(details: Any) -> LogSummary:

@@ -119,13 +119,13 @@ class IntegerLabels(Labels):
 
     def code(self, label: object) -> int | None:
         """The code of `label`, which may be an integer or the usual text of one."""
-        number = _integer(label)
+        number = integer(label)
         code = -1 if number is None else int(np.searchsorted(self.numbers, number))
         return code if 0 <= code < len(self) and self.numbers[code] == number else None
 
     def insertion_code(self, label: object) -> int:
         """See `Labels`."""
-        number = _integer(label)
+        number = integer(label)
         return 0 if number is None else int(np.searchsorted(self.numbers, number))
 
     def sections(self, name: str) -> dict[str, NDArray[Any]]:
@@ -145,7 +145,7 @@ class TextLabels(Labels):
     """Strings, in the order of their UTF-8 bytes."""
 
     def __init__(self, text: Bytes, offsets: Ints) -> None:
-        self._text, self._offsets = text, offsets
+        self.text, self.offsets = text, offsets
 
     @classmethod
     def of(cls, ordered: Sequence[str]) -> TextLabels:
@@ -156,18 +156,19 @@ class TextLabels(Labels):
         return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
 
     def __len__(self) -> int:
-        return len(self._offsets) - 1
+        return len(self.offsets) - 1
 
     def decode(self, codes: list[int]) -> list[Label]:
         """See `Labels`."""
         wanted = np.array(codes, np.int64)
-        begins, ends = self._offsets[wanted].tolist(), self._offsets[wanted + 1].tolist()
-        text = memoryview(self._text)  # type: ignore[arg-type]
+        begins, ends = self.offsets[wanted].tolist(), self.offsets[wanted + 1].tolist()
+        text = memoryview(self.text)  # type: ignore[arg-type]
         return [str(text[begin:end], "utf-8") for begin, end in zip(begins, ends, strict=True)]
 
     def column(self, codes: NDArray[Any], as_text: bool) -> NDArray[Any]:
         """See `Labels`."""
-        labels: NDArray[Any] = np.array(self.decode(list(range(len(self)))), object)[codes]
+        wanted, place = np.unique(codes, return_inverse=True)
+        labels: NDArray[Any] = np.array(self.decode(wanted.tolist()), object)[place]
         return labels
 
     def code(self, label: object) -> int | None:
@@ -181,7 +182,7 @@ class TextLabels(Labels):
 
     def sections(self, name: str) -> dict[str, NDArray[Any]]:
         """See `Labels`."""
-        return {f"{name}.{TEXT}": self._text, f"{name}.{OFFSET}": self._offsets}
+        return {f"{name}.{TEXT}": self.text, f"{name}.{OFFSET}": self.offsets}
 
     def check_order(self) -> None:
         """See `Labels`."""
@@ -189,7 +190,7 @@ class TextLabels(Labels):
             raise FileError("expected labels in order; the file is damaged")
 
     def _bytes(self, code: int) -> bytes:
-        return self._text[self._offsets[code] : self._offsets[code + 1]].tobytes()
+        return self.text[self.offsets[code] : self.offsets[code + 1]].tobytes()
 
     def __repr__(self) -> str:
         return f"<{len(self):,} labels, text>"
@@ -223,7 +224,7 @@ def read_labels(archive: Archive, name: str) -> Labels:
     return labels
 
 
-def _integer(label: object) -> int | None:
+def integer(label: object) -> int | None:
     """The 64-bit integer that `label` is, or is the usual text of; None otherwise."""
     given = label
     if isinstance(label, str) and len(label) > LONGEST:

@@ -95,9 +95,37 @@ class Planner:
         """
         write_experience(self.experience, path)
 
+    def merge(self, *others: Planner, again: bool = False, skip_bad: bool = False) -> Planner:
+        """What one fit of the logs of this planner and of others gives; none of them is changed.
+
+        A trip of visits that goes on in a log of another planner is joined by the move between. Where it overlaps
+        with that log in time, that is an error.
+
+        Args:
+            others: Planners to merge with.
+            again: Count logs several times that several of the planners have; otherwise that is an error.
+            skip_bad: Leave out moves that join parts of a trip but lack an action or a reward, and count them;
+                otherwise the first one is an error.
+
+        Returns:
+            The merged planner.
+
+        """
+        from fwrl.planner.ingest.log_files import refuse_shared
+        from fwrl.planner.merging import merged
+
+        experiences = [self.experience, *(other.experience for other in others)]
+        if not again:
+            refuse_shared([experience.logs for experience in experiences])
+        return Planner(merged(experiences, skip_bad), self._memory)
+
     def check(self) -> None:
         """Check all evidence and the order of all labels, which loading does not; FileError if they are damaged."""
-        for labels in (self.experience.states, self.experience.actions, self.experience.evidence.trips):
+        experience, evidence = self.experience, self.experience.evidence
+        named = [experience.states, experience.actions, evidence.trips]
+        if evidence.ends is not None:
+            named += [evidence.ends.trips, evidence.ends.states, evidence.ends.actions]
+        for labels in named:
             if labels is not None:
                 labels.check_order()
 

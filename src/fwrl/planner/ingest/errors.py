@@ -6,11 +6,12 @@ from typing import Literal
 
 from fwrl.errors import FwrlError
 
-FitOption = Literal["columns", "skip_bad", "memory"]
+FitOption = Literal["columns", "skip_bad", "memory", "again"]
 REMEDIES: dict[FitOption, str] = {
     "columns": "say which is which with columns={'state': ..., 'next_state': ...}",
     "skip_bad": "correct it, or leave such rows out with skip_bad=True",
     "memory": "allow more with memory=...",
+    "again": "leave it out, or count it again with again=True",
 }
 
 
@@ -19,7 +20,7 @@ class LogError(FwrlError):
 
     Attributes:
         problem: The message without the remedy.
-        option: The option of `fit` that helps: `columns`, `skip_bad` or `memory`.
+        option: The option of `fit` that helps: `columns`, `skip_bad`, `memory` or `again`.
 
     """
 

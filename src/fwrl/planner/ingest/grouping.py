@@ -14,10 +14,9 @@ from fwrl.planner.ingest.bad_rows import bad_log_error
 from fwrl.planner.ingest.latest import count_trips, keep_trips
 from fwrl.planner.ingest.log import Log
 from fwrl.planner.ingest.reader import Reader
-from fwrl.planner.ingest.schema import EDGES, MOVES, edge_key
+from fwrl.planner.ingest.schema import EDGES, MOVES, VISITS, edge_key
 from fwrl.planner.ingest.sql import any_of, listed, when
-
-DEFAULT_REWARD = -1.0  # of a transition where none is logged
+from fwrl.planner.ingest.trip_ends import DEFAULT_REWARD
 
 
 class Counts(NamedTuple):
@@ -50,7 +49,7 @@ def group(reader: Reader, log: Log, skip_bad: bool) -> Counts:
 
 
 def _make_moves(reader: Reader, log: Log, skip_bad: bool) -> int:
-    """Make `moves`: a view of transitions, or a table made of visits. The number of rows skipped."""
+    """Make `moves`, a view of transitions or of the table `visits`, which is made too. The number of rows skipped."""
     skipped = 0
     if skip_bad or log.shape == "visits":
         skipped = int(reader.one(f"SELECT count(*) FILTER ({log.bad_row}) FROM ({log.rows})")[0])
@@ -62,10 +61,12 @@ def _make_moves(reader: Reader, log: Log, skip_bad: bool) -> int:
     if log.shape == "transitions":
         reader.con.execute(f"CREATE TEMP VIEW {MOVES} AS {log.moves(skip_bad)}")
         return skipped
-    reader.run("ordering visits", f"CREATE TEMP TABLE {MOVES} AS {log.moves(skip_bad)}")
+    reader.run("ordering visits", f"CREATE TEMP TABLE {VISITS} AS {log.visits}")
+    moves = log.moves(skip_bad)
     if skip_bad:
-        skipped += int(reader.one(f"SELECT count(*) FILTER ({log.bad_move}) FROM {MOVES}")[0])
-        reader.con.execute(f"DELETE FROM {MOVES} WHERE {log.bad_move}")
+        skipped += int(reader.one(f"SELECT count(*) FILTER ({log.bad_move}) FROM ({moves})")[0])
+        moves += f" AND NOT ({log.bad_move})"
+    reader.con.execute(f"CREATE TEMP VIEW {MOVES} AS {moves}")
     return skipped
 
 
@@ -101,7 +102,7 @@ def _count_trips(reader: Reader, log: Log) -> int | None:
     """The number of trips; None where the log names none."""
     if "trip" not in log.has:
         return None
-    trips, unnamed = count_trips(reader, _has_integer_trips(log))
+    trips, unnamed = count_trips(reader)
     if unnamed:
         raise bad_log_error(reader.con, log)
     return trips

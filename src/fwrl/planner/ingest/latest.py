@@ -7,7 +7,7 @@ latest trips, are read first and a kernel picks the trips; rows further back are
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,7 @@ def latest_trips(rows: str, timed: bool) -> str:
     Trips are ranked by time and then by hash; without times by number and then by name. An integer ranks the same
     whether it is logged as a number or as text.
     """
-    by_name = "try_cast(trip AS BIGINT) DESC NULLS LAST, trip::VARCHAR DESC"
-    order = "time DESC, hash(trip::VARCHAR) DESC" if timed else by_name
+    order = "time DESC, hash(trip::VARCHAR) DESC" if timed else by_name("DESC")
     each = listed(["edge", "trip", *when(timed, "max(time) AS time")])
     return (
         f"SELECT *, row_number() OVER (PARTITION BY edge ORDER BY {order})::INTEGER - 1 AS rank "
@@ -40,21 +39,21 @@ def latest_trips(rows: str, timed: bool) -> str:
     )
 
 
-def count_trips(reader: Reader, integers: bool) -> tuple[int, int]:
-    """The number of trips in `moves`, and of rows that name none.
+def by_name(direction: Literal["ASC", "DESC"]) -> str:
+    """The order of trips without times: numbers rank above other names."""
+    nulls = "NULLS LAST" if direction == "DESC" else "NULLS FIRST"
+    return f"try_cast(trip AS BIGINT) {direction} {nulls}, trip::VARCHAR {direction}"
 
-    Where trips are `integers`, distinct trips have distinct hashes, which are faster to count. Otherwise
-    `trip_hashes` is made.
-    """
-    if integers:
-        trips, unnamed = reader.one(f"SELECT count(DISTINCT hash(trip)), count(*) - count(trip) FROM {MOVES}")
-        return int(trips), int(unnamed)
+
+def count_trips(reader: Reader) -> tuple[int, int]:
+    """Make `trip_hashes`; the number of trips in `moves`, and of missing names among them."""
     reader.run(
         "counting trips",
         f"CREATE TEMP TABLE {TRIP_HASHES} AS SELECT trip, hash(trip) AS hash FROM (SELECT DISTINCT trip FROM {MOVES})",
     )
-    trips, unnamed = reader.one(f"SELECT count(*), count(*) FILTER (trip IS NULL OR trip = '') FROM {TRIP_HASHES}")
-    return int(trips), int(unnamed)
+    unnamed = "trip IS NULL OR trip::VARCHAR = ''"
+    trips, missing = reader.one(f"SELECT count(*), count(*) FILTER ({unnamed}) FROM {TRIP_HASHES}")
+    return int(trips), int(missing)
 
 
 def keep_trips(

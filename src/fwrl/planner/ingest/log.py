@@ -18,7 +18,7 @@ from fwrl.errors import FwrlError, OptionError, unknown_name
 from fwrl.planner.experience import LARGEST, TimeKind
 from fwrl.planner.ingest.errors import LogError
 from fwrl.planner.ingest.scan import INTEGERS, Source
-from fwrl.planner.ingest.schema import COLUMNS, LABELS, MOVES
+from fwrl.planner.ingest.schema import COLUMNS, LABELS, MOVES, VISITS
 from fwrl.planner.ingest.sql import any_of, identifier, listed, union_all
 from fwrl.planner.ingest.times import mixed_times, span_terms, time_kind, time_term
 
@@ -98,22 +98,37 @@ class Log:
     def moves(self, skip_bad: bool) -> str:
         """A query for the transitions; bad ones are among them unless `skip_bad`.
 
-        A visit without a state interrupts its trip: no transition leads across it. A visit without trip or time is
-        left out.
+        A visit without a state interrupts its trip: no transition leads across it.
         """
         if self.shape == "transitions":
             return f"SELECT * FROM ({self.rows}) WHERE NOT ({self.bad_row})" if skip_bad else self.rows
+        gap = any_of(self.missing(name) for name in LABELS[:2])
+        kept = [name for name in COLUMNS if name in self.has or name == "next_state"]
+        return f"SELECT {listed(kept)} FROM {VISITS} WHERE NOT ({gap})"
+
+    @property
+    def visits(self) -> str:
+        """A query for the visits with the state of the next visit, marking the ends of trips.
+
+        A visit without trip or time is left out.
+        """
         kept = [name for name in COLUMNS if name in self.has]
-        unplaced, gap = (any_of(self.missing(name) for name in names) for names in (("trip", "time"), LABELS[:2]))
+        unplaced = any_of(self.missing(name) for name in ("trip", "time"))
+        first, last = (f"{neighbour}(time) OVER ({self.in_trip}) IS NULL" for neighbour in ("lag", "lead"))
         placed = f"SELECT * FROM ({self.rows}) WHERE NOT ({unplaced})"
-        linked = f"SELECT {listed([*kept, f'{self.following} AS next_state'])} FROM ({placed})"
-        return f"SELECT * FROM ({linked}) WHERE NOT ({gap})"
+        terms = [*kept, f"{self.following} AS next_state", f"{first} AS first", f"{last} AS last"]
+        return f"SELECT {listed(terms)} FROM ({placed})"
 
     @property
     def following(self) -> str:
         """A term for the state of the next visit of the trip."""
+        return f"lead(state) OVER ({self.in_trip})"
+
+    @property
+    def in_trip(self) -> str:
+        """The visits of a trip in order, as a window."""
         order = listed(name for name in ("time", "state", "action", "reward") if name in self.has)
-        return f"lead(state) OVER (PARTITION BY trip ORDER BY {order})"
+        return f"PARTITION BY trip ORDER BY {order}"
 
     @property
     def bad_row(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
+from fwrl.files import scratch_folder
 from fwrl.planner.ingest.errors import BrokenLinesError, FitOption, LogError
 from fwrl.planner.ingest.sql import quoted
 
@@ -110,9 +110,9 @@ def reading(
     """
     import duckdb
 
-    with tempfile.TemporaryDirectory(prefix="fwrl-") as folder, duckdb.connect() as con:
+    with scratch_folder() as folder, duckdb.connect() as con:
         try:
-            con.execute(f"SET memory_limit={quoted(memory)}; SET temp_directory={quoted(folder)}")
+            con.execute(f"SET memory_limit={quoted(memory)}; SET temp_directory={quoted(str(folder))}")
             con.execute("SET enable_progress_bar=true; SET enable_progress_bar_print=false")
             con.execute("SET preserve_insertion_order=false; SET TimeZone='UTC'")
             yield Reader(con, progress)

@@ -41,6 +41,22 @@ class SharedTable:
         return self.name
 
 
+VISITS = SharedTable(
+    "visits",  # made only of logs of visits
+    {
+        "state": "label",
+        "action": "label",
+        "reward": "DOUBLE",
+        "trip": "label",
+        "time": "BIGINT in the log's unit (see `times`)",
+        "next_state": "label of the state of the next visit of the trip",
+        "first": "whether it is the first visit of the trip",
+        "last": "whether it is the last one",
+    },
+    writers=("grouping",),
+    readers=("log", "trip_ends"),
+    only_with={"action": "action", "reward": "reward"},
+)
 MOVES = SharedTable(
     "moves",
     {
@@ -67,12 +83,12 @@ EDGES = SharedTable(
         "edge": "number of the row, from 0, in no particular order",
         "last": "latest time",
     },
-    writers=("grouping", "latest", "folding"),
-    readers=("grouping", "latest", "folding", "encoding"),
+    writers=("grouping", "latest"),
+    readers=("grouping", "latest", "encoding"),
     only_with={"action": "action", "last": "time"},
 )
 TRIP_HASHES = SharedTable(
-    "trip_hashes",  # made only where trips are text
+    "trip_hashes",  # made only where the log has trips
     {"trip": "label, each once", "hash": "its 64-bit hash"},
     writers=("latest",),
     readers=("latest", "encoding"),
@@ -85,8 +101,8 @@ EDGE_TRIPS = SharedTable(
         "time": "when that trip was last seen there",
         "rank": "0 for the latest trip of the edge",
     },
-    writers=("latest", "folding"),
-    readers=("folding", "encoding"),
+    writers=("latest",),
+    readers=("encoding",),
     only_with={"time": "time"},
 )
 
@@ -101,7 +117,7 @@ STATE_CODES = _codes("state_codes", readers=("encoding", "connections"))
 ACTION_CODES = _codes("action_codes", readers=("encoding",))
 TRIP_CODES = _codes("trip_codes", readers=("encoding",))
 
-TABLES = (MOVES, EDGES, TRIP_HASHES, EDGE_TRIPS, STATE_CODES, ACTION_CODES, TRIP_CODES)
+TABLES = (VISITS, MOVES, EDGES, TRIP_HASHES, EDGE_TRIPS, STATE_CODES, ACTION_CODES, TRIP_CODES)
 
 
 def edge_key(has: Collection[str]) -> list[str]:
