@@ -55,11 +55,11 @@ def test_samples_made_now_are_those_of_the_current_version_to_the_byte(made_now)
         assert (made_now / path.name).read_bytes() == path.read_bytes()
 
 
-@pytest.mark.parametrize("name", recorded("v1"))
-def test_a_file_of_version_1_saved_again_is_one_of_version_2(name, tmp_path):
-    loaded = fwrl.load(SAMPLES / "v1" / name)
+@pytest.mark.parametrize(("version", "name"), EVERY_SAMPLE, ids=["/".join(sample) for sample in EVERY_SAMPLE])
+def test_a_file_of_an_earlier_version_saved_again_is_one_of_the_current_version(version, name, tmp_path):
+    loaded = fwrl.load(SAMPLES / version / name)
     loaded.save(tmp_path / name)
-    assert (tmp_path / name).read_bytes() == (SAMPLES / "v2" / name).read_bytes()
+    assert (tmp_path / name).read_bytes() == (SAMPLES / f"v{VERSION}" / name).read_bytes()
 
 
 @pytest.mark.parametrize("name", recorded("v1"))

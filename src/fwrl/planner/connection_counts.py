@@ -19,6 +19,11 @@ SAMPLED = 8  # start states beyond that
 CONNECTED, STITCHED = 0, 1  # what `count_connections` counts
 
 
+def number_of_starts(S: int) -> int:
+    """The number of start states from which connections are counted, of `S` states."""
+    return S if S <= EXACT else min(S, SAMPLED)
+
+
 def with_counts(experience: Experience) -> Experience:
     """The same experience with the counts in its summary; its evidence has `sample` and `joined`."""
     from fwrl.kernels.graph.reach import count_connections, reach_scratch

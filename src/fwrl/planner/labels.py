@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import bisect
 import difflib
+import fnmatch
 import itertools
 import operator
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -24,7 +26,9 @@ from fwrl.files import Archive
 Label = int | str
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
+Codes = NDArray[np.int32]
 
+AT_ONCE = 100_000  # labels decoded at once in a search
 ALL_COMPARED = 20_000  # with more labels, only those near in order are compared with an unknown one
 CLOSE = 3  # matches shown
 LONGEST = 20  # characters of an integer of 64 bits
@@ -76,16 +80,36 @@ class Labels(Sequence[Label]):
             raise UnknownNameError(f"unknown {what} {label!r} among {len(self):,}; {hint}")
         return code
 
+    def search(self, pattern: str) -> Codes:
+        """The codes of the labels that contain `pattern` or, with `*` or `?` in it, match it; case is ignored."""
+        folded = pattern.casefold()
+        matches = (
+            re.compile(fnmatch.translate(folded)).match
+            if "*" in pattern or "?" in pattern
+            else lambda name: folded in name
+        )
+        codes: list[int] = []
+        for begin in range(0, len(self), AT_ONCE):
+            names = self[begin : begin + AT_ONCE]
+            codes += [code for code, name in enumerate(names, begin) if matches(str(name).casefold())]
+        return np.array(codes, np.int32)
+
     def _close(self, label: object) -> list[Label]:
+        """Labels like an unknown one: in other case, then those that begin with it, contain it, or are similar."""
+        wanted = str(label)
+        containing = self.decode(self.search(_literal(wanted)).tolist()) if wanted else []
+        folded = [known for known in containing if str(known).casefold() == wanted.casefold()]
+        if folded:
+            return folded[:CLOSE]
+        containing.sort(key=lambda known: (not str(known).casefold().startswith(wanted.casefold()), len(str(known))))
+        close = containing[:CLOSE]
         begin, end = 0, len(self)
         if end > ALL_COMPARED:
             begin = max(0, self.insertion_code(label) - ALL_COMPARED // 2)
             end = min(end, begin + ALL_COMPARED)
         near = {str(known): known for known in self[begin:end]}
-        wanted = str(label)
-        folded = [text for text in near if text.casefold() == wanted.casefold()]
-        close = folded or difflib.get_close_matches(wanted, near, n=CLOSE)
-        return [near[text] for text in close[:CLOSE]]
+        similar = (near[text] for text in difflib.get_close_matches(wanted, near, n=CLOSE))
+        return [*close, *(known for known in similar if known not in close)][:CLOSE]
 
     def __getitem__(self, code: Any) -> Any:
         if isinstance(code, slice):
@@ -222,6 +246,13 @@ def read_labels(archive: Archive, name: str) -> Labels:
     if not sound:
         raise FileError(f"expected the labels {name!r} as distinct names in order; the file is damaged")
     return labels
+
+
+def _literal(text: str) -> str:
+    """A pattern of `search` for labels that contain `text`, whatever characters it has."""
+    if "*" not in text and "?" not in text:
+        return text
+    return "*" + "".join(f"[{c}]" if c in "*?[" else c for c in text) + "*"
 
 
 def integer(label: object) -> int | None:

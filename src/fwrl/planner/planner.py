@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fwrl.errors import OptionError
 from fwrl.files import Archive, open_archive
 from fwrl.planner.experience import Experience, Floats, Indices, LogSummary
-from fwrl.planner.explanation import Explanation, explained
+from fwrl.planner.explanation import Explanation, covered, explained
 from fwrl.planner.file_format import read_experience, write_experience
 from fwrl.planner.labels import Label, Labels
 from fwrl.planner.policy import Policy
@@ -27,6 +27,8 @@ from fwrl.planner.route import Route, RouteStep, concatenated
 
 if TYPE_CHECKING:
     from fwrl.planner.goal_policy import Backup, GoalPolicy, GoalPolicySolver
+    from fwrl.planner.ingest.reader import Progress
+    from fwrl.planner.state_summary import StateSummary
 
 MEMORY = 256 * 2**20  # bytes of goal policies kept
 BACKUPS = ("expected", "best")
@@ -139,6 +141,20 @@ class Planner:
         """The labels of all states, in order."""
         return self.experience.states
 
+    def find_states(self, pattern: str = "") -> list[StateSummary]:
+        """The states whose names contain a text or match a pattern.
+
+        Args:
+            pattern: A part of the name; with `*` or `?` a pattern for the whole name. Upper and lower case are alike.
+
+        Returns:
+            The states in order, with their neighbours and how often they were seen.
+
+        """
+        from fwrl.planner.state_summary import state_summaries
+
+        return state_summaries(self.experience, self.states.search(pattern))
+
     def plan(
         self,
         start: Label,
@@ -225,19 +241,44 @@ class Planner:
         paths = best_paths(self.experience, V, here, there, k, avoided)
         return [self._route(here, there, path, "best") for path in paths] or [best]
 
-    def explain(self, start: Label, goal: Label, **options: Any) -> Explanation:
+    def explain(
+        self,
+        start: Label,
+        goal: Label,
+        *,
+        log: Any = None,
+        columns: Mapping[str, str] | None = None,
+        skip_bad: bool = False,
+        memory: str = "1GB",
+        progress: Progress | None = None,
+        **options: Any,
+    ) -> Explanation:
         """Where the route from one state to another comes from.
 
         Args:
             start: The state to start from.
             goal: The state to reach.
+            log: The log that the planner was fitted from, to read again for the fewest past trips that cover the
+                route. Without it, only the latest few trips of each step are known, and the number of trips is an
+                upper bound.
+            columns: Of the log, as in `fwrl.fit`.
+            skip_bad: Of the log, as in `fwrl.fit`.
+            memory: For reading the log, as in `fwrl.fit`.
+            progress: Of reading the log, as in `fwrl.fit`.
             **options: The options of `plan`.
 
         Returns:
             The route of `plan` with the past trips that made its steps.
 
         """
-        return explained(self.experience, self.plan(start, goal, **options))
+        explanation = explained(self.experience, self.plan(start, goal, **options))
+        if log is None or not explanation.steps:
+            return explanation
+        from fwrl.planner.ingest.coverage import route_cover
+
+        has_actions = self.experience.action is not None
+        cover = route_cover(explanation.route.steps, has_actions, log, columns, skip_bad, memory, progress)
+        return covered(explanation, cover, self.experience.logs)
 
     def value(
         self,

@@ -2,48 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from fwrl.errors import FwrlError, unknown_name
+from fwrl.errors import FwrlError, OptionError, unknown_name
 from fwrl.planner.experience import Floats
 from fwrl.planner.ingest.errors import BrokenLinesError
 from fwrl.planner.ingest.reader import reading
+from fwrl.planner.ingest.scan import Source
 from fwrl.planner.ingest.sources import sources_of
 from fwrl.planner.ingest.sql import identifier
 from fwrl.planner.labels import Labels
 
-NEEDED = ("state", "x", "y")
+# The columns of positions, and other names that they are known by.
+NAMES = {"state": (), "x": ("lon", "lng", "longitude"), "y": ("lat", "latitude")}
 MEMORY = "256MB"
 
 
-def read_positions(path: str | Path, states: Labels) -> Floats:
-    """Read the positions of states from a file with the columns `state`, `x` and `y`.
+def read_positions(path: str | Path, states: Labels, columns: Mapping[str, str] | None = None) -> Floats:
+    """Read the positions of states from a file.
 
     Args:
-        path: A CSV, Parquet or JSON-lines file. States that the planner does not have are ignored.
+        path: A CSV, Parquet or JSON-lines file with the columns `state`, `x` and `y`; `lon`, `lng` or `longitude` are
+            read as x, `lat` or `latitude` as y. States that the planner does not have are ignored.
         states: The labels of the planner's states, `planner.states`.
+        columns: The file's own names for columns, as `{"state": "id"}`.
 
     Returns:
         (S, 2) x and y of each state, NaN where the file gives none.
 
     """
     try:
-        return _read(path, states, serial=False)
+        return _read(path, states, columns or {}, serial=False)
     except BrokenLinesError:
-        return _read(path, states, serial=True)
+        return _read(path, states, columns or {}, serial=True)
 
 
-def _read(path: str | Path, states: Labels, serial: bool) -> Floats:
+def _read(path: str | Path, states: Labels, columns: Mapping[str, str], serial: bool) -> Floats:
     positions = np.full((len(states), 2), np.nan)
     with reading(MEMORY, None, "positions") as reader:
         for source in sources_of(reader.con, path, skip_bad=False, serial=serial):
-            folded = {column.casefold(): column for column in source.types}
-            for name in NEEDED:
-                if name not in folded:
-                    raise FwrlError(f"{path}: {unknown_name('column', name, source.types)}; expected state, x and y")
-            label, x, y = (identifier(folded[name]) for name in NEEDED)
+            label, x, y = (identifier(_column(path, source, name, columns)) for name in NAMES)
             rows = reader.con.execute(
                 f"SELECT {label}::VARCHAR, try_cast({x} AS DOUBLE), try_cast({y} AS DOUBLE) FROM {source.scan}"
             ).fetchall()
@@ -56,3 +57,16 @@ def _read(path: str | Path, states: Labels, serial: bool) -> Floats:
     if np.isnan(positions).all():
         raise FwrlError(f"{path} has no position of any state that the planner knows")
     return positions
+
+
+def _column(path: str | Path, source: Source, name: str, columns: Mapping[str, str]) -> str:
+    """The source's column for `name`."""
+    for chosen in columns:
+        if chosen not in NAMES:
+            raise OptionError(str(unknown_name("column of positions", chosen, NAMES)))
+    folded = {column.casefold(): column for column in source.types}
+    for wanted in (columns[name],) if name in columns else (name, *NAMES[name]):
+        if wanted.casefold() in folded:
+            return folded[wanted.casefold()]
+    missing = unknown_name("column", columns.get(name, name), source.types)
+    raise FwrlError(f"{path}: {missing}; expected state, x and y")

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from fwrl.planner.connection_counts import EXACT, SAMPLED, with_counts
+from fwrl.planner.connection_counts import number_of_starts, with_counts
 from fwrl.planner.experience import Bits, Experience, Indices
-from fwrl.planner.ingest.reader import AT_ONCE, Reader
+from fwrl.planner.ingest.reader import Reader
 from fwrl.planner.ingest.schema import MOVES, STATE_CODES
 
 
@@ -40,9 +40,10 @@ def _joined_by_trips(reader: Reader, experience: Experience) -> tuple[Indices, B
 
 
 def _sample(reader: Reader, S: int) -> Indices:
-    if S <= EXACT:
+    K = number_of_starts(S)
+    if K == S:
         return np.arange(S, dtype=np.int32)
-    chosen = reader.columns(f"SELECT code FROM {STATE_CODES} ORDER BY hash(label::VARCHAR), code LIMIT {SAMPLED}")
+    chosen = reader.columns(f"SELECT code FROM {STATE_CODES} ORDER BY hash(label::VARCHAR), code LIMIT {K}")
     return np.sort(chosen["code"]).astype(np.int32)
 
 
@@ -52,7 +53,7 @@ def _join_trips(reader: Reader, experience: Experience, row: Indices, joined: Bi
 
     every = bool((row >= 0).all())
     table, n_rows = (str(MOVES), experience.summary.transitions) if every else _make_sampled(reader, row)
-    parts = max(1, -(-n_rows // AT_ONCE))
+    parts = max(1, -(-n_rows // reader.at_once))
     for part in range(parts):
         reader.run(
             "counting connections",

@@ -15,12 +15,12 @@ from fwrl.planner.ingest.trip_ends import trip_ends
 
 def encoded_experience(reader: Reader, log: Log) -> Experience:
     """The experience in the tables; its summary and the counts of connections are not filled in."""
-    states = encode(reader, log, "state", STATE_CODES, EDGES, ("state", "next_state"))
-    actions = encode(reader, log, "action", ACTION_CODES, EDGES, ("action",)) if "action" in log.has else None
+    states = encode(reader, STATE_CODES, EDGES, ("state", "next_state"), log, "state")
+    actions = encode(reader, ACTION_CODES, EDGES, ("action",), log, "action") if "action" in log.has else None
     edges, timed = _edges(reader, log), log.time is not None
     evidence = Evidence(last=edges["last"].astype(np.int64) if timed else None)
     if "trip" in log.has:
-        trips = encode(reader, log, "trip", TRIP_CODES, TRIP_HASHES, ("trip",))
+        trips = encode(reader, TRIP_CODES, TRIP_HASHES, ("trip",), log, "trip")
         trip, trip_time = _edge_trips(reader, edges, timed)
         ends = trip_ends(reader, log) if log.shape == "visits" else None
         evidence = Evidence(evidence.last, trips, trip, trip_time, ends=ends)

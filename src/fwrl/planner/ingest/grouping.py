@@ -36,7 +36,7 @@ class Counts(NamedTuple):
 
 def group(reader: Reader, log: Log, skip_bad: bool) -> Counts:
     """Make `moves`, `edges` and, where the log has trips, `edge_trips`; a bad row is an error unless `skip_bad`."""
-    skipped = _make_moves(reader, log, skip_bad)
+    skipped = make_moves(reader, log, skip_bad)
     n_edges, transitions = _make_edges(reader, log)
     if n_edges == 0:
         raise FwrlError(
@@ -48,7 +48,7 @@ def group(reader: Reader, log: Log, skip_bad: bool) -> Counts:
     return Counts(transitions, trips, skipped)
 
 
-def _make_moves(reader: Reader, log: Log, skip_bad: bool) -> int:
+def make_moves(reader: Reader, log: Log, skip_bad: bool) -> int:
     """Make `moves`, a view of transitions or of the table `visits`, which is made too. The number of rows skipped."""
     skipped = 0
     if skip_bad or log.shape == "visits":

@@ -12,11 +12,11 @@ from fwrl.planner.ingest.schema import SharedTable
 from fwrl.planner.ingest.sql import listed
 from fwrl.planner.labels import IntegerLabels, Labels, TextLabels
 
-AT_ONCE = 250_000  # labels of text fetched at once
+AT_ONCE = 200_000  # labels of text fetched at once
 
 
 def encode(
-    reader: Reader, log: Log, name: str, codes: SharedTable | str, table: SharedTable | str, columns: Sequence[str]
+    reader: Reader, codes: SharedTable | str, table: SharedTable | str, columns: Sequence[str], log: Log, name: str
 ) -> Labels:
     """The labels in `columns` of `table`, which hold what the log calls `name`; makes the table `codes`."""
     integer = _is_integer(reader, log, name, table, columns)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.planner.experience import KEPT
-from fwrl.planner.ingest.reader import AT_ONCE, Reader
+from fwrl.planner.ingest.reader import Reader
 from fwrl.planner.ingest.schema import EDGE_TRIPS, EDGES, MOVES, TRIP_HASHES, edge_key
 from fwrl.planner.ingest.sql import listed, when
 
@@ -94,7 +94,7 @@ def _latest(reader: Reader, key: list[str], n_edges: int, n_rows: int, span: tup
     while until > low:
         since = low if part > 0.5 else max(low, high - int((high - low) * part))
         within = f"time >= {since} AND time < {until}"
-        if most > AT_ONCE:
+        if most > reader.at_once:
             most = int(reader.one(f"SELECT count(*) FROM {MOVES} WHERE {within}")[0])
         query = f"SELECT {terms} FROM {MOVES} JOIN {wanted} USING ({listed(key)}) WHERE {within}"
         for rows in reader.pieces("keeping trips", query, most):

@@ -68,7 +68,7 @@ MOVES = SharedTable(
         "time": "BIGINT in the log's unit (see `times`)",
     },
     writers=("grouping",),
-    readers=("grouping", "latest", "log", "connections"),
+    readers=("grouping", "latest", "log", "connections", "coverage"),
     only_with={"action": "action", "reward": "reward", "trip": "trip", "time": "time"},
 )
 EDGES = SharedTable(

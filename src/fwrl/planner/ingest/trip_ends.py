@@ -18,9 +18,9 @@ def trip_ends(reader: Reader, log: Log) -> TripEnds:
     """The ends of the trips in `visits`."""
     has_action = "action" in log.has
     reader.run("keeping ends of trips", f"CREATE TEMP TABLE ends AS {_ends(log)}")
-    trips = encode(reader, log, "trip", "end_trips", "ends", ("trip",))
-    states = encode(reader, log, "state", "end_states", "ends", ("first_state", "last_state"))
-    actions = encode(reader, log, "action", "end_actions", "ends", ("last_action",)) if has_action else None
+    trips = encode(reader, "end_trips", "ends", ("trip",), log, "trip")
+    states = encode(reader, "end_states", "ends", ("first_state", "last_state"), log, "state")
+    actions = encode(reader, "end_actions", "ends", ("last_action",), log, "action") if has_action else None
     terms = [
         "first_time",
         "last_time",

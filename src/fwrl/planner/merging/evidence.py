@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.planner.connection_counts import EXACT, SAMPLED
+from fwrl.planner.connection_counts import number_of_starts
 from fwrl.planner.experience import KEPT, NONE, Bits, Evidence, Indices, Ints
 from fwrl.planner.ingest.latest import by_name
 from fwrl.planner.ingest.reader import reading
@@ -74,7 +74,9 @@ def joined_by_trips(
     if any(each.sample is None for each in evidence):
         return None, None
     sampled = [code[each.sample] for each, code in zip(evidence, codes, strict=True)]
-    sample = np.arange(S, dtype=np.int32) if S <= EXACT else _sample(states, np.unique(np.concatenate(sampled)))
+    sample = np.unique(np.concatenate(sampled))
+    if len(sample) > number_of_starts(S):
+        sample = _smallest_hashes(states, sample, number_of_starts(S))
     row = np.full(S, NONE, np.int32)
     row[sample] = np.arange(len(sample), dtype=np.int32)
     joined = np.zeros((len(sample), S), np.bool_)
@@ -86,9 +88,9 @@ def joined_by_trips(
     return sample, np.packbits(joined, axis=1, bitorder="little")
 
 
-def _sample(states: Labels, candidates: Indices) -> Indices:
-    """The `candidates` with the smallest hashes; a state of the sample was in that of each log it occurs in."""
+def _smallest_hashes(states: Labels, candidates: Indices, K: int) -> Indices:
+    """The K `candidates` with the smallest hashes: each of them is in the samples of all logs it occurs in."""
     with reading(MEMORY, None, "names of states") as reader:
         reader.con.register("named", {"label": states.column(candidates, as_text=True), "code": candidates})
-        chosen = reader.columns(f"SELECT code FROM named ORDER BY hash(label), code LIMIT {SAMPLED}")
+        chosen = reader.columns(f"SELECT code FROM named ORDER BY hash(label), code LIMIT {K}")
     return np.sort(chosen["code"]).astype(np.int32)
