@@ -34,9 +34,9 @@ def words(figure: Figure) -> list[str]:
 
 def test_a_route_is_named_valued_and_its_trips_are_listed() -> None:
     said = words(drawn())
-    assert {"a to d", "3 steps, expected reward -3, stitched from 2 past trips"} <= set(said)
+    assert {"a to d", "3 steps, expected reward -3, stitched from at most 2 past trips"} <= set(said)
     assert {"a to b: trip t1", "b to d: trip t2", "seen only once", "from one past trip to another"} <= set(said)
-    assert [text for text in said if text in "abcd"] == ["b", "a", "d"]  # the stitch, the start, the goal
+    assert sorted(text for text in said if text in "abcd") == ["a", "b", "d"]  # the stitch, the start, the goal
 
 
 def test_every_trip_has_its_colour_and_single_observations_are_dotted() -> None:

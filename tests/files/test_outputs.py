@@ -65,7 +65,7 @@ def test_a_folder_that_cannot_be_written_is_noticed_beforehand(tmp_path, monkeyp
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(tempfile, "TemporaryFile", denied)  # the superuser may write anywhere
-    with pytest.raises(FileError, match="cannot write into the folder .*: Permission denied"):
+    with pytest.raises(FileError, match=r"cannot write into the folder .*: Permission denied"):
         output_file(tmp_path / "file")
 
 

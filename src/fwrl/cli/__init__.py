@@ -23,6 +23,7 @@ from fwrl.cli.merge import merge
 from fwrl.cli.plan import plan
 from fwrl.cli.play import play
 from fwrl.cli.reproduce import reproduce
+from fwrl.cli.states import states
 from fwrl.cli.train import train
 from fwrl.cli.tune import tune
 from fwrl.cli.worlds import worlds
@@ -68,6 +69,7 @@ app.command(epilog="Example: fwrl agents --json")(agents)
 app.command(epilog="Example: fwrl train four-rooms --agent fwrl --episodes 20 --out rooms.fwrl")(train)
 app.command(epilog="Example: fwrl fit trips.csv -o trips.fwrl")(fit)
 app.command(epilog="Example: fwrl merge monday.fwrl tuesday.fwrl -o week.fwrl")(merge)
+app.command(epilog="Example: fwrl states trips.fwrl 'dock-*'")(states)
 app.command(epilog="Example: fwrl plan trips.fwrl dock-1 shelf-7")(plan)
 app.command(epilog="Example: fwrl explain trips.fwrl dock-1 shelf-7")(explain)
 app.command(epilog="Example: fwrl check rooms.fwrl")(check)

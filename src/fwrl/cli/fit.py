@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fwrl.cli.column_names import column_names
 from fwrl.cli.output_paths import changing, check_saved_file
-from fwrl.errors import FwrlError, OptionError
+from fwrl.errors import FwrlError
 
 if TYPE_CHECKING:
     from fwrl.planner import LogSummary, Planner
@@ -59,7 +60,7 @@ def fit(
     check_saved_file(out)
     from fwrl.planner import Planner
 
-    options = {"columns": _columns(columns), "skip_bad": skip_bad, "memory": memory, "connections": connections}
+    options = {"columns": column_names(columns), "skip_bad": skip_bad, "memory": memory, "connections": connections}
     with changing(out, wait):
         into = Planner.load(out) if add else None
         planner = _fit(logs, into, options | {"again": again})
@@ -70,23 +71,19 @@ def fit(
     print_summary(planner.summary, out, connections)
 
 
-def _columns(text: str | None) -> dict[str, str]:
-    chosen: dict[str, str] = {}
-    for pair in (text or "").split(","):
-        ours, equals, theirs = pair.partition("=")
-        if equals and ours.strip() and theirs.strip():
-            chosen[ours.strip()] = theirs.strip()
-        elif text:
-            raise OptionError(f"expected columns as OURS=THEIRS,..., got {pair!r}")
-    return chosen
-
-
 def _fit(logs: list[str], into: Planner | None, options: dict[str, Any]) -> Planner:
     """Fit with a progress bar; errors name the flag that helps."""
+    from fwrl.planner import fit as fit_planner
+
+    with reading_progress() as report, flags_named():
+        return fit_planner(logs, into=into, progress=report, **options)
+
+
+@contextlib.contextmanager
+def reading_progress() -> Iterator[Callable[[str, float], None]]:
+    """A progress bar, as a function of the name of a step and the part of it that is done."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    from fwrl.planner import fit as fit_planner
 
     shown = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
@@ -96,8 +93,7 @@ def _fit(logs: list[str], into: Planner | None, options: dict[str, Any]) -> Plan
         def report(step: str, part: float) -> None:
             bar.update(line, description=step, completed=part)
 
-        with flags_named():
-            return fit_planner(logs, into=into, progress=report, **options)
+        yield report
 
 
 @contextlib.contextmanager

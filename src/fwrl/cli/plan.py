@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fwrl.cli.column_names import column_names
 from fwrl.errors import OptionError
 
 if TYPE_CHECKING:
@@ -39,7 +40,11 @@ GiveUp = Annotated[
         help="Allow giving up anywhere for this cost: the plan trades the chance of arriving against reward.",
     ),
 ]
-Positions = Annotated[Path | None, typer.Option(help="A file with columns state, x, y.")]
+Positions = Annotated[Path | None, typer.Option(help="A file with columns state, x, y (or lon, lat).")]
+PositionColumns = Annotated[
+    str | None,
+    typer.Option("--position-columns", help="Names of columns in --positions, as OURS=THEIRS,...: state=id,x=east."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -57,6 +62,7 @@ def plan(
         typer.Option(min=1, help="Show up to this many routes, none through a state twice; with --backup best only."),
     ] = 1,
     positions: Positions = None,
+    position_columns: PositionColumns = None,
     all_steps: Annotated[bool, typer.Option("--all", help="Print every step of a long route.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -67,7 +73,7 @@ def plan(
     from fwrl.planner import Planner
 
     planner = Planner.load(file)
-    options = route_options(planner, backup, avoid, via, dead_ends, give_up, positions)
+    options = route_options(planner, backup, avoid, via, dead_ends, give_up, positions, position_columns)
     if alternatives > 1:
         for name in ("via", "dead_ends", "give_up"):
             if options.pop(name):
@@ -94,14 +100,17 @@ def route_options(
     dead_ends: list[str] | None,
     give_up: float | None,
     positions: Path | None,
+    position_columns: str | None,
 ) -> dict[str, Any]:
     """The options of `Planner.plan`."""
     options: dict[str, Any] = {"backup": backup, "avoid": avoid or (), "via": via or ()}
     options |= {"dead_ends": dead_ends or (), "give_up": give_up}
+    if position_columns is not None and positions is None:
+        raise OptionError("--position-columns needs --positions")
     if positions is not None:
         from fwrl.planner import read_positions
 
-        options["positions"] = read_positions(positions, planner.states)
+        options["positions"] = read_positions(positions, planner.states, column_names(position_columns))
     return options
 
 

@@ -64,6 +64,18 @@ class Explanation:
         pairs = zip(self.steps, self.steps[1:], strict=False)
         return tuple(after.step.state for before, after in pairs if before.stretch != after.stretch)
 
+    def is_stitch(self, k: int) -> bool:
+        """Whether the route changes from one past trip to another before a step.
+
+        Args:
+            k: Index of the step, from 1.
+
+        Returns:
+            Whether its stretch is another one than that of the step before.
+
+        """
+        return self.steps[k].stretch != self.steps[k - 1].stretch
+
     @property
     def single(self) -> tuple[ExplainedStep, ...]:
         """The steps that were observed only once."""

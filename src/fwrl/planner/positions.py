@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from fwrl.errors import FwrlError, OptionError, unknown_name
-from fwrl.planner.experience import Floats
+from fwrl.planner.experience import Experience, Floats
 from fwrl.planner.ingest.errors import BrokenLinesError
 from fwrl.planner.ingest.reader import reading
 from fwrl.planner.ingest.scan import Source
 from fwrl.planner.ingest.sources import sources_of
 from fwrl.planner.ingest.sql import identifier
 from fwrl.planner.labels import Labels
+from fwrl.planner.route import Route
 
 # The columns of positions, and other names that they are known by.
 NAMES = {"state": (), "x": ("lon", "lng", "longitude"), "y": ("lat", "latitude")}
@@ -38,6 +39,16 @@ def read_positions(path: str | Path, states: Labels, columns: Mapping[str, str] 
         return _read(path, states, columns or {}, serial=False)
     except BrokenLinesError:
         return _read(path, states, columns or {}, serial=True)
+
+
+def route_positions(route: Route, experience: Experience, positions: Floats) -> Floats:
+    """(n + 1, 2) the positions of the states of a route of n steps; an error where one is unknown."""
+    stops = np.array([experience.states.find(state) for state in route.states])
+    way: Floats = np.asarray(positions, np.float64)[stops]
+    lost = np.flatnonzero(~np.isfinite(way).all(axis=1))
+    if len(lost):
+        raise FwrlError(f"{route.states[lost[0]]!r} is on the route but has no position; add it to the positions")
+    return way
 
 
 def _read(path: str | Path, states: Labels, columns: Mapping[str, str], serial: bool) -> Floats:
