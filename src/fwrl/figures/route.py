@@ -29,7 +29,7 @@ LINE_HEIGHT = 0.2  # inches of a line of the legend
 LINE = 96  # characters that fit into the width of the figure
 FEW_ROADS = 400  # moves up to which they are drawn in full
 MOST_ROADS = 40_000  # moves drawn, at most
-FAINTEST = 0.25  # opacity of a move where there are many
+FAINTEST = 0.5  # opacity of a move where there are many
 MOST_ARROWS = 400  # one-way moves up to which they are marked
 HEADS = 14  # arrow heads along a route
 
@@ -104,7 +104,7 @@ def _draw_roads(axes: Axes, experience: Experience, positions: Points) -> None:
     lines = LineCollection(
         list(positions[drawn]),
         colors=ROAD,
-        linewidths=max(0.3, 1.6 * faint),
+        linewidths=max(0.5, 1.6 * faint),
         alpha=max(FAINTEST, faint),
         zorder=1,
         rasterized=len(drawn) > MOST_ARROWS,
