@@ -109,7 +109,7 @@ def test_explain_names_trips_stitches_and_single_observations(call, fitted):
         "  a to b: once, last 1, trips 1  <- seen only once",
         "stitched: from b on trip 2",
         "  b to y: once, last 6, trips 2  <- seen only once",
-        "stitched once, at b, going by the latest 3 trips of each step",
+        "stitched once, at b (at most: going by the latest 3 trips of each step, see --log)",
         "weakest step: a to b, seen once",
     ]
 

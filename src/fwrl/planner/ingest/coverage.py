@@ -74,7 +74,7 @@ def route_cover(
             if "trip" not in log.has:
                 raise FwrlError("the log names no trips, so the trips that cover a route are unknown")
             make_moves(reader, log, skip_bad)
-            _make_runs(reader, steps, has_actions, timed=log.time is not None)
+            _make_runs(reader, steps, has_actions and "action" in log.has, timed=log.time is not None)
             return RouteCover(tuple(_stretches(reader, steps)), log_files(sources))
 
     try:

@@ -41,10 +41,12 @@ def latest_trips(
 def _observed(evidence: Evidence, place: Indices, code: Indices) -> tuple[Indices, Ints, Ints]:
     """Edge, trip and time of what is kept of one experience; times are 0 where none were logged."""
     assert evidence.trip is not None
-    row, rank = np.nonzero(evidence.trip != NONE)
-    trip = code[evidence.trip[row, rank]].astype(np.int64)
-    time = np.zeros(len(row), np.int64) if evidence.trip_time is None else evidence.trip_time[row, rank]
-    return place[row], trip, time
+    flat, edge = evidence.trip.reshape(-1), np.repeat(place, KEPT)
+    time = np.zeros(len(flat), np.int64) if evidence.trip_time is None else evidence.trip_time.reshape(-1)
+    kept = flat != NONE
+    if not kept.all():  # most edges have as many trips as are kept
+        flat, edge, time = flat[kept], edge[kept], time[kept]
+    return edge, code.astype(np.int64)[flat], np.array(time)
 
 
 def _marks(trips: Labels, used: Ints, timed: bool) -> NDArray[np.uint64]:
