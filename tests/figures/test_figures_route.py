@@ -110,7 +110,7 @@ def test_thousands_of_moves_are_thin_and_faint_and_the_route_is_not() -> None:
         (axes,) = dense(side)[0].axes
         (roads,) = (part for part in axes.collections if isinstance(part, LineCollection))
         opacities.append(float(roads.get_alpha() or 0))
-        widths.append(float(roads.get_linewidths()[0]))
+        widths.append(float(np.atleast_1d(roads.get_linewidth())[0]))
         assert max(line.get_linewidth() for line in axes.lines) == 8
     assert opacities[0] == 1.0 > opacities[1] >= 0.5
     assert widths[0] == 1.6 > widths[1] >= 0.5

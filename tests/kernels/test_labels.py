@@ -27,5 +27,6 @@ def test_labels_are_united_in_order(one, other):
     text = np.zeros(offsets[-1], np.uint8)
     for labels, code in zip((one, other), codes, strict=True):
         assert [union[k] for k in code] == labels
-        copy_labels(*as_arrays(labels), code, offsets, text)
+        own_text, own_offsets = as_arrays(labels)
+        copy_labels(own_text, own_offsets, code, offsets, text)
     assert text.tobytes() == b"".join(union)

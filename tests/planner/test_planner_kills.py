@@ -75,10 +75,10 @@ def end_at_random(folder, times, rng):
         number = signal.SIGKILL if k % 2 else signal.SIGTERM
         if rng.random() < 0.5:  # a new file replaces the one of both logs
             (folder.path / "t.fwrl").write_bytes(folder.both)
-            arguments, results = ("fit", "one.csv"), (folder.both, folder.one)
+            arguments, results = ["fit", "one.csv"], (folder.both, folder.one)
         else:
             (folder.path / "t.fwrl").write_bytes(folder.one)
-            arguments, results = ("fit", "two.csv", "--add"), (folder.one, folder.both)
+            arguments, results = ["fit", "two.csv", "--add"], (folder.one, folder.both)
         met += folder.ended(number, rng.uniform(0, 1.1 * folder.seconds), *arguments)
         assert folder.planner() in results
     folder.run("fit", "one.csv")

@@ -235,7 +235,8 @@ def test_columns_and_times_of_another_kind_are_refused_or_brought_to_one_unit():
 def test_edges_of_arrays_are_merged_as_a_dictionary_would(data, large):
     S, A = (2**31 - 1, 2**31 - 1) if large else (4, 3)  # a number for each possible edge would not fit into 64 bits
     codes = st.sampled_from([0, 1, S - 2, S - 1])
-    several, truth = [], {}
+    several: list[Edges] = []
+    truth: dict[tuple[int, int, int], tuple[int, float]] = {}
     for _ in range(data.draw(st.integers(1, 4))):
         keys = sorted(data.draw(st.sets(st.tuples(codes, st.sampled_from([0, A - 1]), codes), min_size=1, max_size=9)))
         count = data.draw(st.lists(st.integers(1, 9), min_size=len(keys), max_size=len(keys)))

@@ -84,7 +84,7 @@ def test_the_log_itself_gives_the_fewest_trips(call, tmp_path):
     # Four later trips took each step alone; only an older one took them all.
     rows = ["old,1,a", "old,2,b", "old,3,c", "old,4,d"]
     for k in range(4):
-        for n, (s, g) in enumerate(("ab", "bc", "cd")):
+        for n, (s, g) in enumerate((("a", "b"), ("b", "c"), ("c", "d"))):
             rows += [f"t{k}{n},{10 + 2 * k},{s}", f"t{k}{n},{11 + 2 * k},{g}"]
     (tmp_path / "dense.csv").write_text("trip,time,state\n" + "\n".join(rows) + "\n")
     call("fit", "dense.csv", "-o", "d.fwrl")
