@@ -108,14 +108,21 @@ def main() -> None:
 @contextlib.contextmanager
 def _ended_in_order() -> Iterator[None]:
     """Let SIGTERM end the command like an error, so that temporary files are removed."""
+    asked = False
 
     def end(*_: object) -> None:
+        nonlocal asked
+        asked = True
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one would interrupt the removal
         sys.exit(TERMINATED)
 
     before = signal.signal(signal.SIGTERM, end)
     try:
         yield
+    except KeyboardInterrupt:  # which is what a query of DuckDB makes of any exception in a handler
+        if asked:
+            sys.exit(TERMINATED)
+        raise
     finally:
         signal.signal(signal.SIGTERM, before)
 
