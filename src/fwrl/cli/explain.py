@@ -41,7 +41,7 @@ def explain(
     give_up: GiveUp = None,
     positions: Positions = None,
     picture: Annotated[
-        Path | None, typer.Option(help="Draw the route to this .png or .svg file; needs --positions.")
+        Path | None, typer.Option(help="Draw the route to this .png or .svg file; needs --positions, unless states are cells.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -51,17 +51,17 @@ def explain(
     """
     from fwrl.planner import Planner
 
-    if picture is not None and positions is None:
-        raise OptionError("--picture needs --positions, a file with columns state, x, y")
     if picture is not None and picture.suffix not in (".png", ".svg"):
         raise OptionError(f"expected a picture that ends in .png or .svg, got {str(picture)!r}")
     planner = Planner.load(file)
+    if picture is not None and positions is None and planner.positions is None:
+        raise OptionError("--picture needs --positions, a file with columns state, x, y")
     options = route_options(planner, backup, avoid, via, dead_ends, give_up, positions)
     explanation = planner.explain(start, goal, **options)
     if picture is not None:
         from fwrl.figures.route import route_map, save_picture
 
-        save_picture(route_map(explanation, planner.experience, options["positions"]), picture)
+        save_picture(route_map(explanation, planner.experience, options.get("positions", planner.positions)), picture)
     if as_json:
         typer.echo(json.dumps(explanation.to_dict(), indent=2))
         return

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,19 +19,70 @@ if TYPE_CHECKING:
 
 # The flag that helps where an option of `fwrl.fit` does.
 REMEDIES = {
-    "columns": "say which is which with --columns state=...,next_state=...",
+    "columns": "say which is which with --columns state=...,next_state=..., by number without a header",
     "skip_bad": "correct it, or leave such rows out with --skip-bad",
     "memory": "allow more with --memory",
+    "shape": "say which with --shape",
+    "header": "say --header, or --no-header with --columns by number where there is none",
+    "decimal": "read decimal commas with --decimal ,",
+    "dates": "say how dates are written with --dates day-first, month-first or a format such as '%d.%m.%y %H:%M'",
 }
+STDIN = "-"
 
 
 def fit(
     logs: Annotated[
-        list[str], typer.Argument(help="CSV, Parquet or JSON-lines files, or patterns such as 'logs/*.csv.gz'.")
+        list[str],
+        typer.Argument(
+            help="CSV, Parquet, JSON or Arrow files, also packed; folders; patterns such as 'logs/*.csv.gz'; addresses "
+            "such as s3://...; - for standard input."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to save the planner.")],
     columns: Annotated[
-        str | None, typer.Option(help="Names of columns, as OURS=THEIRS,...: state=from,next_state=to.")
+        str | None,
+        typer.Option(
+            help="Names of columns, as OURS=THEIRS,...: state=from,next_state=to; or their numbers; or made of several: "
+            "state=station+line,reward=-distance."
+        ),
+    ] = None,
+    shape: Annotated[str | None, typer.Option(help="What rows are where columns do not tell: transitions or visits.")] = None,
+    cost: Annotated[
+        str | None, typer.Option(help="elapsed: the cost of a move is the time to the next visit.")
+    ] = None,
+    cells: Annotated[
+        str | None,
+        typer.Option(
+            help="Two columns of coordinates, x,y or lat,lon: states are squares, or hexagons on the globe. Four in "
+            "transitions."
+        ),
+    ] = None,
+    cell_width: Annotated[float | None, typer.Option(help="Side of square cells; chosen from the data if left out.")] = None,
+    resolution: Annotated[
+        int | None, typer.Option(help="H3 resolution of hexagons, 0 to 15; chosen from the data if left out.")
+    ] = None,
+    since: Annotated[str | None, typer.Option(help="The first moment to keep, as '2024-03-31 17:30'.")] = None,
+    until: Annotated[str | None, typer.Option(help="The first moment not to keep.")] = None,
+    hours: Annotated[str | None, typer.Option(help="Hours of the day to keep: 7-9 is from 7:00 to before 9:00.")] = None,
+    weekdays: Annotated[str | None, typer.Option(help="Days of the week to keep: mon-fri, or sat,sun.")] = None,
+    half_life: Annotated[
+        str | None, typer.Option(help="Age at which an observation counts half, as 30d (s, min, h, d, w).")
+    ] = None,
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether CSV files begin with column names; without, give --columns by number.",
+            show_default=False,
+        ),
+    ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(help="Texts of CSV files that mean no value, beside the empty one; NA,N/A,<NA>,NULL,null if left out."),
+    ] = None,
+    decimal: Annotated[str, typer.Option(help="What stands before decimals in text: . or ,")] = ".",
+    dates: Annotated[
+        str | None, typer.Option(help="How dates are written: day-first, month-first, or a format as '%d.%m.%y %H:%M'.")
     ] = None,
     add: Annotated[bool, typer.Option("--add", help="Add to the planner that is saved there already.")] = False,
     skip_bad: Annotated[
@@ -43,20 +96,53 @@ def fit(
 ) -> None:
     """Learn from logs: rows of transitions (state, next_state) or of visits (trip, time, state).
 
-    Optional columns are action (the next state if left out), reward (-1 if left out), trip and time. fwrl plan and
-    fwrl explain read the saved planner.
+    Optional columns are action (the next state if left out), reward (-1 if left out) or cost, trip, time and count.
+    fwrl plan and fwrl explain read the saved planner.
     """
     check_saved_file(out)
     from fwrl.planner import Planner
 
     into = Planner.load(out) if add else None
-    options = {"columns": _columns(columns), "skip_bad": skip_bad, "memory": memory, "connections": connections}
+    options = {
+        "columns": _columns(columns),
+        "shape": shape,
+        "cost": cost,
+        "cells": None if cells is None else _listed(cells),
+        "cell_width": cell_width,
+        "resolution": resolution,
+        "since": since,
+        "until": until,
+        "hours": hours,
+        "weekdays": weekdays,
+        "half_life": half_life,
+        "header": header,
+        "decimal": decimal,
+        "dates": dates,
+        "skip_bad": skip_bad,
+        "memory": memory,
+        "connections": connections,
+    }
+    if missing is not None:
+        options["missing"] = ("", *_listed(missing))
     planner = _fit(logs, into, options)
     planner.save(out)
     if as_json:
         typer.echo(json.dumps(asdict(planner.summary) | {"file": str(out)}, indent=2))
         return
     _print(planner.summary, out, connections)
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _source(logs: list[str]) -> Any:
+    """The log: files, or what comes from standard input."""
+    if STDIN not in logs:
+        return logs
+    if len(logs) > 1:
+        raise OptionError("standard input cannot be read together with files; leave one out")
+    return sys.stdin.buffer
 
 
 def _columns(text: str | None) -> dict[str, str]:
@@ -75,6 +161,7 @@ def _fit(logs: list[str], into: Planner | None, options: dict[str, Any]) -> Plan
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+    from fwrl.errors import FwrlWarning
     from fwrl.planner import LogError
     from fwrl.planner import fit as fit_planner
 
@@ -87,9 +174,14 @@ def _fit(logs: list[str], into: Planner | None, options: dict[str, Any]) -> Plan
             bar.update(line, description=step, completed=part)
 
         try:
-            return fit_planner(logs, into=into, progress=report, **options)
+            with warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("always", FwrlWarning)
+                planner = fit_planner(_source(logs), into=into, progress=report, **options)
         except LogError as error:
             raise FwrlError(f"{error.problem}; {REMEDIES[error.option]}") from error
+    for warning in warned:
+        typer.echo(f"fwrl: {warning.message}", err=True)
+    return planner
 
 
 def _print(summary: LogSummary, out: Path, connections: bool) -> None:

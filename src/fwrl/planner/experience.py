@@ -13,6 +13,8 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.cells import Cells
+from fwrl.planner.aging import Aging
 from fwrl.planner.labels import Labels
 
 Floats = NDArray[np.float64]
@@ -105,8 +107,12 @@ class Experience:
         action: (E,) code of its action; None where none were logged.
         target: (E,) code of the state it leads to.
         count: (E,) number of observations.
-        total: (E,) sum of rewards.
+        total: (E,) sum of rewards, each times its weight where there are weights.
         best: (E,) largest reward.
+        weight: (E,) sum of the weights of observations; None where each counts once.
+        aging: How weights follow from ages; None where there are none.
+        cells: The division into cells where states are cells, otherwise None.
+        position: (S, 2) the centres of the cells as x and y of a map; None where states are not cells.
         time: Kind of the logged times: `integer`, `number` (kept in millionths) or `timestamp` (kept in
             microseconds since 1970); None where there are none.
         summary: Counts of what was read.
@@ -122,6 +128,10 @@ class Experience:
     count: Ints
     total: Floats
     best: Floats
+    weight: Floats | None = None
+    aging: Aging | None = None
+    cells: Cells | None = None
+    position: Floats | None = None
     time: TimeKind | None = None
     summary: LogSummary = field(default_factory=lambda: LogSummary(None, 0, 0, 0))
     evidence_source: EvidenceSource = field(default_factory=Evidence)
@@ -134,7 +144,12 @@ class Experience:
     @property
     def mean(self) -> Floats:
         """(E,) mean reward."""
-        return self.total / self.count
+        return self.total / self.times
+
+    @property
+    def times(self) -> Floats | Ints:
+        """(E,) how much an edge counts: its weight, or else its number of observations."""
+        return self.count if self.weight is None else self.weight
 
     @property
     def first(self) -> Indices:

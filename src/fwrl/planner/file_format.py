@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.cells import cells_of
 from fwrl.errors import FileError
 from fwrl.files import Archive, write_archive
+from fwrl.planner.aging import Aging
 from fwrl.planner.experience import KEPT, LARGEST, NONE, Evidence, Experience, Indices, LogSummary
 from fwrl.planner.labels import read_labels
 
@@ -40,6 +42,8 @@ EDGE_SECTIONS: Sections = {
     "count": Section("count", np.int64, 1, required=True),
     "total": Section("total", np.float64, 1, required=True),
     "best": Section("best", np.float64, 1, required=True),
+    "weight": Section("weight", np.float64, 1),
+    "position": Section("position", np.float64, 2),
 }
 EVIDENCE_SECTIONS: Sections = {
     "last": Section("last", np.int64, 1),
@@ -52,6 +56,8 @@ EVIDENCE_SECTIONS: Sections = {
 STATES, ACTIONS, TRIPS = "states", "actions", "trips"
 # Keys of the header's details; those of the summary by field of `LogSummary`.
 TIME, SUMMARY = "time", "summary"
+AGING, CELLS = "aging", "cells"  # only where there are weights or cells
+HALF_LIFE, NEWEST = "half_life", "newest"
 SUMMARY_KEYS = {
     "trips": "trips",
     "transitions": "transitions",
@@ -79,7 +85,12 @@ def write_experience(experience: Experience, path: str | Path) -> None:
             array = getattr(owner, name)
             if array is not None:
                 arrays[section.name] = array
-    write_archive(path, KIND, {TIME: experience.time, SUMMARY: summary}, arrays)
+    details: dict[str, Any] = {TIME: experience.time, SUMMARY: summary}
+    if experience.aging is not None:
+        details[AGING] = {HALF_LIFE: experience.aging.half_life, NEWEST: experience.aging.newest}
+    if experience.cells is not None:
+        details[CELLS] = experience.cells.to_dict()
+    write_archive(path, KIND, details, arrays)
 
 
 def read_experience(archive: Archive) -> Experience:
@@ -93,7 +104,17 @@ def read_experience(archive: Archive) -> Experience:
         actions = read_labels(archive, ACTIONS) if arrays["action"] is not None else None
         time, summary = archive.details[TIME], _summary(archive.details[SUMMARY])
         evidence = SavedEvidence(archive, n_states=len(states), n_edges=len(arrays["source"]))
-        experience = Experience(states, actions, **arrays, time=time, summary=summary, evidence_source=evidence)
+        aging, cells = _aging(archive.details.get(AGING)), archive.details.get(CELLS)
+        experience = Experience(
+            states,
+            actions,
+            **arrays,
+            aging=aging,
+            cells=None if cells is None else cells_of(cells),
+            time=time,
+            summary=summary,
+            evidence_source=evidence,
+        )
         _check(experience)
         timed = EVIDENCE_SECTIONS["last"].name in archive
         _expect(timed == (time is not None), "a kind of time where there are times, and only there")
@@ -120,6 +141,14 @@ def _summary(details: Any) -> LogSummary:
     unknown = set(details) - set(SUMMARY_KEYS.values())
     _expect(not unknown, "a summary of known counts")
     return LogSummary(**{name: details[key] for name, key in SUMMARY_KEYS.items() if key in details})
+
+
+def _aging(details: Any) -> Aging | None:
+    if details is None:
+        return None
+    half_life, newest = details[HALF_LIFE], details[NEWEST]
+    _expect(type(half_life) is float and 0 < half_life < np.inf and type(newest) is int, "a sound half-life")
+    return Aging(half_life, newest)
 
 
 @contextlib.contextmanager
@@ -156,6 +185,13 @@ def _check(experience: Experience) -> None:
     _expect(bool((e.count > 0).all() and e.count.sum() < 2**62), "edges seen at least once")
     small = [bool((np.abs(rewards) <= LARGEST).all()) for rewards in (e.total, e.best)]
     _expect(all(small), f"finite rewards up to {LARGEST:g} in size")
+    _expect((e.weight is None) == (e.aging is None), "a half-life where there are weights, and only there")
+    if e.weight is not None:
+        weighed = len(e.weight) == E and bool(((e.weight > 0) & (e.weight < np.inf)).all())
+        _expect(weighed and e.time is not None, "a positive weight for each edge, and times")
+    _expect((e.position is None) == (e.cells is None), "positions where states are cells, and only there")
+    if e.position is not None:
+        _expect(e.position.shape == (S, 2) and bool(np.isfinite(e.position).all()), "a position for each state")
     _expect(_ordered(e), "edges in order")
     _expect(e.time in (None, "integer", "number", "timestamp"), "a known kind of time")
     _check_summary(e.summary, S, E)

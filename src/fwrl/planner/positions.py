@@ -8,7 +8,8 @@ import numpy as np
 
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.planner.experience import Floats
-from fwrl.planner.ingest.errors import BrokenLinesError
+from fwrl.planner.ingest.errors import BrokenLinesError, MixedLinesError
+from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.reader import reading
 from fwrl.planner.ingest.sources import sources_of
 from fwrl.planner.ingest.sql import identifier
@@ -30,15 +31,17 @@ def read_positions(path: str | Path, states: Labels) -> Floats:
 
     """
     try:
-        return _read(path, states, serial=False)
+        return _read(path, states, ReadOptions())
     except BrokenLinesError:
-        return _read(path, states, serial=True)
+        return _read(path, states, ReadOptions(serial=True))
+    except MixedLinesError:
+        return _read(path, states, ReadOptions(one_line_ending=True))
 
 
-def _read(path: str | Path, states: Labels, serial: bool) -> Floats:
+def _read(path: str | Path, states: Labels, options: ReadOptions) -> Floats:
     positions = np.full((len(states), 2), np.nan)
     with reading(MEMORY, None, "positions") as reader:
-        for source in sources_of(reader.con, path, skip_bad=False, serial=serial):
+        for source in sources_of(reader.con, path, options):
             folded = {column.casefold(): column for column in source.types}
             for name in NEEDED:
                 if name not in folded:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fwrl.planner.aging import Aging
 from fwrl.planner.experience import KEPT, NONE, Evidence, Experience, Indices, Ints
 from fwrl.planner.ingest.folding import fold
 from fwrl.planner.ingest.log import Log
@@ -23,8 +24,13 @@ from fwrl.planner.ingest.sql import listed, when
 from fwrl.planner.labels import IntegerLabels, Labels, TextLabels
 
 
-def encoded_experience(reader: Reader, log: Log, old: Experience | None) -> Experience:
-    """The experience in the tables, merged with `old`; its summary and the counts of connections are not filled in."""
+def encoded_experience(
+    reader: Reader, log: Log, old: Experience | None, aging: Aging | None = None
+) -> Experience:
+    """The experience in the tables, merged with `old`; its summary and the counts of connections are not filled in.
+
+    `aging` is how the new observations were weighted, at a newest time not before that of `old`.
+    """
     integer = {name: _is_integer(reader, log, name, old) for name in ("state", "action", "trip")}
     time = log.time if old is None else fold(reader, log, old, integer)
     states = _encode(reader, STATE_CODES, EDGES, ("state", "next_state"), integer["state"])
@@ -44,6 +50,10 @@ def encoded_experience(reader: Reader, log: Log, old: Experience | None) -> Expe
         edges["count"].astype(np.int64),
         np.ascontiguousarray(edges["total"], np.float64),
         np.ascontiguousarray(edges["best"], np.float64),
+        weight=None if aging is None else np.ascontiguousarray(edges["weight"], np.float64),
+        aging=aging,
+        cells=log.cells,
+        position=None if log.cells is None else log.cells.centres(list(map(str, states))),
         time=time,
         evidence_source=evidence,
     )
@@ -62,7 +72,7 @@ def _is_integer(reader: Reader, log: Log, name: str, old: Experience | None) -> 
             return False
     if log.kinds[name] != "undecided":
         return log.kinds[name] == "integer"
-    table = TRIP_HASHES if name == "trip" else EDGES
+    table = EDGES if name != "trip" else EDGE_TRIPS if "trips" in log.has else TRIP_HASHES
     columns = ("state", "next_state") if name == "state" else (name,)
     whole = (f"bool_and(coalesce(try_cast({c} AS BIGINT)::VARCHAR = {c}::VARCHAR, false))" for c in columns)
     return all(reader.one(f"SELECT {listed(whole)} FROM {table}"))
@@ -91,6 +101,7 @@ def _edges(reader: Reader, log: Log) -> Columns:
         "e.count::BIGINT AS count",
         "e.total",
         "e.best",
+        *when("age" in log.has, "e.weight"),
         *when(log.time is not None, "e.last"),
     ]
     joins = [

@@ -45,13 +45,14 @@ def fold(reader: Reader, log: Log, old: Experience, integer: Mapping[str, bool])
     old_edges = _old_edges(old, integer, scale)
     reader.con.register("old_edges", old_edges)
     both = union_all(
-        f"SELECT {listed([*labels, 'count', 'total', 'best', *last])} FROM {table}"
+        f"SELECT {listed([*labels, 'count', 'total', 'best', *when('age' in log.has, 'weight'), *last])} FROM {table}"
         for table, last in ((EDGES, when(timed, f"last * {scale.new} AS last")), ("old_edges", when(timed, "last")))
     )
     merged = [
         "sum(count)::BIGINT AS count",
         "sum(total) AS total",
         "max(best) AS best",
+        *when("age" in log.has, "sum(weight) AS weight"),
         *when(timed, "max(last) AS last"),
     ]
     united = f"SELECT {listed([*key, *merged])} FROM ({both}) GROUP BY {listed(key)}"
@@ -72,6 +73,8 @@ def _check_columns(log: Log, old: Experience) -> None:
         if before != (name in log.has):
             one, other = ("have", "does not") if before else ("do not have", "does")
             raise FwrlError(f"the older logs {one} a column {name}, the new log {other}; all must have the same")
+    if old.aging is not None and old.time != log.time:
+        raise FwrlError("weights by age need times of one kind; write those of the older and the new logs alike")
     if (old.time == "timestamp") != (log.time == "timestamp"):
         raise FwrlError(f"the times of the older logs are of kind {old.time}, those of the new log {log.time}")
 
@@ -109,6 +112,8 @@ def _old_edges(old: Experience, integer: Mapping[str, bool], scale: Scale) -> di
     }
     if old.action is not None and old.actions is not None:
         columns["action"] = old.actions.column(old.action, not integer["action"])
+    if old.weight is not None:
+        columns["weight"] = np.ascontiguousarray(old.weight)
     if old.evidence.last is not None:
         columns["last"] = old.evidence.last * scale.old
     return columns

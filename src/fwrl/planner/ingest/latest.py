@@ -57,6 +57,15 @@ def count_trips(reader: Reader, integers: bool) -> tuple[int, int]:
     return int(trips), int(unnamed)
 
 
+def keep_listed_trips(reader: Reader, has: Collection[str]) -> None:
+    """Make `edge_trips` from the lists of trips of edges that are counted already."""
+    timed = "time" in has
+    time = "unnest(trip_times) AS time" if "trip_times" in has else "time"
+    terms = listed(["edge", "unnest(trips) AS trip", *when(timed, time)])
+    listed_trips = f"(SELECT {terms} FROM {MOVES} JOIN {EDGES} USING ({listed(edge_key(has))}))"
+    reader.con.execute(f"CREATE TEMP TABLE {EDGE_TRIPS} AS {latest_trips(listed_trips, timed)}")
+
+
 def keep_trips(
     reader: Reader, has: Collection[str], n_edges: int, n_rows: int, span: tuple[int, int] | None, integers: bool
 ) -> None:

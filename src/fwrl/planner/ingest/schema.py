@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 # The columns of a log. Labels are integers or text, and become codes.
-COLUMNS = ("state", "next_state", "action", "reward", "trip", "time")
+COLUMNS = ("state", "next_state", "action", "reward", "trip", "time", "count")
+COUNTED = ("best", "weight", "trips", "trip_times")  # further columns of edges that are counted already
 LABELS = ("state", "next_state", "action", "trip")
 
 
@@ -41,6 +42,20 @@ class SharedTable:
         return self.name
 
 
+VISITS = SharedTable(
+    "visits",  # made only from rows of visits; in the order of rows
+    {
+        "state": "label",
+        "action": "label",
+        "reward": "DOUBLE",
+        "trip": "label",
+        "time": "BIGINT in the log's unit (see `times`)",
+        "part": "the same for rows whose order is known, where that of some is not",
+    },
+    writers=("visits",),
+    readers=("visits", "grouping"),
+    only_with={"action": "action", "reward": "reward", "part": "part"},
+)
 MOVES = SharedTable(
     "moves",
     {
@@ -50,10 +65,15 @@ MOVES = SharedTable(
         "reward": "DOUBLE",
         "trip": "label",
         "time": "BIGINT in the log's unit (see `times`)",
+        "count": "number of transitions, where they are counted already",
+        "best": "largest reward of these",
+        "trips": "list of their latest trips",
+        "trip_times": "list of when these were last seen",
+        "weight": "what the transition counts, by its age",
     },
-    writers=("grouping",),
-    readers=("grouping", "latest", "log", "connections"),
-    only_with={"action": "action", "reward": "reward", "trip": "trip", "time": "time"},
+    writers=("grouping", "visits"),
+    readers=("grouping", "latest", "log", "visits", "connections"),
+    only_with={name: name for name in (*COLUMNS[2:], *COUNTED)},
 )
 EDGES = SharedTable(
     "edges",
@@ -65,11 +85,12 @@ EDGES = SharedTable(
         "total": "sum of rewards",
         "best": "largest reward",
         "edge": "number of the row, from 0, in no particular order",
+        "weight": "sum of the weights, by which `total` is weighted",
         "last": "latest time",
     },
     writers=("grouping", "latest", "folding"),
     readers=("grouping", "latest", "folding", "encoding"),
-    only_with={"action": "action", "last": "time"},
+    only_with={"action": "action", "last": "time", "weight": "age"},
 )
 TRIP_HASHES = SharedTable(
     "trip_hashes",  # made only where trips are text
@@ -101,7 +122,7 @@ STATE_CODES = _codes("state_codes", readers=("encoding", "connections"))
 ACTION_CODES = _codes("action_codes", readers=("encoding",))
 TRIP_CODES = _codes("trip_codes", readers=("encoding",))
 
-TABLES = (MOVES, EDGES, TRIP_HASHES, EDGE_TRIPS, STATE_CODES, ACTION_CODES, TRIP_CODES)
+TABLES = (VISITS, MOVES, EDGES, TRIP_HASHES, EDGE_TRIPS, STATE_CODES, ACTION_CODES, TRIP_CODES)
 
 
 def edge_key(has: Collection[str]) -> list[str]:
