@@ -74,7 +74,7 @@ def _delimited(header: Header, types: dict[str, str], options: ReadOptions) -> s
 
 
 def _blank_separated(header: Header, options: ReadOptions) -> str:
-    lines = _lines(header.has_line)
+    lines = _lines(header.has_line, options.skip_bad)
     missing = f"[{listed(map(quoted, options.missing))}]"
     parts = f"(SELECT string_split_regex(trim(line, ' \t\r'), '[ \t]+') AS parts, {FILE} FROM {lines})"
     columns = (
@@ -84,7 +84,7 @@ def _blank_separated(header: Header, options: ReadOptions) -> str:
     return f"(SELECT {listed([*columns, FILE])} FROM {parts} WHERE parts <> [''])"
 
 
-def _lines(skip_first: bool) -> str:
+def _lines(skip_first: bool = False, skip_bad: bool = False) -> str:
     terms = [
         "columns={'line': 'VARCHAR'}",
         f"delim={quoted(NO_DELIMITER)}",
@@ -94,6 +94,7 @@ def _lines(skip_first: bool) -> str:
         "auto_detect=false",
         f"skip={int(skip_first)}",
         f"filename={quoted(FILE)}",
+        f"store_rejects={sql_bool(skip_bad)}",
     ]
     return f"read_csv({listed(['{files}', *terms])})"
 
@@ -158,7 +159,7 @@ def opened_by_duckdb(file: LogFile) -> bool:
 
 def first_line(con: DuckDBPyConnection, file: LogFile) -> str:
     """The first line of a file, read by DuckDB."""
-    query = _lines(skip_first=False).replace("{files}", f"[{quoted(file.path)}]")
+    query = _lines().replace("{files}", f"[{quoted(file.path)}]")
     rows = con.execute(f"SELECT line FROM {query} LIMIT 1").fetchall()
     return (str(rows[0][0]) if rows and rows[0][0] is not None else "").lstrip("\ufeff").rstrip("\r")
 

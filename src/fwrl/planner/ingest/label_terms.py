@@ -36,12 +36,14 @@ class LabelTerm(NamedTuple):
         return f"try_cast({self.sql} AS BIGINT)" if kind == "integer" else f"{self.sql}::VARCHAR"
 
 
-def label_term(con: DuckDBPyConnection, source: Source, expression: Expression, name: str) -> LabelTerm:
-    """The labels that an expression gives as column `name` of the log."""
+def label_term(
+    con: DuckDBPyConnection, source: Source, expression: Expression, name: str, whole_floats: bool
+) -> LabelTerm:
+    """The labels that an expression gives as column `name` of the log; see `are_whole_floats`."""
     columns = expression.columns
     if len(columns) == 1:
-        return _column_term(con, source, columns[0], name)
-    parts = (_escaped(_column_term(con, source, column, name).sql) for column in columns)
+        return _column_term(con, source, columns[0], name, whole_floats)
+    parts = (_escaped(_column_term(con, source, column, name, False).sql) for column in columns)
     return LabelTerm("text", f"({' || chr(43) || '.join(parts)})")  # 43 is the plus sign
 
 
@@ -50,10 +52,12 @@ def _escaped(value: str) -> str:
     return f"replace(replace(nullif({value}::VARCHAR, ''), '\\', '\\\\'), '+', '\\+')"
 
 
-def _column_term(con: DuckDBPyConnection, source: Source, column: Column, name: str) -> LabelTerm:
+def _column_term(
+    con: DuckDBPyConnection, source: Source, column: Column, name: str, whole_floats: bool
+) -> LabelTerm:
     type_, value = source.types[column], identifier(column)
     if source.is_text:
-        return LabelTerm("undecided", _without_decimals(con, source, value))
+        return LabelTerm("undecided", f"regexp_replace({value}, '\\.0$', '')" if whole_floats else value)
     if type_ in SIGNED:
         return LabelTerm("integer", value)
     if type_ in INTEGERS:
@@ -67,16 +71,21 @@ def _column_term(con: DuckDBPyConnection, source: Source, column: Column, name: 
     raise FwrlError(f"expected strings or integers as {name}, column {column!r} of {source.name} is {type_}")
 
 
-def _without_decimals(con: DuckDBPyConnection, source: Source, value: str) -> str:
-    """A term for text in which whole floats are written as integers, if all labels of the column are whole numbers."""
-    looks = f"regexp_matches({value}, '{WHOLE}')"
-    some = con.execute(f"SELECT bool_or({looks}) FROM (SELECT * FROM {source.scan} LIMIT {SAMPLED})").fetchall()[0][0]
-    if not some:
-        return value
-    plain = f"try_cast({value} AS BIGINT)::VARCHAR = {value}"
-    if not con.execute(f"SELECT bool_and({looks} OR {plain}) FROM {source.scan}").fetchall()[0][0]:
-        return value
-    return f"regexp_replace({value}, '\\.0$', '')"
+def are_whole_floats(con: DuckDBPyConnection, columns: list[tuple[Source, Expression]]) -> bool:
+    """Whether labels in text are whole numbers, of which some are written as floats: 1.0 is the integer 1 then."""
+    texts = [(source, found.columns[0]) for source, found in columns if source.is_text and len(found.columns) == 1]
+    if len(texts) < len(columns):
+        return False
+    some = False
+    for source, column in texts:
+        head = f"(SELECT {identifier(column)} AS label FROM {source.scan} LIMIT {SAMPLED})"
+        some |= bool(con.execute(f"SELECT bool_or(regexp_matches(label, '{WHOLE}')) FROM {head}").fetchall()[0][0])
+    return some and all(_all_whole(con, source, identifier(column)) for source, column in texts)
+
+
+def _all_whole(con: DuckDBPyConnection, source: Source, value: str) -> bool:
+    whole = f"regexp_matches({value}, '{WHOLE}') OR try_cast({value} AS BIGINT)::VARCHAR = {value}"
+    return con.execute(f"SELECT bool_and({whole}) FROM {source.scan}").fetchall()[0][0] is not False
 
 
 def _check_whole(con: DuckDBPyConnection, source: Source, column: Column, name: str) -> None:

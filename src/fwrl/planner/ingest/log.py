@@ -18,7 +18,7 @@ from fwrl.errors import FwrlError
 from fwrl.planner.experience import LARGEST, TimeKind
 from fwrl.planner.ingest.cell_terms import PointSource, cell_term, division, register_names
 from fwrl.planner.ingest.columns import Choice, check_names, chosen_columns
-from fwrl.planner.ingest.label_terms import LabelKind, LabelTerm, joint_kind, label_term
+from fwrl.planner.ingest.label_terms import LabelKind, LabelTerm, are_whole_floats, joint_kind, label_term
 from fwrl.planner.ingest.list_terms import list_kind, list_terms
 from fwrl.planner.ingest.number_terms import number_term
 from fwrl.planner.ingest.options import ReadOptions
@@ -202,13 +202,15 @@ def _labels(
     con: DuckDBPyConnection, sources: list[Source], chosen: list[Choice], has: frozenset[str]
 ) -> tuple[list[dict[str, LabelTerm]], dict[str, LabelKind]]:
     """The labels of each source, and what they are in the whole log."""
+    pairs = list(zip(sources, chosen, strict=True))
+    names = [name for name in LABELS if name in chosen[0].columns]
+    whole = {}
+    for alike in (("state", "next_state"), ("action",), ("trip",)):
+        same = [(source, choice.columns[name]) for source, choice in pairs for name in alike if name in names]
+        whole |= dict.fromkeys(alike, bool(same) and are_whole_floats(con, same))
     labels = [
-        {
-            name: label_term(con, source, choice.columns[name], name)
-            for name in LABELS
-            if name in choice.columns
-        }
-        for source, choice in zip(sources, chosen, strict=True)
+        {name: label_term(con, source, choice.columns[name], name, whole[name]) for name in names}
+        for source, choice in pairs
     ]
     kinds = {name: joint_kind([of_source[name].kind for of_source in labels]) for name in labels[0]}
     for name in chosen[0].points:

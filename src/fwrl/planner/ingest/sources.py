@@ -60,9 +60,19 @@ def _table(log: Any, options: ReadOptions) -> Any:
             "name them with np.rec.fromarrays(..., names='state,next_state'), or say shape='trajectories' where a row "
             "is a trajectory"
         )
+    if _module(log) in ("duckdb", "_duckdb"):
+        return _arrow_reader(log)  # DuckDB does not read the answers of another connection
     if _has_columns(log):
-        return log.collect() if hasattr(log, "collect") and not hasattr(log, "__arrow_c_stream__") else log
+        return log.collect() if type(log).__name__ == "LazyFrame" else log
     return collected(log, options.shape)
+
+
+def _arrow_reader(log: Any) -> Any:
+    try:
+        import pyarrow as pa  # type: ignore[import-untyped]
+    except ImportError:
+        raise FwrlError("the answer of a query needs pyarrow; install it with: pip install 'fwrl[arrow]'") from None
+    return pa.RecordBatchReader.from_stream(log)
 
 
 def _has_columns(log: Any) -> bool:
