@@ -15,9 +15,11 @@ from fwrl.planner.ingest.expressions import ColumnFinder
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 9)), min_size=1, max_size=30))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_the_least_cost_is_that_of_networkx(rows):
-    planner = fwrl.fit({"state": [s for s, _, _ in rows], "next_state": [n for _, n, _ in rows], "cost": [c for *_, c in rows]})
+    planner = fwrl.fit(
+        {"state": [s for s, _, _ in rows], "next_state": [n for _, n, _ in rows], "cost": [c for *_, c in rows]}
+    )
     sums: dict[tuple[int, int], list[int]] = {}
     for s, n, c in rows:
         sums.setdefault((s, n), []).append(c)
@@ -65,7 +67,9 @@ def test_a_reward_may_be_an_expression(tmp_path, text, value):
     assert fwrl.fit(path, columns={"reward": text}).value("a", "b") == value
 
 
-@pytest.mark.parametrize("text", ["-", "distance toll", "(distance", "distance)", "-1", "distance+", "a;b", '"distance', "*distance"])
+@pytest.mark.parametrize(
+    "text", ["-", "distance toll", "(distance", "distance)", "-1", "distance+", "a;b", '"distance', "*distance"]
+)
 def test_what_is_no_expression_is_refused_with_the_columns(text):
     with pytest.raises(FwrlError, match=r"the table has no column .* for reward.* It has state, distance, toll"):
         ColumnFinder(["state", "distance", "toll"], "the table").number(text, "reward")

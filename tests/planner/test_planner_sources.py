@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import itertools
 import json
 import lzma
 import subprocess
@@ -73,7 +74,9 @@ def test_missing_values_are_bad_rows_however_they_are_written(tmp_path, nothing)
 
 def test_decimal_commas_are_named_and_read_on_request(tmp_path):
     path = log(tmp_path, 'state,next_state,reward\na,b,-1\nb,c,"-1,5"\n')
-    with pytest.raises(FwrlError, match=r"row 2: expected a number .* as reward, got '-1,5'; read decimal commas with decimal=','"):
+    with pytest.raises(
+        FwrlError, match=r"row 2: expected a number .* as reward, got '-1,5'; read decimal commas with decimal=','"
+    ):
         fwrl.fit(path)
     assert value(path, decimal=",") == -2.5
     path = log(tmp_path, "trip;time;state;cost\n1;0,5;a;2,5\n1;1,25;b;0\n")
@@ -81,7 +84,8 @@ def test_decimal_commas_are_named_and_read_on_request(tmp_path):
     assert (planner.value("a", "b"), planner.edges()["last"].to_pylist()) == (-2.5, [0.5])
     with pytest.raises(FwrlError, match=r"row 1: expected a number .* as reward, got '-1.500,5'"):
         fwrl.fit(log(tmp_path, "state;next_state;reward\na;b;-1.500,5\n"), decimal=",")
-    assert "got 'much'" in str(pytest.raises(FwrlError, fwrl.fit, log(tmp_path, f"{TEXT}c,d,much\n")).value)
+    with pytest.raises(FwrlError, match="row 3: expected a number up to .* as reward, got 'much'"):
+        fwrl.fit(log(tmp_path, f"{TEXT}c,d,much\n"))
 
 
 def test_files_without_a_header_are_read_by_number(tmp_path):
@@ -131,8 +135,8 @@ S2 = [9749618446378729472, 9749618446378729473, 7]
 def test_unsigned_ids_beyond_63_bits_are_names(tmp_path):
     ids = pa.table({"state": pa.array(S2[:2], pa.uint64()), "next_state": pa.array(S2[1:], pa.uint64())})
     pq.write_table(ids, tmp_path / "log.parquet")
-    text = log(tmp_path, "state,next_state\n" + "".join(f"{s},{n}\n" for s, n in zip(S2, S2[1:], strict=False)))
-    for source in (ids, tmp_path / "log.parquet", text, list(zip(S2, S2[1:], strict=False))):
+    text = log(tmp_path, "state,next_state\n" + "".join(f"{s},{n}\n" for s, n in itertools.pairwise(S2)))
+    for source in (ids, tmp_path / "log.parquet", text, list(itertools.pairwise(S2))):
         assert fwrl.fit(source).plan(S2[0], S2[2]).states == tuple(map(str, S2))
     small = pa.table({"state": pa.array([1], pa.uint64()), "next_state": pa.array([2], pa.uint64())})
     assert list(fwrl.fit(small).states) == [1, 2]
@@ -147,7 +151,9 @@ def test_integers_with_gaps_that_arrive_as_floats_are_integers(tmp_path):
             fwrl.fit(source)
         planner = fwrl.fit(source, skip_bad=True)
         assert (list(planner.states), planner.summary.skipped) == ([1, 2, 3], 1)
-    with pytest.raises(FwrlError, match=r"expected strings or integers as state, column 'state' of .* has 1.5 in row 2"):
+    with pytest.raises(
+        FwrlError, match=r"expected strings or integers as state, column 'state' of .* has 1.5 in row 2"
+    ):
         fwrl.fit(pa.table({"state": [1.0, 1.5], "next_state": [2.0, 3.0]}))
     assert list(fwrl.fit(log(tmp_path, "state,next_state\n1.0,2.1\n")).states) == ["1.0", "2.1"]  # versions, say
 
@@ -270,7 +276,14 @@ def test_frames_and_readers_that_are_read_once():
     frame = TABLE.to_pandas()
     batches = pa.RecordBatchReader.from_batches(TABLE.schema, TABLE.to_batches())
     relation = duckdb.sql("SELECT * FROM (VALUES ('a', 'b', -1.5), ('b', 'c', -2)) t(state, next_state, reward)")
-    many = (frame, pandas.DataFrame(frame), polars.from_arrow(TABLE), polars.from_arrow(TABLE).lazy(), batches, relation)
+    many = (
+        frame,
+        pandas.DataFrame(frame),
+        polars.from_arrow(TABLE),
+        polars.from_arrow(TABLE).lazy(),
+        batches,
+        relation,
+    )
     for source in many:
         assert value(source) == -3.5, type(source)
 
@@ -289,7 +302,13 @@ def test_edges_are_fitted_back():
         np.testing.assert_allclose(one["reward"], other["reward"], rtol=1e-12)
         assert again.summary.transitions == planner.summary.transitions
         assert again.summary.edges == planner.summary.edges
-    visits = fwrl.fit({"trip": [1, 1, 1], "time": np.array(["2024-01-01", "2024-01-02", "2024-01-03"], "M8[us]"), "state": list("aba")})
+    visits = fwrl.fit(
+        {
+            "trip": [1, 1, 1],
+            "time": np.array(["2024-01-01", "2024-01-02", "2024-01-03"], "M8[us]"),
+            "state": list("aba"),
+        }
+    )
     assert fwrl.fit(visits.edges()).edges().equals(visits.edges())
 
 

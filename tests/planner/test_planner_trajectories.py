@@ -20,7 +20,9 @@ def moves(planner):
 
 def test_integers_in_lists_of_four_are_ambiguous():
     lists = [[1, 2, 3, 4], [4, 5, 6, 7]]
-    with pytest.raises(FwrlError, match=r"lists of 4 may be trajectories, or transitions .*; say shape='trajectories' or"):
+    with pytest.raises(
+        FwrlError, match=r"lists of 4 may be trajectories, or transitions .*; say shape='trajectories' or"
+    ):
         fwrl.fit(lists)
     planner = fwrl.fit(lists, shape="trajectories")
     assert planner.plan(1, 7).states == (1, 2, 3, 4, 5, 6, 7)
@@ -30,14 +32,18 @@ def test_integers_in_lists_of_four_are_ambiguous():
 
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=7), min_size=1, max_size=6))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_trajectories_are_their_successive_states(trajectories):
     wanted = Counter(pair for states in trajectories for pair in itertools.pairwise(states))
     if not wanted:
         with pytest.raises(FwrlError, match="at least one transition"):
             fwrl.fit(trajectories, shape="trajectories")
         return
-    for given_ in (trajectories, [np.array(states, np.int64) for states in trajectories], dict(enumerate(trajectories))):
+    for given_ in (
+        trajectories,
+        [np.array(states, np.int64) for states in trajectories],
+        dict(enumerate(trajectories)),
+    ):
         planner = fwrl.fit(given_, shape="trajectories")
         assert moves(planner) == wanted
         assert planner.summary.trips == sum(len(states) > 1 for states in trajectories)

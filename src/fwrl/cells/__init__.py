@@ -30,6 +30,10 @@ class Cells(Protocol):
     def spacing(self) -> float:
         """Distance between the centres of neighbouring cells."""
 
+    @property
+    def unit(self) -> str:
+        """What distances are counted in; empty where the unit of the coordinates is unknown."""
+
     def centres(self, names: list[str]) -> Floats:
         """(n, 2) the centres of cells, as x and y of a map."""
 

@@ -48,6 +48,11 @@ class Hexagons:
         """Mean distance between the centres of neighbouring cells, in metres."""
         return math.sqrt(3) * EDGE_0 / math.sqrt(7) ** self.resolution
 
+    @property
+    def unit(self) -> str:
+        """Distances are in metres."""
+        return " m"
+
     def namer(self) -> Callable[[float, float], str | None]:
         """A function from latitude and longitude to the name of the cell; None for a point that is not on the globe."""
         name_of, resolution = _h3().latlng_to_cell, self.resolution

@@ -50,6 +50,11 @@ class SquareCells:
         """Distance between the centres of neighbouring cells."""
         return float(self.width)
 
+    @property
+    def unit(self) -> str:
+        """Distances are in the unit of the coordinates, which is unknown."""
+        return ""
+
     def boxes(self, points: Floats) -> Ints:
         """(n, d) the cell of each of (n, d) points, as one integer per dimension."""
         return np.floor(np.asarray(points, np.float64) / self.width).astype(np.int64)

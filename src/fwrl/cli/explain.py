@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -41,7 +41,8 @@ def explain(
     give_up: GiveUp = None,
     positions: Positions = None,
     picture: Annotated[
-        Path | None, typer.Option(help="Draw the route to this .png or .svg file; needs --positions, unless states are cells.")
+        Path | None,
+        typer.Option(help="Draw the route to this .png or .svg file; needs --positions, unless states are cells."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -61,7 +62,8 @@ def explain(
     if picture is not None:
         from fwrl.figures.route import route_map, save_picture
 
-        save_picture(route_map(explanation, planner.experience, options.get("positions", planner.positions)), picture)
+        places: Any = options.get("positions", planner.positions)
+        save_picture(route_map(explanation, planner.experience, places), picture)
     if as_json:
         typer.echo(json.dumps(explanation.to_dict(), indent=2))
         return

@@ -42,14 +42,14 @@ def fit(
     columns: Annotated[
         str | None,
         typer.Option(
-            help="Names of columns, as OURS=THEIRS,...: state=from,next_state=to; or their numbers; or made of several: "
-            "state=station+line,reward=-distance."
+            help="Names of columns, as OURS=THEIRS,...: state=from,next_state=to; or their numbers; or made of "
+            "several: state=station+line,reward=-distance."
         ),
     ] = None,
-    shape: Annotated[str | None, typer.Option(help="What rows are where columns do not tell: transitions or visits.")] = None,
-    cost: Annotated[
-        str | None, typer.Option(help="elapsed: the cost of a move is the time to the next visit.")
+    shape: Annotated[
+        str | None, typer.Option(help="What rows are where columns do not tell: transitions or visits.")
     ] = None,
+    cost: Annotated[str | None, typer.Option(help="elapsed: the cost of a move is the time to the next visit.")] = None,
     cells: Annotated[
         str | None,
         typer.Option(
@@ -57,13 +57,17 @@ def fit(
             "transitions."
         ),
     ] = None,
-    cell_width: Annotated[float | None, typer.Option(help="Side of square cells; chosen from the data if left out.")] = None,
+    cell_width: Annotated[
+        float | None, typer.Option(help="Side of square cells; chosen from the data if left out.")
+    ] = None,
     resolution: Annotated[
         int | None, typer.Option(help="H3 resolution of hexagons, 0 to 15; chosen from the data if left out.")
     ] = None,
     since: Annotated[str | None, typer.Option(help="The first moment to keep, as '2024-03-31 17:30'.")] = None,
     until: Annotated[str | None, typer.Option(help="The first moment not to keep.")] = None,
-    hours: Annotated[str | None, typer.Option(help="Hours of the day to keep: 7-9 is from 7:00 to before 9:00.")] = None,
+    hours: Annotated[
+        str | None, typer.Option(help="Hours of the day to keep: 7-9 is from 7:00 to before 9:00.")
+    ] = None,
     weekdays: Annotated[str | None, typer.Option(help="Days of the week to keep: mon-fri, or sat,sun.")] = None,
     half_life: Annotated[
         str | None, typer.Option(help="Age at which an observation counts half, as 30d (s, min, h, d, w).")
@@ -78,7 +82,9 @@ def fit(
     ] = None,
     missing: Annotated[
         str | None,
-        typer.Option(help="Texts of CSV files that mean no value, beside the empty one; NA,N/A,<NA>,NULL,null if left out."),
+        typer.Option(
+            help="Texts of CSV files that mean no value, beside the empty one; NA,N/A,<NA>,NULL,null if left out."
+        ),
     ] = None,
     decimal: Annotated[str, typer.Option(help="What stands before decimals in text: . or ,")] = ".",
     dates: Annotated[
@@ -103,7 +109,7 @@ def fit(
     from fwrl.planner import Planner
 
     into = Planner.load(out) if add else None
-    options = {
+    options: dict[str, Any] = {
         "columns": _columns(columns),
         "shape": shape,
         "cost": cost,

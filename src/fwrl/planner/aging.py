@@ -67,8 +67,8 @@ class Aging:
         age = (self.newest - time) / self.half_life
         if age > OLDEST:
             raise FwrlError(
-                f"the oldest observation is {age:,.0f} half-lives old, and beyond {OLDEST} it would weigh nothing; leave "
-                "such observations out, or choose a longer half-life"
+                f"the oldest observation is {age:,.0f} half-lives old, and beyond {OLDEST} it would weigh nothing; "
+                "leave such observations out, or choose a longer half-life"
             )
 
 

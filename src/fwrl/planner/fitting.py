@@ -58,16 +58,16 @@ def fit(
 
     Args:
         source: The log: a path, a folder, a pattern, an address such as s3://... or a list of them (CSV, Parquet, JSON
-            or Arrow, also packed), an open binary file, an Arrow table or reader, a pandas or polars data frame, a NumPy
-            record array, a mapping of columns, or an iterable of episodes, trajectories (lists of states) or
+            or Arrow, also packed), an open binary file, an Arrow table or reader, a pandas or polars data frame, a
+            NumPy record array, a mapping of columns, or an iterable of episodes, trajectories (lists of states) or
             transitions.
-        columns: The log's own names for columns, as `{"state": "from"}`, or their numbers from 1. Labels may be made of
-            several columns, `{"state": "station+line"}`; numbers may be expressions, `{"reward": "-distance"}`.
+        columns: The log's own names for columns, as `{"state": "from"}`, or their numbers from 1. Labels may be made
+            of several columns, `{"state": "station+line"}`; numbers may be expressions, `{"reward": "-distance"}`.
         shape: `transitions`, `visits` or `trajectories`, where the log itself does not tell.
         cost: `elapsed`: the cost of a move is the time to the next visit, in seconds or in the unit of times that are
             numbers.
-        cells: Two columns of coordinates: states are cells that contain the points of rows. Four columns in transitions:
-            of a state and of the next. Columns named as latitude and longitude give hexagons (H3, which needs the extra
+        cells: Two columns of coordinates: states are cells that contain the points of rows. Four columns in
+            transitions: of a state and of the next. Columns named as latitude and longitude give hexagons (H3, which needs the extra
             `geo`), others squares.
         cell_width: Side of square cells; None to choose it from the data.
         resolution: H3 resolution of hexagons, from 0 to 15; None to choose it from the data.
@@ -131,9 +131,7 @@ def fit(
         return Planner(experience(replace(options, one_line_ending=True)))
 
 
-def _learned(
-    reader: Reader, log: Log, options: ReadOptions, old: Experience | None, connections: bool
-) -> Experience:
+def _learned(reader: Reader, log: Log, options: ReadOptions, old: Experience | None, connections: bool) -> Experience:
     """The experience of a log, added to `old`."""
     aging = _aging(log, options, old)
     counts = group(reader, log, options.skip_bad, aging)

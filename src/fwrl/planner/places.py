@@ -29,10 +29,14 @@ def find_state(experience: Experience, place: Place, what: str = "state") -> int
     if distance > NEAR * cells.spacing:
         axes = " and ".join(cells.axes)
         raise UnknownNameError(
-            f"no known cell is near {point[0]:g},{point[1]:g} ({axes}); the nearest, {experience.states[nearest]!r}, is "
-            f"{distance:,.3g} away, cells are {cells.spacing:,.3g} apart"
+            f"no known cell is near {point[0]:g},{point[1]:g} ({axes}); the nearest, {experience.states[nearest]!r}, "
+            f"is {_shown(distance)}{cells.unit} away, cells are {_shown(cells.spacing)}{cells.unit} apart"
         )
     return nearest
+
+
+def _shown(length: float) -> str:
+    return f"{length:,.0f}" if length >= 1000 else f"{length:.3g}"
 
 
 def _point(place: Place) -> tuple[float, float] | None:

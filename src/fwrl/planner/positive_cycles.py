@@ -34,11 +34,11 @@ def refuse_positive_cycle(experience: Experience) -> None:
 
 
 def warn_of_positive_rewards(experience: Experience) -> None:
-    """Warn where every reward is positive and there is no cycle: longer routes are better then, which is rarely meant."""
+    """Warn where every reward is positive, without a cycle: longer routes are better then, which is rarely meant."""
     if bool((experience.mean > 0).all()):
         warnings.warn(
-            "every reward of the log is positive, so that longer routes are better; if they are costs, name their column "
-            "cost",
+            "every reward of the log is positive, so that longer routes are better; if they are costs, name their "
+            "column cost",
             FwrlWarning,
             stacklevel=3,
         )

@@ -59,9 +59,10 @@ def _first_problem(con: DuckDBPyConnection, log: Log, numbered: str, files: list
     names = [name for name in (*COLUMNS, *COUNTED[:2]) if name in log.selections[0].terms]
     cases = " ".join(f"WHEN {_is_wrong(log, name)} THEN {quoted(name)}" for name in names)
     written = " ".join(f"WHEN {quoted(name)} THEN written_{name}" for name in names)
+    judged = f"SELECT *, CASE {cases} END AS wrong FROM ({numbered})"
     rows = con.execute(
-        f"SELECT file_, row_, wrong, CASE wrong {written} END FROM (SELECT *, CASE {cases} END AS wrong FROM ({numbered})) "
-        "WHERE wrong IS NOT NULL ORDER BY file_, row_ LIMIT 1"
+        f"SELECT file_, row_, wrong, CASE wrong {written} END FROM ({judged}) WHERE wrong IS NOT NULL "
+        "ORDER BY file_, row_ LIMIT 1"
     ).fetchall()
     if not rows:
         return None
@@ -80,7 +81,9 @@ def _in_words(log: Log, name: str, written: str | None, where: str) -> BadRow:
     got = "nothing" if written is None else written if name in NUMBERS and _is_number(written) else repr(written)
     hint = " (empty, NA or null)" if written is None and any(each.source.is_text for each in log.selections) else ""
     comma = written is not None and "," in written and (name in NUMBERS or name == "time" or _is_point(log, name))
-    return BadRow(f"{where}: expected {_wanted(log, name)} as {called}, got {got}{hint}", "decimal" if comma else "skip_bad")
+    return BadRow(
+        f"{where}: expected {_wanted(log, name)} as {called}, got {got}{hint}", "decimal" if comma else "skip_bad"
+    )
 
 
 def _is_point(log: Log, name: str) -> bool:

@@ -57,10 +57,8 @@ def cell_term(source: Source, point: tuple[Column, Column], cells: Cells, decima
     """A term for the name of the cell of a point; NULL where a coordinate is missing."""
     one, other = (number_term(source, Expression((column,), column), "a coordinate", decimal) for column in point)
     if isinstance(cells, SquareCells):
-        column, row = (
-            f"CASE WHEN abs({value} / {cells.width!r}) <= {LARGEST:.0f} THEN floor({value} / {cells.width!r})::BIGINT END"
-            for value in (one, other)
-        )
+        scaled = [f"({value} / {cells.width!r}::DOUBLE)" for value in (one, other)]
+        column, row = (f"CASE WHEN abs({x}) <= {LARGEST:.0f} THEN floor({x})::BIGINT END" for x in scaled)
         return f"({column})::VARCHAR || ':' || ({row})::VARCHAR"
     if _is_longitude(point[0]):
         one, other = other, one
@@ -108,7 +106,8 @@ def _lengths(source: PointSource, decimal: str, on_globe: bool) -> str:
         f"pow(sin(radians({to_lat} - {lat}) / 2), 2) + cos(radians({lat})) * cos(radians({to_lat})) * "
         f"pow(sin(radians({to_lon} - {lon}) / 2), 2)"
     )
-    return f"SELECT {2 * EARTH} * asin(sqrt(least(1, {half}))) AS length FROM ({pairs})"
+    # Of a trip's last point the half is NULL, which least() alone would take for 1.
+    return f"SELECT {2 * EARTH} * asin(sqrt(CASE WHEN {half} > 1 THEN 1 ELSE {half} END)) AS length FROM ({pairs})"
 
 
 def _is_on_globe(point: tuple[Column, Column]) -> bool:

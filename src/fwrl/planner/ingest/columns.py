@@ -74,9 +74,7 @@ def _expression(finder: ColumnFinder, name: str, given: Mapping[str, str]) -> Ex
     return None if column is None else Expression((column,), name)
 
 
-def _points(
-    finder: ColumnFinder, source: Source, options: ReadOptions
-) -> dict[str, tuple[Column, Column]]:
+def _points(finder: ColumnFinder, source: Source, options: ReadOptions) -> dict[str, tuple[Column, Column]]:
     if options.cells is None:
         return {}
     found = []

@@ -24,9 +24,7 @@ from fwrl.planner.ingest.sql import listed, when
 from fwrl.planner.labels import IntegerLabels, Labels, TextLabels
 
 
-def encoded_experience(
-    reader: Reader, log: Log, old: Experience | None, aging: Aging | None = None
-) -> Experience:
+def encoded_experience(reader: Reader, log: Log, old: Experience | None, aging: Aging | None = None) -> Experience:
     """The experience in the tables, merged with `old`; its summary and the counts of connections are not filled in.
 
     `aging` is how the new observations were weighted, at a newest time not before that of `old`.

@@ -52,9 +52,7 @@ def _escaped(value: str) -> str:
     return f"replace(replace(nullif({value}::VARCHAR, ''), '\\', '\\\\'), '+', '\\+')"
 
 
-def _column_term(
-    con: DuckDBPyConnection, source: Source, column: Column, name: str, whole_floats: bool
-) -> LabelTerm:
+def _column_term(con: DuckDBPyConnection, source: Source, column: Column, name: str, whole_floats: bool) -> LabelTerm:
     type_, value = source.types[column], identifier(column)
     if source.is_text:
         return LabelTerm("undecided", f"regexp_replace({value}, '\\.0$', '')" if whole_floats else value)
@@ -100,7 +98,8 @@ def _check_whole(con: DuckDBPyConnection, source: Source, column: Column, name: 
     if rows:
         number, wrong = rows[0]
         raise FwrlError(
-            f"expected strings or integers as {name}, column {column!r} of {source.name} has {wrong:g} in row {number:,}"
+            f"expected strings or integers as {name}, column {column!r} of {source.name} has {wrong:g} in row "
+            f"{number:,}"
         )
 
 

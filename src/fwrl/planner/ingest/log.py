@@ -204,7 +204,7 @@ def _labels(
     """The labels of each source, and what they are in the whole log."""
     pairs = list(zip(sources, chosen, strict=True))
     names = [name for name in LABELS if name in chosen[0].columns]
-    whole = {}
+    whole: dict[str, bool] = {}
     for alike in (("state", "next_state"), ("action",), ("trip",)):
         same = [(source, choice.columns[name]) for source, choice in pairs for name in alike if name in names]
         whole |= dict.fromkeys(alike, bool(same) and are_whole_floats(con, same))
@@ -239,7 +239,9 @@ def _selection(
 ) -> Selection:
     """The columns of one source; `terms` are those of its labels and times."""
     if cells is not None:
-        terms = terms | {name: cell_term(source, point, cells, options.decimal) for name, point in choice.points.items()}
+        terms = terms | {
+            name: cell_term(source, point, cells, options.decimal) for name, point in choice.points.items()
+        }
     for name in NUMBERS:
         if name in choice.columns:
             terms = terms | {name: number_term(source, choice.columns[name], name, options.decimal)}
@@ -256,5 +258,3 @@ def _written(choice: Choice) -> dict[str, str]:
         name: f"nullif(concat_ws(' ', {listed(f'{identifier(column)}::VARCHAR' for column in of_name)}), '')"
         for name, of_name in columns.items()
     }
-
-

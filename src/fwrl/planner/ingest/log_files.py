@@ -170,7 +170,9 @@ def _zip_members(path: str, shown: str, folder: str) -> Iterator[LogFile]:
             members = [info.filename for info in archive.infolist() if not info.is_dir()]
     except UNREADABLE as error:
         raise _unreadable(shown, error) from error
-    logs = [name for name in members if _format(name) not in (None, "zip") and not Path(name).name.startswith((".", "_"))]
+    logs = [
+        name for name in members if _format(name) not in (None, "zip") and not Path(name).name.startswith((".", "_"))
+    ]
     if not logs:
         raise FileError(f"{shown!r} holds no log; expected files that end in one of {_known()}")
     for name in logs:
@@ -195,7 +197,10 @@ def _written(path: str, opened: Callable[[str], Any], suffix: str, folder: str, 
 
 def with_one_line_ending(file: LogFile, folder: str) -> LogFile:
     """A copy of a CSV file in `folder` in which every line ends with a line feed."""
-    with tempfile.NamedTemporaryFile(dir=_made(folder), suffix=".csv", delete=False) as copy, opened(file.path) as lines:
+    with (
+        tempfile.NamedTemporaryFile(dir=_made(folder), suffix=".csv", delete=False) as copy,
+        opened(file.path) as lines,
+    ):
         pending = b""
         while piece := lines.read(1 << 20):
             piece = pending + piece

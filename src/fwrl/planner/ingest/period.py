@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from fwrl.errors import OptionError
 from fwrl.planner.experience import MILLION, TimeKind
-from fwrl.planner.ingest.sql import all_of, any_of, quoted, when
+from fwrl.planner.ingest.sql import all_of, any_of, quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -54,15 +54,13 @@ class Period:
             raise OptionError("the log has no times, so it cannot be limited to a period; leave it out")
         if kind != "timestamp" and (self.hours is not None or self.weekdays is not None):
             raise OptionError("hours and weekdays need times that are dates, the log's are numbers")
-        bounds = [
-            *when(self.since is not None, f"time >= {_stored(con, self.since, kind)}"),
-            *when(self.until is not None, f"time < {_stored(con, self.until, kind)}"),
-        ]
+        given = ((">=", self.since), ("<", self.until))
+        bounds = [f"time {sign} {_stored(con, moment, kind)}" for sign, moment in given if moment is not None]
         daily = [any_of(_within(span)) for span in (_hours(self.hours), _weekdays(self.weekdays)) if span is not None]
         return all_of([*bounds, *(f"({each})" for each in daily)])
 
 
-def _stored(con: DuckDBPyConnection, moment: Moment | None, kind: TimeKind) -> int:
+def _stored(con: DuckDBPyConnection, moment: Moment, kind: TimeKind) -> int:
     """A moment in the unit in which times are kept."""
     import duckdb
 
@@ -78,7 +76,9 @@ def _stored(con: DuckDBPyConnection, moment: Moment | None, kind: TimeKind) -> i
         raise OptionError(f"expected a moment as 2024-03-31 or '2024-03-31 17:30', got {str(moment)!r}") from None
 
 
-Span = tuple[str, list[tuple[int, int]]]  # a term, and the ranges that it may be in: from the first to before the second
+Span = tuple[
+    str, list[tuple[int, int]]
+]  # a term, and the ranges that it may be in: from the first to before the second
 
 
 def _within(span: Span) -> list[str]:

@@ -141,8 +141,8 @@ def _sentence(error: Exception) -> str:
     extension = EXTENSION.search(str(error))
     if extension is not None:
         return (
-            f"DuckDB's extension {extension[1]} cannot be loaded, which reads from such addresses; install it where there "
-            f"is a network (INSTALL {extension[1]} in DuckDB), or copy the files here first"
+            f"DuckDB's extension {extension[1]} cannot be loaded, which reads from such addresses; install it where "
+            f"there is a network (INSTALL {extension[1]} in DuckDB), or copy the files here first"
         )
     said = KIND.sub("", lines[0])
     more = ""

@@ -4,7 +4,8 @@ An episode has `observations` (one more than steps), `actions` and `rewards`, as
 ecosystem keeps them. A trajectory is a sequence of states. A transition is a mapping or a named tuple with the names of
 columns, or a plain tuple (state, next_state) or (state, action, reward, next_state[, trip[, time]]).
 
-A tuple is read as a transition, a list as a trajectory. Where lists could also be transitions, `shape` has to say which.
+A tuple is read as a transition, a list as a trajectory. Where lists could also be transitions, `shape` has to say
+which.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def collected(source: Any, shape: Shape | None = None) -> Table:
 
 def _rows(items: Sequence[Any]) -> Table:
     """The columns of transitions and episodes in order."""
-    tables, pending = [], []
+    tables: list[Table] = []
+    pending: list[dict[str, Any]] = []
     for number, item in enumerate(items):
         if _is_episode(item):
             tables += [_table(pending)] if pending else []
@@ -120,7 +122,8 @@ def _are_trajectories(items: Sequence[Any]) -> bool:
     if any(isinstance(item[REWARD], float | np.floating) for item in items):
         return False  # a state would be a string or an integer
     raise LogError(
-        f"lists of {len(lists[0])} may be trajectories, or transitions (state, action, reward, next_state, ...)", "shape"
+        f"lists of {len(lists[0])} may be trajectories, or transitions (state, action, reward, next_state, ...)",
+        "shape",
     )
 
 

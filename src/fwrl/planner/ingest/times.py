@@ -71,7 +71,9 @@ def _formats(dates: str | None) -> tuple[str, ...]:
     if "%" in dates:
         return (dates,)
     if dates not in DATES:
-        raise FwrlError(f"expected dates to be one of {', '.join(DATES)}, or a format such as '%d.%m.%y %H:%M', got {dates!r}")
+        raise FwrlError(
+            f"expected dates to be one of {', '.join(DATES)}, or a format such as '%d.%m.%y %H:%M', got {dates!r}"
+        )
     return tuple(DATES[dates].format(by) + year + clock for year in YEARS for by in "/.-" for clock in CLOCKS)
 
 
@@ -97,8 +99,8 @@ def time_kind(con: DuckDBPyConnection, time: TimeColumn) -> TimeKind:
         if 2 * max(number, stamp) > n or n == 0:  # the others are bad rows
             return "timestamp" if stamp > number else "integer" if whole == number else "number"
         if date_like:
-            problem = f"the times in column {str(time.column)!r} of {source.name} may be dates with the day or the month first"
-            raise LogError(problem, "dates")
+            column = f"column {str(time.column)!r} of {source.name}"
+            raise LogError(f"the times in {column} may be dates with the day or the month first", "dates")
     raise FwrlError(
         f"expected numbers or dates as time, column {str(time.column)!r} of {source.name} holds neither ({type_})"
     )
