@@ -56,6 +56,8 @@ def test_tables_have_the_declared_columns(names, folded):
 
 def expected_tables(has):
     tables = [schema.MOVES, schema.EDGES, schema.STATE_CODES]
+    if "next_state" not in has:
+        tables.append(schema.VISITS)
     if "action" in has:
         tables.append(schema.ACTION_CODES)
     if "trip" in has:

@@ -84,7 +84,7 @@ def test_decimal_commas_are_named_and_read_on_request(tmp_path):
     assert (planner.value("a", "b"), planner.edges()["last"].to_pylist()) == (-2.5, [0.5])
     with pytest.raises(FwrlError, match=r"row 1: expected a number .* as reward, got '-1.500,5'"):
         fwrl.fit(log(tmp_path, "state;next_state;reward\na;b;-1.500,5\n"), decimal=",")
-    with pytest.raises(FwrlError, match="row 3: expected a number up to .* as reward, got 'much'"):
+    with pytest.raises(FwrlError, match=r"row 3: expected a number up to .* as reward, got 'much'"):
         fwrl.fit(log(tmp_path, f"{TEXT}c,d,much\n"))
 
 

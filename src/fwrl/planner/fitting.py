@@ -67,8 +67,8 @@ def fit(
         cost: `elapsed`: the cost of a move is the time to the next visit, in seconds or in the unit of times that are
             numbers.
         cells: Two columns of coordinates: states are cells that contain the points of rows. Four columns in
-            transitions: of a state and of the next. Columns named as latitude and longitude give hexagons (H3, which needs the extra
-            `geo`), others squares.
+            transitions: of a state and of the next. Columns named as latitude and longitude give hexagons (H3, which
+            needs the extra `geo`), others squares.
         cell_width: Side of square cells; None to choose it from the data.
         resolution: H3 resolution of hexagons, from 0 to 15; None to choose it from the data.
         since: The first moment to keep, as "2024-03-31 17:30", or a number where times are numbers.

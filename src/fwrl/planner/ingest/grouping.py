@@ -77,8 +77,9 @@ def _make_moves(reader: Reader, log: Log, skip_bad: bool) -> int:
     if skipped and not skip_bad:
         raise bad_log_error(reader.con, log)
     if skip_bad and any(selection.source.is_text for selection in log.selections):
-        # Lines that DuckDB could not split into columns.
-        skipped += int(reader.one("SELECT count(DISTINCT (scan_id, file_id, line)) FROM reject_errors")[0])
+        # Lines that DuckDB could not split into columns, in any of the scans so far.
+        rejected = "reject_errors JOIN reject_scans USING (scan_id, file_id)"
+        skipped += int(reader.one(f"SELECT count(DISTINCT (file_path, line)) FROM {rejected}")[0])
     if log.shape == "transitions":
         # Cells are named once: naming hexagons takes longer than anything else.
         kind = "VIEW" if log.cells is None else "TABLE"

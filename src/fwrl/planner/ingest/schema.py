@@ -107,7 +107,7 @@ EDGE_TRIPS = SharedTable(
         "rank": "0 for the latest trip of the edge",
     },
     writers=("latest", "folding"),
-    readers=("folding", "encoding"),
+    readers=("folding", "encoding", "grouping"),
     only_with={"time": "time"},
 )
 
