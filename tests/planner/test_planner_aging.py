@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,7 +72,7 @@ def test_periods_of_numbers_and_what_is_no_period():
     assert begun(fwrl.fit(log, since=2, until="3")) == {"b": 1}
     assert begun(fwrl.fit([(*row[:5], row[5] + 0.5) for row in log], until=2.5)) == {"a": 1}
     dated, _ = hourly(3)
-    wrong = [
+    wrong: list[tuple[Any, dict[str, Any], str]] = [
         (log, {"hours": "7-9"}, "hours and weekdays need times that are dates"),
         (log, {"since": "monday"}, "expected a number as a moment"),
         (dated, {"since": "soon"}, "expected a moment as 2024-03-31"),

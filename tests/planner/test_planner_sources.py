@@ -11,6 +11,7 @@ import lzma
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 
 import duckdb
 import numpy as np
@@ -158,7 +159,7 @@ def test_integers_with_gaps_that_arrive_as_floats_are_integers(tmp_path):
     assert list(fwrl.fit(log(tmp_path, "state,next_state\n1.0,2.1\n")).states) == ["1.0", "2.1"]  # versions, say
 
 
-PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
 @pytest.mark.parametrize("name", ["log.csv", "log.jsonl", "log.json", "log.parquet", "log.arrow"])
