@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fwrl.errors import FileError
 from fwrl.planner.ingest.errors import LogError
-from fwrl.planner.ingest.log_files import LogFile, opened, with_one_line_ending
+from fwrl.planner.ingest.found_files import FoundFile, opened, with_one_line_ending
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.scan import FILE, Source
 from fwrl.planner.ingest.schema import COLUMNS
@@ -37,9 +37,9 @@ class Header(NamedTuple):
     has_line: bool
 
 
-def csv_sources(con: DuckDBPyConnection, files: list[LogFile], options: ReadOptions, folder: str) -> list[Source]:
+def csv_sources(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOptions, folder: str) -> list[Source]:
     """One source for the files with the same header."""
-    by_header: dict[Header, list[LogFile]] = {}
+    by_header: dict[Header, list[FoundFile]] = {}
     for file in files:
         header, mixed = _header(con, file, options)
         if (mixed or options.one_line_ending) and not file.is_address:
@@ -48,7 +48,7 @@ def csv_sources(con: DuckDBPyConnection, files: list[LogFile], options: ReadOpti
     return [_source(header, files, options) for header, files in by_header.items()]
 
 
-def _source(header: Header, files: list[LogFile], options: ReadOptions) -> Source:
+def _source(header: Header, files: list[FoundFile], options: ReadOptions) -> Source:
     types = dict.fromkeys(header.names, "VARCHAR")
     pattern = _blank_separated(header, options) if header.delimiter == BLANKS else _delimited(header, types, options)
     paths, shown = tuple(file.path for file in files), {file.path: file.shown for file in files}
@@ -99,7 +99,7 @@ def _lines(skip_first: bool = False, skip_bad: bool = False) -> str:
     return f"read_csv({listed(['{files}', *terms])})"
 
 
-def _header(con: DuckDBPyConnection, file: LogFile, options: ReadOptions) -> tuple[Header, bool]:
+def _header(con: DuckDBPyConnection, file: FoundFile, options: ReadOptions) -> tuple[Header, bool]:
     """How lines are divided, and whether the first lines differ in how they end."""
     line, mixed = _first_line(con, file)
     delimiter = max(DELIMITERS, key=line.count)
@@ -117,7 +117,7 @@ def _header(con: DuckDBPyConnection, file: LogFile, options: ReadOptions) -> tup
     return Header(delimiter, tuple(names), True), mixed
 
 
-def _numbered(file: LogFile, fields: list[str], options: ReadOptions) -> tuple[str, ...]:
+def _numbered(file: FoundFile, fields: list[str], options: ReadOptions) -> tuple[str, ...]:
     """The names of the columns of a file without a header."""
     if not fields:
         raise FileError(f"{file.shown!r} is empty")
@@ -135,7 +135,7 @@ def _fields(line: str, delimiter: str) -> list[str]:
         return []
 
 
-def _first_line(con: DuckDBPyConnection, file: LogFile) -> tuple[str, bool]:
+def _first_line(con: DuckDBPyConnection, file: FoundFile) -> tuple[str, bool]:
     """The first line, and whether the first lines differ in how they end."""
     if opened_by_duckdb(file):
         return first_line(con, file), False
@@ -152,12 +152,12 @@ def _first_line(con: DuckDBPyConnection, file: LogFile) -> tuple[str, bool]:
     return line, sum(n > 0 for n in (both, *alone)) > 1
 
 
-def opened_by_duckdb(file: LogFile) -> bool:
+def opened_by_duckdb(file: FoundFile) -> bool:
     """Whether only DuckDB can open it."""
     return file.is_address or file.path.lower().endswith(".zst")
 
 
-def first_line(con: DuckDBPyConnection, file: LogFile) -> str:
+def first_line(con: DuckDBPyConnection, file: FoundFile) -> str:
     """The first line of a file, read by DuckDB."""
     query = _lines().replace("{files}", f"[{quoted(file.path)}]")
     rows = con.execute(f"SELECT line FROM {query} LIMIT 1").fetchall()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from fwrl.errors import FileError, FwrlError
 from fwrl.planner.ingest.csv_format import csv_sources, first_line, opened_by_duckdb, sql_bool, struct
-from fwrl.planner.ingest.log_files import LogFile, opened
+from fwrl.planner.ingest.found_files import FoundFile, opened
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.scan import FILE, Source, column_types
 from fwrl.planner.ingest.sql import listed, quoted
@@ -28,9 +28,9 @@ PARTITION = re.compile(r"[\\/][^\\/=]+=[^\\/=]*(?=[\\/])")  # a folder named key
 ARROW = "arrow_file"  # what DuckDB calls Arrow files, with a number after it
 
 
-def file_sources(con: DuckDBPyConnection, files: list[LogFile], options: ReadOptions, folder: str) -> list[Source]:
+def file_sources(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOptions, folder: str) -> list[Source]:
     """The sources of the files; copies are made in `folder`."""
-    by_format: dict[str, list[LogFile]] = {}
+    by_format: dict[str, list[FoundFile]] = {}
     for file in files:
         by_format.setdefault(file.format, []).append(file)
     sources: list[Source] = []
@@ -48,19 +48,19 @@ def file_sources(con: DuckDBPyConnection, files: list[LogFile], options: ReadOpt
     return sources
 
 
-def _parquet(con: DuckDBPyConnection, files: list[LogFile]) -> Source:
+def _parquet(con: DuckDBPyConnection, files: list[FoundFile]) -> Source:
     hive = all(PARTITION.search(file.path) for file in files)
     terms = ["union_by_name=true", f"hive_partitioning={sql_bool(hive)}", f"filename={quoted(FILE)}"]
     untyped = Source(f"read_parquet({listed(['{files}', *terms])})", {}, *_named(files))
     return replace(untyped, types=column_types(con, untyped.scan))
 
 
-def _named(files: list[LogFile]) -> tuple[tuple[str, ...], bool, dict[str, str]]:
+def _named(files: list[FoundFile]) -> tuple[tuple[str, ...], bool, dict[str, str]]:
     """The paths of files, that their values are typed, and what messages call them."""
     return tuple(file.path for file in files), False, {file.path: file.shown for file in files}
 
 
-def _arrow(con: DuckDBPyConnection, file: LogFile, number: int) -> Source:
+def _arrow(con: DuckDBPyConnection, file: FoundFile, number: int) -> Source:
     try:
         import pyarrow as pa  # type: ignore[import-untyped]
         import pyarrow.dataset as dataset  # type: ignore[import-untyped]
@@ -76,7 +76,7 @@ def _arrow(con: DuckDBPyConnection, file: LogFile, number: int) -> Source:
     return Source(scan, column_types(con, scan), *_named([file]))
 
 
-def _json(con: DuckDBPyConnection, files: list[LogFile], options: ReadOptions) -> list[Source]:
+def _json(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOptions) -> list[Source]:
     """A source for the files with an object per line, and one for those with one array."""
     arrays = [file for file in files if _is_array(con, file)]
     lines = [file for file in files if file not in arrays]
@@ -89,7 +89,7 @@ def _json(con: DuckDBPyConnection, files: list[LogFile], options: ReadOptions) -
     return sources
 
 
-def _json_source(con: DuckDBPyConnection, files: list[LogFile], options: list[str]) -> Source:
+def _json_source(con: DuckDBPyConnection, files: list[FoundFile], options: list[str]) -> Source:
     import duckdb
 
     options = [*options, "records=true", f"filename={quoted(FILE)}"]
@@ -107,7 +107,7 @@ def _json_source(con: DuckDBPyConnection, files: list[LogFile], options: list[st
     return Source(f"read_json({listed(['{files}', f'columns={struct(types)}', *options])})", types, *named)
 
 
-def _is_array(con: DuckDBPyConnection, file: LogFile) -> bool:
+def _is_array(con: DuckDBPyConnection, file: FoundFile) -> bool:
     """Whether its first line begins with a bracket."""
     if opened_by_duckdb(file):
         return first_line(con, file).lstrip()[:1] == "["
@@ -116,7 +116,7 @@ def _is_array(con: DuckDBPyConnection, file: LogFile) -> bool:
     return False
 
 
-def _no_object(files: list[LogFile]) -> FileError | None:
+def _no_object(files: list[FoundFile]) -> FileError | None:
     """The error that names the first line which is not a JSON object; None where Python reads all of them."""
     for file in files:
         if opened_by_duckdb(file):

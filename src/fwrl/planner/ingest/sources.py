@@ -15,7 +15,7 @@ import numpy as np
 from fwrl.errors import FwrlError
 from fwrl.planner.ingest.column_arrays import column
 from fwrl.planner.ingest.file_formats import file_sources
-from fwrl.planner.ingest.log_files import log_files, spooled
+from fwrl.planner.ingest.found_files import found_files, spooled
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.rows import collected
 from fwrl.planner.ingest.scan import Source, column_types
@@ -36,7 +36,7 @@ def sources_of(con: DuckDBPyConnection, log: Any, options: ReadOptions) -> list[
     if options.shape == "trajectories" and (are_files or _is_stream(log) or _has_columns(log)):
         raise FwrlError("trajectories are lists of states, not rows of a table; leave shape out")
     if are_files:
-        return file_sources(con, log_files(map(str, log), folder), options, folder)
+        return file_sources(con, found_files(map(str, log), folder), options, folder)
     if _is_stream(log):
         return file_sources(con, spooled(log, folder), options, folder)
     table = _table(log, options)

@@ -46,7 +46,7 @@ MAGIC = (
 )
 
 
-class LogFile(NamedTuple):
+class FoundFile(NamedTuple):
     """A file that DuckDB can open.
 
     Attributes:
@@ -66,12 +66,12 @@ class LogFile(NamedTuple):
         return ADDRESS.match(self.path) is not None
 
 
-def log_files(patterns: Iterable[str], folder: str) -> list[LogFile]:
+def found_files(patterns: Iterable[str], folder: str) -> list[FoundFile]:
     """The files that are named, match a pattern or are in a folder; unpacked into `folder` where need be."""
     return [file for path in _matching(patterns) for file in _unpacked(path, path, folder)]
 
 
-def spooled(stream: IO[bytes], folder: str) -> list[LogFile]:
+def spooled(stream: IO[bytes], folder: str) -> list[FoundFile]:
     """What can be read from `stream`, as a file in `folder`; its format is told by what it begins with."""
     name = getattr(stream, "name", None)
     shown = name if isinstance(name, str) and not name.startswith("<") else STDIN
@@ -80,13 +80,13 @@ def spooled(stream: IO[bytes], folder: str) -> list[LogFile]:
     return _sniffed(file.name, shown, folder)
 
 
-def _sniffed(path: str, shown: str, folder: str) -> list[LogFile]:
+def _sniffed(path: str, shown: str, folder: str) -> list[FoundFile]:
     """The file, renamed so that its name tells its format."""
     with Path(path).open("rb") as file:
         head = file.read(SNIFFED)
     suffix = next((suffix for magic, suffix in MAGIC if head.startswith(magic)), None)
     if suffix in (".parquet", ".arrow"):
-        return [LogFile(_renamed(path, suffix), suffix[1:], shown)]
+        return [FoundFile(_renamed(path, suffix), suffix[1:], shown)]
     if suffix == ".zst":
         raise FileError(f"{shown} is packed with zstd; unpack it first, as with zstd -dc")
     if suffix is not None:
@@ -94,8 +94,8 @@ def _sniffed(path: str, shown: str, folder: str) -> list[LogFile]:
             return list(_zip_members(path, shown, folder))
         return _sniffed(_written(path, UNPACKERS[suffix], "", folder, shown), shown, folder)
     if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
-        return [LogFile(_renamed(path, ".json"), "json", shown)]
-    return [LogFile(_renamed(path, ".csv"), "csv", shown)]
+        return [FoundFile(_renamed(path, ".json"), "json", shown)]
+    return [FoundFile(_renamed(path, ".csv"), "csv", shown)]
 
 
 def _renamed(path: str, suffix: str) -> str:
@@ -143,7 +143,7 @@ def _known() -> str:
     return ", ".join(suffix for suffixes in FORMATS.values() for suffix in suffixes)
 
 
-def _unpacked(path: str, shown: str, folder: str) -> Iterator[LogFile]:
+def _unpacked(path: str, shown: str, folder: str) -> Iterator[FoundFile]:
     format_, suffix = _format(path), Path(path).suffix.lower()
     if format_ is None:
         raise FileError(
@@ -151,19 +151,19 @@ def _unpacked(path: str, shown: str, folder: str) -> Iterator[LogFile]:
         )
     packed = suffix in PACKED and not (suffix in OPENED_PACKED and format_ in ("csv", "json"))
     if not packed:
-        yield LogFile(path, format_, shown)
+        yield FoundFile(path, format_, shown)
     elif ADDRESS.match(path):
         raise FileError(f"{shown!r} is packed in a way that is not read from an address; copy it here first")
     elif suffix == ".zip":
         yield from _zip_members(path, shown, folder)
     elif suffix in UNPACKERS:
         inner = Path(path.removesuffix(Path(path).suffix)).suffix.lower()
-        yield LogFile(_written(path, UNPACKERS[suffix], inner, folder, shown), format_, shown)
+        yield FoundFile(_written(path, UNPACKERS[suffix], inner, folder, shown), format_, shown)
     else:
         raise FileError(f"{shown!r} is a {format_} file packed with {suffix}, which cannot be opened; unpack it first")
 
 
-def _zip_members(path: str, shown: str, folder: str) -> Iterator[LogFile]:
+def _zip_members(path: str, shown: str, folder: str) -> Iterator[FoundFile]:
     """The logs in a zip archive; FileError if there are none."""
     try:
         with zipfile.ZipFile(path) as archive:
@@ -195,7 +195,7 @@ def _written(path: str, opened: Callable[[str], Any], suffix: str, folder: str, 
     return file.name
 
 
-def with_one_line_ending(file: LogFile, folder: str) -> LogFile:
+def with_one_line_ending(file: FoundFile, folder: str) -> FoundFile:
     """A copy of a CSV file in `folder` in which every line ends with a line feed."""
     with (
         tempfile.NamedTemporaryFile(dir=_made(folder), suffix=".csv", delete=False) as copy,
@@ -207,7 +207,7 @@ def with_one_line_ending(file: LogFile, folder: str) -> LogFile:
             pending = b"\r" if piece.endswith(b"\r") else b""  # its line feed may be in the next piece
             copy.write(piece.removesuffix(b"\r").replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
         copy.write(b"\n" if pending else b"")
-    return LogFile(copy.name, file.format, file.shown)
+    return FoundFile(copy.name, file.format, file.shown)
 
 
 def opened(path: str) -> IO[bytes]:
