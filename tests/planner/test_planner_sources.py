@@ -320,3 +320,4 @@ def test_a_count_is_a_whole_number(tmp_path, count):
         fwrl.fit(path)
     planner = fwrl.fit(path, skip_bad=True)
     assert (planner.summary.transitions, planner.summary.skipped) == (2, 1)
+    assert fwrl.fit(path, columns={"count": ""}).summary.transitions == 2

@@ -155,7 +155,7 @@ def _columns(text: str | None) -> dict[str, str]:
     chosen: dict[str, str] = {}
     for pair in (text or "").split(","):
         ours, equals, theirs = pair.partition("=")
-        if equals and ours.strip() and theirs.strip():
+        if equals and ours.strip():
             chosen[ours.strip()] = theirs.strip()
         elif text:
             raise OptionError(f"expected columns as OURS=THEIRS,..., got {pair!r}")

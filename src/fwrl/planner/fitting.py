@@ -63,6 +63,7 @@ def fit(
             transitions.
         columns: The log's own names for columns, as `{"state": "from"}`, or their numbers from 1. Labels may be made
             of several columns, `{"state": "station+line"}`; numbers may be expressions, `{"reward": "-distance"}`.
+            An empty name leaves a column out.
         shape: `transitions`, `visits` or `trajectories`, where the log itself does not tell.
         cost: `elapsed`: the cost of a move is the time to the next visit, in seconds or in the unit of times that are
             numbers.

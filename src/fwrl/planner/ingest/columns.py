@@ -64,6 +64,8 @@ def chosen_columns(source: Source, options: ReadOptions) -> Choice:
 
 def _expression(finder: ColumnFinder, name: str, given: Mapping[str, str]) -> Expression | None:
     if name in given:
+        if not given[name]:
+            return None
         if name in LABELS:
             return finder.label(given[name], name)
         found = finder.number(given[name], name)
