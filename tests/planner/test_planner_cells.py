@@ -146,6 +146,16 @@ def test_latitudes_and_longitudes_are_hexagons(tmp_path):
         planner.plan((6.1, 46.2), cells[0])
 
 
+def test_points_that_are_not_on_the_globe_are_bad_rows(tmp_path):
+    pytest.importorskip("h3")
+    path = tmp_path / "gps.csv"
+    path.write_text("trip,time,lat,lon\n1,0,46.2,6.1\n1,1,46.3,\n1,2,146.2,6.1\n1,3,46.2,6.3\n1,4,46.2,6.5\n")
+    with pytest.raises(FwrlError, match=r"gps\.csv, row 2: expected two numbers as coordinates, got '46.3'"):
+        fwrl.fit(path, cells=("lat", "lon"), resolution=6)
+    planner = fwrl.fit(path, cells=("lat", "lon"), resolution=6, skip_bad=True)
+    assert (planner.summary.transitions, planner.summary.skipped) == (1, 2)
+
+
 def without_h3(real):
     def imported(name, *rest, **more):
         if name.split(".")[0] == "h3":

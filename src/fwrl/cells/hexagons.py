@@ -53,11 +53,16 @@ class Hexagons:
         """Distances are in metres."""
         return " m"
 
-    def namer(self) -> Callable[[float, float], str | None]:
-        """A function from latitude and longitude to the name of the cell; None for a point that is not on the globe."""
+    def namer(self) -> Callable[[float | None, float | None], str | None]:
+        """A function from latitude and longitude to the name of the cell.
+
+        It gives None for a point that is not on the globe, or that lacks a coordinate.
+        """
         name_of, resolution = _h3().latlng_to_cell, self.resolution
 
-        def name(latitude: float, longitude: float) -> str | None:
+        def name(latitude: float | None, longitude: float | None) -> str | None:
+            if latitude is None or longitude is None:
+                return None
             on_globe = -90 <= latitude <= 90 and -360 <= longitude <= 360
             return str(name_of(latitude, longitude, resolution)) if on_globe else None
 
