@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from typing import Any
 
 import numpy as np
 import pytest
@@ -222,7 +223,7 @@ def test_evidence_is_read_on_first_use(saved, name):
         planner.explain("a", "c")
 
 
-FORGED = [
+UNSOUND: list[tuple[str, Any, str]] = [
     ("aging", {"half_life": -1.0, "newest": 3}, "a sound half-life"),
     ("aging", {"half_life": 1.0, "newest": None}, "a sound half-life"),
     ("aging", None, "a half-life where there are weights"),
@@ -236,7 +237,7 @@ FORGED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "forged", "said"), FORGED)
+@pytest.mark.parametrize(("name", "forged", "said"), UNSOUND)
 def test_forged_weights_and_cells_are_refused(tmp_path, name, forged, said):
     path = tmp_path / "points.fwrl"
     points = {"trip": [1, 1, 1], "time": [0, 5, 9], "x": [0.5, 1.5, 2.5], "y": [0.5, 0.5, 0.5]}
