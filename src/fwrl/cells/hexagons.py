@@ -89,7 +89,7 @@ def chosen_resolution(length: float) -> int:
     """The resolution whose neighbouring centres are nearest to `length` metres apart.
 
     >>> chosen_resolution(1000.0), chosen_resolution(1e9)
-    (7, 0)
+    (8, 0)
     """
     spacings = np.array([Hexagons(k).spacing for k in range(FINEST + 1)])
     return int(np.argmin(np.abs(np.log(spacings / length))))

@@ -96,7 +96,7 @@ def _counted(
 ) -> dict[str, Expression]:
     """The columns, with those that only edges which are counted already have; without a count of visits."""
     if "count" not in columns or not is_transition:
-        if "count" in options.columns:
+        if options.columns.get("count"):
             raise FwrlError("only transitions can have a count: each visit is one")
         return {name: found for name, found in columns.items() if name != "count"}
     more = {name: column for name in COUNTED if (column := finder.find(name)) is not None}
@@ -116,7 +116,7 @@ def _with_cost(choice: Choice, source: Source, options: ReadOptions) -> Choice:
         if len(explicit) != 1:
             raise LogError(f"{source.name} has both a cost and a reward, and only one can count", "columns")
         del columns[COST if explicit == ["reward"] else "reward"]
-    if options.cost is not None and (COST in options.columns or "reward" in options.columns):
+    if options.cost is not None and (options.columns.get(COST) or options.columns.get("reward")):
         raise OptionError(f"the cost is either {options.cost!r} or a column; leave one out")
     if options.cost is not None:
         columns.pop(COST, None)
