@@ -12,6 +12,7 @@ from fwrl.planner.ingest import schema
 from fwrl.planner.ingest.encoding import encoded_experience
 from fwrl.planner.ingest.grouping import group
 from fwrl.planner.ingest.log import log_of
+from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.reader import reading
 from fwrl.planner.ingest.sources import sources_of
 
@@ -42,7 +43,7 @@ def test_tables_have_the_declared_columns(names):
     if "next_state" not in names:
         given["trip"] = ["t1", "t1"]
     with reading("256MB", None) as reader:
-        log = log_of(reader.con, sources_of(reader.con, given, skip_bad=False), {})
+        log = log_of(reader.con, sources_of(reader.con, given, ReadOptions()), ReadOptions())
         group(reader, log, skip_bad=False)
         encoded_experience(reader, log)
         for table in expected_tables(log.has):

@@ -1,76 +1,37 @@
 """The page in a real browser: everything a visitor can do, without console errors or requests to other hosts."""
 
 import re
-import shutil
 
 import pytest
-from web_server import running
+from web_browser import needs_browser, visiting
 from web_visitor import choose_speed, click, drag, holds, marker, picture, place, play_until, route, rows_of, settled
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-playwright = pytest.importorskip("playwright.sync_api", reason="no playwright installed")
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
-
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")
-def server():
-    with running("--port", "0") as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
-        yield browser
-        browser.close()
+def visits():
+    with visiting() as visits:
+        yield visits
 
 
 @pytest.fixture
-def opened(browser, server):
-    """`opened(width=..., ...)` is a page; at the end of the test, no error may have occurred on it."""
-    contexts, wrong = [], []
-
-    def opened(width=1280, height=900, **options):
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        page.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda r: None if r.url.startswith(server.url) else wrong.append(r.url))
-        page.on("requestfailed", lambda r: wrong.append(r.url))
-        page.goto(server.url)
-        page.wait_for_selector(".route[data-route]")
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert wrong == []
+def opened(visits):
+    yield visits.open
+    visits.close()
 
 
 def test_a_goal_never_used_is_answered_at_once_by_fwrl_and_not_by_qlcat(opened):
     page = opened()
     play_until(page, 300_000)
-    assert route(page, 0).get_attribute("data-route") == "best"
-    assert route(page, 1).get_attribute("data-route") in ("best", "longer")
+    holds(page, "document.querySelectorAll('.route')[0].dataset.route === 'best'")
     click(page, 7, 2)
     # From (1, 1) to (7, 2) it is 6 columns and 1 row, through the door at (5, 2).
-    holds(page, "document.querySelectorAll('.route')[0].dataset.moves === '7'")
-    holds(page, "document.querySelectorAll('.route')[0].dataset.route === 'best'")
-    assert route(page, 0).inner_text().endswith("From the start: 7 moves, the best there is")
-    assert route(page, 1).inner_text().endswith("From the start: no route known")
+    holds(page, "document.querySelectorAll('.route')[0].dataset.promise === '7'")
+    assert route(page, 0).inner_text().endswith("From the start: promises 7 steps, really takes 7, optimal 7")
+    holds(page, "document.querySelectorAll('.route')[1].textContent.includes('no way known')")
     page.mouse.move(*place(page, 1, 9))
-    holds(page, "document.querySelectorAll('#inspect-routes h3').length === 2")
+    holds(page, "document.getElementById('inspect-title').textContent.startsWith('Cell (1, 9)')")
     assert "FWRL: 13 moves from" in page.inner_text("#inspect-routes")
     assert "QLCAT: no route known" in page.inner_text("#inspect-routes")
     picture(page, "desktop")
@@ -130,7 +91,7 @@ def test_controls_play_step_and_reset(opened):
     holds(page, "document.getElementById('play').textContent === 'Play'")
     page.click("#reset")
     holds(page, f"{steps} === '0'")
-    assert page.locator("#working").is_hidden()
+    holds(page, "document.getElementById('working').hidden")
     assert {"FWRL", "FWRL-BEYOND", "MBRL"} <= set(page.locator(".agent").first.locator("option").all_inner_texts())
     page.locator(".agent").nth(1).select_option("ql")
     settled(page, lambda: page.locator(".about").nth(1).inner_text().partition(",")[0], "Q-learning")
@@ -138,24 +99,6 @@ def test_controls_play_step_and_reset(opened):
     settled(page, lambda: len(rows_of(page)[0]), 13)
     page.select_option("#starts", "start")
     play_until(page, 2_000)
-
-
-def test_a_map_is_imported_and_a_bad_one_refused_with_an_error(opened):
-    page = opened()
-    page.click("#text")
-    page.fill("#map-text", "..\n.x")
-    page.click("#map-use")
-    page.wait_for_selector("#notice:not([hidden])")
-    assert "unknown character 'x'" in page.inner_text("#notice")
-    assert len(rows_of(page)) == 11
-    page.click("#text")
-    page.fill("#map-text", "\n".join(["." * 200] * 170))
-    page.click("#map-use")
-    holds(page, "document.getElementById('notice').textContent.includes('at most 32,767 cells')")
-    page.click("#text")
-    page.fill("#map-text", "v..\n.#9\n...")
-    page.click("#map-use")
-    settled(page, lambda: rows_of(page), ["v..", ".#9", "..."])
 
 
 def test_a_choice_that_is_refused_is_undone(opened):
@@ -183,21 +126,10 @@ def test_the_guided_tour_runs_to_its_end(opened):
         if step < 4:
             page.click("#tour-next")
     assert page.locator(".reward").all_inner_texts() == ["10.0", "0.0"]
-    assert [route(page, side).get_attribute("data-route") for side in (0, 1)] == ["best", "none"]
+    holds(page, "[...document.querySelectorAll('.route')].map((p) => p.dataset.route).join() === 'best,none'")
     page.click("#tour-next")
     holds(page, "document.getElementById('world').value === 'four-rooms'")
     holds(page, "document.getElementById('tour').hidden")
-
-
-def test_a_phone_shows_everything_in_one_column(opened):
-    page = opened(width=1280, height=844)
-    page.set_viewport_size({"width": 390, "height": 844})
-    holds(page, "document.querySelector('.stage canvas').clientWidth <= 390")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    boxes = [page.locator(".stage canvas").nth(side).bounding_box() for side in (0, 1)]
-    assert boxes[0]["width"] > 250
-    assert boxes[1]["y"] > boxes[0]["y"] + boxes[0]["height"]
-    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
 
 
 def test_a_finger_taps_goals_and_looks(opened):
@@ -243,7 +175,8 @@ def test_everything_that_can_be_used_has_a_name_and_can_be_reached(opened):
     for _ in range(40):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.id || document.activeElement.className || 'canvas'"))
-    assert {"tour-open", "play", "step", "reset", "speed", "world", "starts", "seed", "text", "agent"} <= reached
+    wanted = {"tour-open", "lessons", "share-open", "present", "play", "step", "reset", "speed", "world", "starts"}
+    assert wanted | {"seed", "knowledge", "keep", "text", "agent", "unit"} <= reached
     assert page.evaluate("document.querySelector('.stage canvas').tabIndex") == 0
 
 

@@ -38,6 +38,37 @@ def test_a_host_of_another_computer_is_refused(call):
     assert "192.0.2.1" in err
 
 
+LESSON = """
+title = "Mine"
+question = "Left or right?"
+answers = ["left", "right"]
+world = "h-maze"
+goal = [2, 2]
+[[training]]
+steps = 70
+"""
+
+
+def test_a_lesson_of_ones_own_is_begun_with_and_offered_first(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(LESSON)
+    with running("--port", "0", "--lesson", str(path)) as server, server.page() as page:
+        assert page.receive("hello")["lessons"][0] == {"name": "mine", "title": "Mine"}
+        assert page.receive("world")["name"] == "h-maze"
+        state = page.receive("state")
+        assert (state["lesson"]["title"], state["lesson"]["answers"]) == ("Mine", ["left", "right"])
+        assert "training=begin:2,2:70" in state["address"]
+
+
+def test_a_lesson_that_cannot_be_read_is_refused_before_anything_is_served(call, tmp_path):
+    (tmp_path / "bad.toml").write_text("goal = 3")
+    for name, problem in (("bad.toml", "expected goal as [x, y]"), ("none.toml", "No such file")):
+        code, out, err = call("play", "--no-browser", "--lesson", name)
+        assert (code, out) == (2, "")
+        assert name in err
+        assert problem in " ".join(err.split())
+
+
 def test_ctrl_c_ends_it_with_a_page_at_full_speed():
     with running("--port", "0") as server, server.page() as page:
         page.send("speed", value=1e6)
@@ -69,7 +100,7 @@ class Endless(RandomWalk):
 def test_ctrl_c_does_not_wait_for_what_is_being_made():
     with running("--port", "0", before=ENDLESS) as server, server.page() as page:
         page.receive("state")
-        page.send("agent", side=0, name="endless")
+        page.send("agent", side=0, name="endless", options={})
         page.receive("working")
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(timeout=TIMEOUT) == 130

@@ -29,19 +29,32 @@ HOSTILE = [
     '{"type": "goal", "cell": 0}',
     '{"type": "world", "name": "../../etc/passwd"}',
     '{"type": "world", "name": "maze-99999x99999-1"}',
-    '{"type": "map", "text": ""}',
-    '{"type": "map", "text": "#"}',
-    '{"type": "map", "text": "."}',
-    '{"type": "map", "text": "..\\n."}',
-    '{"type": "map", "text": "\\u0000\\ud800"}',
-    '{"type": "map", "text": "' + "." * 33_000 + '"}',
-    '{"type": "agent", "side": 0, "name": "__class__"}',
-    '{"type": "agent", "side": -1, "name": "ql"}',
+    '{"type": "map", "text": "", "keep": true, "edit": 1}',
+    '{"type": "map", "text": "#", "keep": true, "edit": 1}',
+    '{"type": "map", "text": ".", "keep": true, "edit": 1}',
+    '{"type": "map", "text": "..\\n.", "keep": true, "edit": 1}',
+    '{"type": "map", "text": "\\u0000\\ud800", "keep": true, "edit": 1}',
+    '{"type": "map", "text": "' + "." * 33_000 + '", "keep": true, "edit": 1}',
+    '{"type": "agent", "side": 0, "name": "__class__", "options": {}}',
+    '{"type": "agent", "side": -1, "name": "ql", "options": {}}',
     '{"type": "tour", "step": 5}',
     '{"type": "tour", "step": -2}',
     '{"type": "speed", "value": -1}',
     '{"type": "reset", "seed": 4294967296}',
     '{"type": "inspect", "cell": 121}',
+    '{"type": "begin", "session": "", "address": ""}',
+    '{"type": "agent", "side": 0, "name": "fwrl", "options": {"backup": 1}}',
+    '{"type": "agent", "side": 0, "name": "fwrl", "options": {"memory": -1}}',
+    '{"type": "agent", "side": 0, "name": "ql", "options": {"learning_rate": "x", "__class__": []}}',
+    '{"type": "open", "text": "world = 3"}',
+    '{"type": "open", "text": "training = [1]"}',
+    '{"type": "address", "address": "world=nowhere"}',
+    '{"type": "address", "address": "%%%"}',
+    '{"type": "address", "address": "training=begin:1,1:99999999999999"}',
+    '{"type": "lesson", "name": "../x"}',
+    '{"type": "triangle", "move": "back"}',
+    '{"type": "seeds", "seeds": 1000}',
+    '{"type": "forget", "side": 2}',
     '{"type": "ack", "frame": "1"}',
     b"\x00\xff",
     b"",
@@ -50,7 +63,7 @@ HOSTILE = [
 
 CHANGES: dict[str, dict[str, Any]] = {
     "world": {"name": "h-maze"},
-    "agent": {"side": 0, "name": "ql"},
+    "agent": {"side": 0, "name": "ql", "options": {}},
     "goal": {"cell": 13},
     "tour": {"step": 2},
 }
@@ -115,7 +128,7 @@ def test_pages_that_leave_in_the_middle_of_something_leave_no_trace():
 def test_a_message_beyond_the_limit_closes_the_page_and_nothing_else(server):
     with server.page() as page:
         page.receive("state")
-        page.send("map", text="." * 70_000)
+        page.send("map", text="." * 70_000, keep=True, edit=1)
         with pytest.raises(ConnectionClosed) as closed:
             page.receive("never")
         assert closed.value.rcvd is not None

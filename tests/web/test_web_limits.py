@@ -11,20 +11,22 @@ from websockets.exceptions import ConnectionClosed
 def test_a_large_world_that_fits_is_taken_and_one_too_large_for_its_agents_refused():
     with running("--port", "0") as server, server.page() as page:
         page.receive("state")
-        page.send("map", text="\n".join(["." * 100] * 100))  # where FWRL keeps columns of the goals in use
-        while len(page.receive("world")["cells"]) != 10_000:
+        page.send(
+            "map", text="\n".join(["." * 100] * 100), keep=True, edit=1
+        )  # where FWRL keeps columns of the goals in use
+        while len(page.receive("world")["rows"]) != 100:
             pass
-        page.send("agent", side=1, name="dg")  # which keeps all pairs, 3,052 MiB
+        page.send("agent", side=1, name="dg", options={})  # which keeps all pairs, 3,052 MiB
         assert "a page may use 512 MiB" in page.receive("error")["message"]
         page.send("step")
         while len(page.frame()) < 10_000:
             pass
         page.send("world", name="four-rooms-60")  # where DG-learning has some 370 MiB of tables
-        page.send("agent", side=0, name="dg")
-        page.send("agent", side=1, name="dg")
+        page.send("agent", side=0, name="dg", options={})
+        page.send("agent", side=1, name="dg", options={})
         assert "a page may use 512 MiB" in page.receive("error")["message"]
         page.send("step")
-        assert page.receive("state")["agents"] == ["dg", "qlcat"]
+        assert [agent["name"] for agent in page.receive("state")["agents"]] == ["dg", "qlcat"]
 
 
 def test_a_world_in_use_stays_counted_when_the_next_one_cannot_be_made():
@@ -33,7 +35,7 @@ def test_a_world_in_use_stays_counted_when_the_next_one_cannot_be_made():
         first.send("world", name="four-rooms-32")
         while first.receive("world")["name"] != "four-rooms-32":
             pass
-        first.send("map", text=".")
+        first.send("map", text=".", keep=True, edit=1)
         first.receive("error")
         second.send("world", name="four-rooms-32")
         assert "the other open pages leave" in second.receive("error")["message"]
@@ -69,7 +71,7 @@ def test_pages_beyond_the_limit_are_refused_until_another_is_closed():
         with server.page() as first, server.page() as second:
             first.receive("hello")
             second.receive("hello")
-            with server.page() as third:
+            with server.page(begin=False) as third:
                 assert "at most 2 open pages" in third.receive("error")["message"]
                 with pytest.raises(ConnectionClosed):
                     third.receive("hello")

@@ -42,9 +42,21 @@ def change_often(server, seconds, number, failures):
     rng = random.Random(number)
     changes: list[Callable[[], tuple[str, dict[str, Any]]]] = [
         lambda: ("world", {"name": rng.choice(["four-rooms", "h-maze", "windy-four-rooms", "four-rooms-32"])}),
-        lambda: ("agent", {"side": rng.randrange(2), "name": rng.choice(["fwrl", "qlcat", "ql", "random"])}),
+        lambda: (
+            "agent",
+            {"side": rng.randrange(2), "name": rng.choice(["fwrl", "qlcat", "ql", "random"]), "options": {}},
+        ),
         lambda: ("tour", {"step": rng.randrange(-1, 5)}),
-        lambda: ("map", {"text": rng.choice(["v..\n.#9\n...", "....\n....", ".", "x"])}),
+        lambda: (
+            "map",
+            {"text": rng.choice(["v..\n.#9\n...", "....\n....", ".", "x"]), "keep": rng.random() < 0.5, "edit": 1},
+        ),
+        lambda: ("undo", {}),
+        lambda: ("forget", {"side": rng.randrange(2)}),
+        lambda: ("lesson", {"name": rng.choice(["1-the-goal-moves", "5-block-the-corridor", ""])}),
+        lambda: ("knowledge", {"shown": rng.random() < 0.5}),
+        lambda: ("step", {}),
+        lambda: ("share", {}),
         lambda: ("reset", {"seed": rng.randrange(100)}),
         lambda: ("goal", {"cell": rng.randrange(121)}),
     ]

@@ -49,7 +49,10 @@ def test_every_text_is_a_message_or_refused_with_an_error(said):
         ('{"type": "goal", "cell": true}', "as int, got True"),
         ('{"type": "goal", "cell": 1.0}', "as int"),
         ('{"type": "starts", "anywhere": 1}', "as bool"),
-        ('{"type": "agent", "side": 2, "name": "ql"}', "side 0 or 1"),
+        ('{"type": "agent", "side": 2, "name": "ql", "options": {}}', "side 0 or 1"),
+        ('{"type": "agent", "side": 1, "name": "ql", "options": []}', "as dict"),
+        ('{"type": "triangle", "move": "nxt"}', "did you mean 'next'"),
+        ('{"type": "seeds", "seeds": 0}', "from 1 to"),
         ('{"type": "reset", "seed": -1}', "a seed from 0"),
     ],
 )
@@ -59,7 +62,7 @@ def test_the_error_says_what_is_wrong(said, reason):
 
 
 def test_every_message_can_be_said():
-    example = {"int": 1, "float": 2.5, "str": "x", "bool": True}
+    example = {"int": 1, "float": 2.5, "str": "next", "bool": True, "dict[str, Any]": {"a": 1}}
     for kind, wanted in TYPES.items():
         fields = {name: example[hint] for name, hint in wanted.__annotations__.items()}
         message = parse(json.dumps({"type": kind, **fields}), TYPES)

@@ -1,10 +1,13 @@
 """The origin guard: which requests are refused, and what the page may load."""
 
 import http.client
+import socket
 
 import pytest
 from web_server import running
 from websockets.exceptions import InvalidStatus
+
+from fwrl.web.origin_guard import HEADERS
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +72,31 @@ def test_localhost_is_this_computer_too(server):
     port = server.host.rpartition(":")[2]
     assert status_of(server, Host=f"localhost:{port}")[0].status == 200
     assert status_of(server, Origin=f"http://{server.host}")[0].status == 200
+
+
+def test_every_answer_carries_the_security_headers_refusals_too(server):
+    answers = {
+        200: status_of(server)[0].headers,
+        404: status_of(server, "/nothing-here")[0].headers,
+        403: status_of(server, Host="evil.example")[0].headers,
+        400: raw_headers(server, b"NOT HTTP\r\n\r\n"),
+    }
+    with pytest.raises(InvalidStatus) as refused, server.page(origin="http://evil.example"):
+        pass
+    answers[refused.value.response.status_code * 10] = refused.value.response.headers
+    with server.page() as page:
+        assert page.socket.response is not None
+        answers[101] = page.socket.response.headers
+    for status, headers in answers.items():
+        assert {name: headers.get(name) for name in HEADERS} == HEADERS, status
+
+
+def raw_headers(server, request):
+    """The headers of the answer to these bytes."""
+    host, _, port = server.host.rpartition(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(request)
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+    head = answer.partition(b"\r\n\r\n")[0].decode().split("\r\n")
+    assert " 400 " in head[0]
+    return {name.lower(): value for name, value in (line.split(": ", 1) for line in head[1:])}

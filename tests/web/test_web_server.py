@@ -25,8 +25,8 @@ def test_a_new_page_is_sent_the_menus_and_the_first_world(server):
         hello = page.receive("hello")
         assert {"fwrl", "qlcat", "mbrl"} <= {agent["name"] for agent in hello["agents"]}
         assert hello["worlds"][0] == "four-rooms"
-        assert len(page.receive("world")["cells"]) == 68
-        assert page.receive("state")["agents"] == ["fwrl", "qlcat"]
+        assert len(page.receive("world")["rows"]) == 11
+        assert [agent["name"] for agent in page.receive("state")["agents"]] == ["fwrl", "qlcat"]
         assert page.frame()[:4] == b"FWR1"
 
 
@@ -54,16 +54,16 @@ def test_the_last_episodes_before_a_pause_are_in_the_curves(server):
         while int.from_bytes(page.frame()[20:24], "little") < 1:  # until an episode has ended
             pass
         page.send("pause")
-        episode = -1
+        episode, playing = -1, True
         curve: dict[str, Any] = {"sides": [[{"episodes": []}]]}
-        while page.receive("state")["playing"]:
-            pass
-        while episode < 1 or sum(curve["sides"][0][0]["episodes"]) != episode:
+        while playing or episode < 1 or sum(curve["sides"][0][0]["episodes"]) != episode:
             message = page.next()
             if isinstance(message, bytes):
                 episode = int.from_bytes(message[20:24], "little")
             elif message["type"] == "curve":
                 curve = message
+            elif message["type"] == "state":
+                playing = message["playing"]
 
 
 def test_a_goal_clicked_and_a_cell_inspected(server):
@@ -80,7 +80,29 @@ def test_a_goal_clicked_and_a_cell_inspected(server):
         assert [len(side["values"]) for side in message["sides"]] == [4, 4]
         fwrl, qlcat = message["sides"]
         assert (fwrl["arrives"], qlcat["arrives"]) == (True, False)
-        assert fwrl["stretches"][0]["states"][0] == 0
+        assert fwrl["stretches"][0]["states"][0] == 12
+
+
+def test_a_page_that_comes_back_goes_on_and_nobody_else_can(server):
+    with server.page() as page:
+        key = page.receive("hello")["session"]
+        page.receive("state")
+        page.send("step")
+        page.receive("update")
+        assert page.receive("state")["address"].endswith("training=begin:9,9:1")
+    with server.page(session="a guess") as stranger:
+        assert "training" not in stranger.receive("state")["address"]
+    with server.page(session=key) as again:
+        assert again.receive("state")["address"].endswith("training=begin:9,9:1")
+    with server.page(session=key) as third:  # the key is used up
+        assert "training" not in third.receive("state")["address"]
+
+
+def test_nothing_is_done_before_the_first_message(server):
+    with server.page(begin=False) as page:
+        page.receive("hello")
+        page.send("step")
+        assert "'begin' first" in page.receive("error")["message"]
 
 
 def test_a_busy_page_does_not_starve_another(server):

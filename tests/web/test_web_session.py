@@ -5,24 +5,25 @@ import struct
 
 import numpy as np
 import pytest
+from web_match import chosen, match_of
 
 from fwrl.agents import register_agent
 from fwrl.agents.random import RandomWalk
 from fwrl.errors import FwrlError, TaskError
 from fwrl.web.limits import LimitError, Limits, Memory
 from fwrl.web.play.judge import judge
-from fwrl.web.play.match import Match
 from fwrl.web.play.messages import FASTEST
+from fwrl.web.play.opening import hello_message
 from fwrl.web.play.roster import bytes_needed
-from fwrl.web.play.session import Session, hello_message
-from fwrl.web.play.tour import AGENTS, TOUR, tour_match
+from fwrl.web.play.scenario import AGENTS
+from fwrl.web.play.session import Session
+from fwrl.web.play.tour import TOUR, tour_match
 from fwrl.web.play.world_menu import drawn_world, menu_world, world_menu
-from fwrl.worlds import load_world
 
 
 @pytest.fixture
 def session():
-    return Session(Match(load_world("four-rooms"), ["fwrl", "qlcat"]))
+    return Session(match_of("four-rooms"))
 
 
 def played(session, seconds, tick=0.01):
@@ -95,7 +96,7 @@ def test_a_frame_holds_what_the_agents_know(session):
     match.advance(3000)
     session.set_optimum(judge(match.task, match.settings))
     frame = session.frame()
-    S = 68
+    S = 121
     magic, number, world, goal, start, states = struct.unpack_from("<4sIIHHH", frame)
     assert (magic, number, world, goal, start, states) == (b"FWR1", 1, 1, match.goal, match.start, S)
     assert struct.unpack_from("<dff", frame, 28) == (3000.0, 0.0, pytest.approx(-0.004))
@@ -129,13 +130,13 @@ def test_curves_are_sent_only_when_an_episode_ended(session):
 
 def test_an_optimum_of_an_earlier_goal_is_dropped(session):
     optimum = judge(session.match.task, session.match.settings)
-    session.match.move_goal(session.match.cell(3))
+    session.match.move_goal(15)
     session.set_optimum(optimum)
     assert session.match.optimum is None
 
 
 def test_a_goal_out_of_reach_is_refused_and_nothing_changes():
-    match = Match(drawn_world("...#.\n####."), ["fwrl", "ql"], goal=2, start=0, anywhere=False)
+    match = match_of(drawn_world("...#.\n####."), "fwrl", "ql", goal=2, start=0, anywhere=False)
     before = match.settings
     with pytest.raises(TaskError, match="cannot be reached"):
         match.move_goal(4)
@@ -150,10 +151,10 @@ def test_a_goal_out_of_reach_is_refused_and_nothing_changes():
 
 
 def test_markers_stay_where_a_changed_world_allows_it():
-    first = Match(drawn_world("...\n..."), ["fwrl", "ql"], goal=5, start=1)
+    first = match_of(drawn_world("...\n..."), "fwrl", "ql", goal=5, start=1)
     assert (first.goal, first.start) == (5, 1)
-    second = Match(drawn_world(".#.\n..#"), ["fwrl", "ql"], goal=5, start=1)
-    assert second.cell(second.goal) in (0, 3, 4)
+    second = match_of(drawn_world(".#.\n..#"), "fwrl", "ql", goal=5, start=1)
+    assert second.goal in (0, 3, 4)
     assert second.start in second.task.sampler.starts(second.goal)
 
 
@@ -186,8 +187,10 @@ def test_every_registered_agent_can_be_chosen():
 
     register_agent(Newcomer)
     try:
-        assert ("newcomer-of-a-test", Newcomer.description) in [tuple(a.values()) for a in hello_message()["agents"]]
-        Match(load_world("h-maze"), ["newcomer-of-a-test", "fwrl"]).advance(50)
+        assert ("newcomer-of-a-test", Newcomer.description) in [
+            (agent["name"], agent["description"]) for agent in hello_message("key")["agents"]
+        ]
+        match_of("h-maze", "newcomer-of-a-test", "fwrl").advance(50)
     finally:
         from fwrl.agents import registry
 
@@ -214,7 +217,7 @@ def test_worlds_beyond_the_budget_are_refused():
     memory.claim("a", bytes_needed(world, AGENTS, limits.page_bytes))
     # DG(s, a, g) alone is 4,900 x 4 x 4,900 numbers of 8 bytes, and 10 MiB are set aside for goals: 743 MiB.
     with pytest.raises(LimitError, match=r"this world needs 74\d MiB, and a page may use 512 MiB"):
-        memory.claim("b", bytes_needed(world, ["dg"], limits.page_bytes))
+        memory.claim("b", bytes_needed(world, chosen("dg"), limits.page_bytes))
     for page in range(3):
         memory.claim(page, limits.page_bytes)
     with pytest.raises(LimitError, match="close another page"):
@@ -224,14 +227,13 @@ def test_worlds_beyond_the_budget_are_refused():
 
 
 def test_tables_that_grow_with_every_goal_stay_within_the_budget():
-    world = load_world("four-rooms")
-    match = Match(world, ["qlcat", "qlcat"], limits=Limits(page_bytes=150_000))
+    match = match_of("four-rooms", "qlcat", "qlcat", limits=Limits(page_bytes=250_000))
     refused = 0
-    for goal in range(68):
+    for goal in match.floor.tolist():
         try:
-            match.move_goal(match.cell(goal))
+            match.move_goal(goal)
         except LimitError:
             refused += 1
         match.advance(5)
-        assert sum(runner.agent.tables.Q.nbytes for runner in match.runners) < 150_000
+        assert sum(runner.agent.tables.Q.nbytes for runner in match.runners) < 250_000
     assert refused > 0

@@ -48,11 +48,14 @@ class Running(NamedTuple):
         return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * 4096
 
     @contextlib.contextmanager
-    def page(self, **options: Any) -> Iterator[Client]:
-        """A websocket as the page opens it."""
+    def page(self, *, begin: bool = True, session: str = "", address: str = "", **options: Any) -> Iterator[Client]:
+        """A websocket as the page opens it; with `begin` it has sent the first message."""
         options = {"origin": f"http://{self.host}", "max_size": None, "open_timeout": TIMEOUT, **options}
         with connect(f"ws://{self.host}/ws", **options) as socket:
-            yield Client(socket)
+            client = Client(socket)
+            if begin:
+                client.send("begin", session=session, address=address)
+            yield client
 
 
 class Client:

@@ -11,10 +11,10 @@ PICTURES = os.environ.get("FWRL_PLAY_PICTURES")  # a folder to leave screenshots
 
 def place(page, x, y, side=0):
     """The middle of a cell, on the screen."""
+    rows = rows_of(page)
     canvas = page.locator(".stage canvas").nth(side)
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
-    rows = rows_of(page)
     return box["x"] + (x + 0.5) * box["width"] / len(rows[0]), box["y"] + (y + 0.5) * box["height"] / len(rows)
 
 
@@ -33,7 +33,7 @@ def drag(page, begin, end):
 def rows_of(page):
     page.click("#text")
     text = page.input_value("#map-text")
-    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Close", exact=True).click()
     return text.split("\n")
 
 
@@ -53,6 +53,49 @@ def play_until(page, steps):
 
 def route(page, side):
     return page.locator(".route").nth(side)
+
+
+def verdict(page, side):
+    """Steps promised, really taken and optimal, as the page says them."""
+    data = route(page, side).evaluate("(p) => [p.dataset.promise, p.dataset.truth, p.dataset.optimal]")
+    return tuple(float(number.replace(",", "")) if number else None for number in data)
+
+
+def taken(page):
+    """The steps that each agent has taken."""
+    return [int(number.replace(",", "")) for number in page.locator(".taken").all_inner_texts()]
+
+
+def pixels(page, colours, side=0, selector=".stage canvas"):
+    """How many pixels of a canvas have one of these colours."""
+    wanted = [[int(colour[k : k + 2], 16) for k in (1, 3, 5)] for colour in colours]
+    return (
+        page.locator(selector)
+        .nth(side)
+        .evaluate(
+            """(canvas, wanted) => {
+            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            let found = 0;
+            for (let k = 0; k < data.length; k += 4)
+                if (wanted.some((c) => c.every((v, i) => Math.abs(v - data[k + i]) <= 3))) found += 1;
+            return found;
+        }""",
+            wanted,
+        )
+    )
+
+
+def on_screen(page, selector):
+    """Whether all of an element is in the window, without scrolling."""
+    box = page.locator(selector).bounding_box()
+    size = page.viewport_size
+    return (
+        box is not None
+        and box["x"] >= 0
+        and box["y"] >= 0
+        and box["x"] + box["width"] <= size["width"]
+        and box["y"] + box["height"] <= size["height"]
+    )
 
 
 def marker(page, name):

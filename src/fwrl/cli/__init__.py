@@ -74,7 +74,7 @@ app.command(epilog="Example: fwrl plan trips.fwrl dock-1 shelf-7")(plan)
 app.command(epilog="Example: fwrl explain trips.fwrl dock-1 shelf-7")(explain)
 app.command(epilog="Example: fwrl check rooms.fwrl")(check)
 app.command(epilog="Example: fwrl bench --only step")(bench)
-app.command(epilog="Example: fwrl play --no-browser")(play)
+app.command(epilog="Example: fwrl play --lesson my-lesson.toml")(play)
 
 
 # The parent of all errors about unknown commands and options; Typer exports only this child of it.

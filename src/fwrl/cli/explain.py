@@ -8,8 +8,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fwrl.cli.column_names import column_names
-from fwrl.cli.fit import flags_named, reading_progress
+from fwrl.cli.log_options import (
+    Cells,
+    Columns,
+    Dates,
+    Decimal,
+    Header,
+    Hours,
+    Memory,
+    Missing,
+    Shape,
+    Since,
+    SkipBad,
+    Until,
+    Weekdays,
+    log_options,
+    log_source,
+    reading_log,
+)
 from fwrl.cli.output_paths import check_file
 from fwrl.cli.plan import (
     Avoid,
@@ -49,38 +65,67 @@ def explain(
         list[str] | None,
         typer.Option(help="Read this log again for the fewest past trips; may be given several times, as a pattern."),
     ] = None,
-    columns: Annotated[str | None, typer.Option(help="Names of columns of --log, as in fwrl fit.")] = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out bad rows of --log, as in fwrl fit.")] = False,
-    memory: Annotated[str, typer.Option(help="The most memory that reading --log may take.")] = "1GB",
+    columns: Columns = None,
+    shape: Shape = None,
+    cells: Cells = None,
+    since: Since = None,
+    until: Until = None,
+    hours: Hours = None,
+    weekdays: Weekdays = None,
+    header: Header = None,
+    missing: Missing = None,
+    decimal: Decimal = ".",
+    dates: Dates = None,
+    skip_bad: SkipBad = False,
+    memory: Memory = "1GB",
     picture: Annotated[
         Path | None,
-        typer.Option(help="Draw the route to this .png or .svg file, or write it as .geojson; needs --positions."),
+        typer.Option(
+            help="Draw the route to this .png or .svg file, or write it as .geojson; needs --positions, unless states "
+            "are cells."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Where the route comes from: the past trips of each step, how often, when last, and where trips were stitched.
 
     Only the latest few trips of a step are kept, so an older one may have covered more of the route, and the number of
-    past trips is an upper bound. With --log, it is the fewest.
+    past trips is an upper bound. With --log, it is the fewest; the options from --columns to --memory say how that log
+    is read, as in fwrl fit.
     """
     from fwrl.planner import Planner
 
-    if picture is not None and positions is None:
-        raise OptionError("--picture needs --positions, a file with columns state, x, y")
     if picture is not None and picture.suffix not in (".png", ".svg", ".geojson"):
         raise OptionError(f"expected a picture that ends in .png, .svg or .geojson, got {str(picture)!r}")
     if picture is not None:
         check_file(picture)
     planner = Planner.load(file)
+    if picture is not None and positions is None and planner.positions is None:
+        raise OptionError("--picture needs --positions, a file with columns state, x, y")
     options = route_options(planner, backup, avoid, via, dead_ends, give_up, positions, position_columns)
     if log:
-        reading: dict[str, Any] = {"log": log, "columns": column_names(columns), "skip_bad": skip_bad, "memory": memory}
-        with flags_named(), reading_progress() as report:
-            explanation = planner.explain(start, goal, progress=report, **reading, **options)
+        reading = log_options(
+            columns,
+            cells,
+            missing,
+            shape=shape,
+            since=since,
+            until=until,
+            hours=hours,
+            weekdays=weekdays,
+            header=header,
+            decimal=decimal,
+            dates=dates,
+            skip_bad=skip_bad,
+        )
+        with reading_log() as report:
+            explanation = planner.explain(
+                start, goal, log=log_source(log), log_options=reading, memory=memory, progress=report, **options
+            )
     else:
         explanation = planner.explain(start, goal, **options)
     if picture is not None:
-        _draw(explanation, planner, options["positions"], picture)
+        _draw(explanation, planner, options.get("positions", planner.positions), picture)
     if as_json:
         typer.echo(json.dumps(explanation.to_dict(), indent=2))
         return

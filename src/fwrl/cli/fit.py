@@ -2,109 +2,118 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fwrl.cli.column_names import column_names
+from fwrl.cli.log_options import (
+    Cells,
+    Columns,
+    Dates,
+    Decimal,
+    Header,
+    Hours,
+    Memory,
+    Missing,
+    Shape,
+    Since,
+    SkipBad,
+    Until,
+    Weekdays,
+    log_options,
+    log_source,
+    reading_log,
+)
 from fwrl.cli.output_paths import changing, check_saved_file
-from fwrl.errors import FwrlError
 
 if TYPE_CHECKING:
-    from fwrl.planner import LogSummary, Planner
-
-# The flag that helps where an option of `fwrl.fit` does.
-REMEDIES = {
-    "columns": "say which is which with --columns state=...,next_state=...",
-    "skip_bad": "correct it, or leave such rows out with --skip-bad",
-    "memory": "allow more with --memory",
-    "again": "leave it out, or count it again with --again",
-}
-
+    from fwrl.planner import LogSummary
 
 Wait = Annotated[bool, typer.Option("--wait", help="Wait while another process changes the file.")]
 
 
 def fit(
     logs: Annotated[
-        list[str], typer.Argument(help="CSV, Parquet or JSON-lines files, or patterns such as 'logs/*.csv.gz'.")
+        list[str],
+        typer.Argument(
+            help="CSV, Parquet, JSON or Arrow files, also packed; folders; patterns such as 'logs/*.csv.gz'; addresses "
+            "such as s3://...; - for standard input."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to save the planner.")],
-    columns: Annotated[
-        str | None, typer.Option(help="Names of columns, as OURS=THEIRS,...: state=from,next_state=to.")
+    columns: Columns = None,
+    shape: Shape = None,
+    cost: Annotated[str | None, typer.Option(help="elapsed: the cost of a move is the time to the next visit.")] = None,
+    cells: Cells = None,
+    cell_width: Annotated[
+        float | None, typer.Option(help="Side of square cells; chosen from the data if left out.")
     ] = None,
+    resolution: Annotated[
+        int | None, typer.Option(help="H3 resolution of hexagons, 0 to 15; chosen from the data if left out.")
+    ] = None,
+    since: Since = None,
+    until: Until = None,
+    hours: Hours = None,
+    weekdays: Weekdays = None,
+    half_life: Annotated[
+        str | None, typer.Option(help="Age at which an observation counts half, as 30d (s, min, h, d, w).")
+    ] = None,
+    header: Header = None,
+    missing: Missing = None,
+    decimal: Decimal = ".",
+    dates: Dates = None,
     add: Annotated[bool, typer.Option("--add", help="Add to the planner that is saved there already.")] = False,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out rows that lack a value, and count them.")
-    ] = False,
+    skip_bad: SkipBad = False,
     connections: Annotated[
         bool, typer.Option(help="Count the pairs of states that are now connected: reads a large log twice more.")
     ] = True,
     again: Annotated[
         bool, typer.Option("--again", help="Count a file again whose content was read before or is given twice.")
     ] = False,
-    memory: Annotated[str, typer.Option(help="The most memory that reading may take.")] = "1GB",
+    memory: Memory = "1GB",
     wait: Wait = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Learn from logs: rows of transitions (state, next_state) or of visits (trip, time, state).
 
-    Optional columns are action (the next state if left out), reward (-1 if left out), trip and time. fwrl plan and
-    fwrl explain read the saved planner.
+    Optional columns are action (the next state if left out), reward (-1 if left out) or cost, trip, time and count.
+    fwrl plan and fwrl explain read the saved planner.
     """
     check_saved_file(out)
     from fwrl.planner import Planner
+    from fwrl.planner import fit as fit_planner
 
-    options = {"columns": column_names(columns), "skip_bad": skip_bad, "memory": memory, "connections": connections}
+    options = log_options(
+        columns,
+        cells,
+        missing,
+        shape=shape,
+        cost=cost,
+        cell_width=cell_width,
+        resolution=resolution,
+        since=since,
+        until=until,
+        hours=hours,
+        weekdays=weekdays,
+        half_life=half_life,
+        header=header,
+        decimal=decimal,
+        dates=dates,
+        skip_bad=skip_bad,
+    )
+    options |= {"memory": memory, "connections": connections, "again": again}
     with changing(out, wait):
         into = Planner.load(out) if add else None
-        planner = _fit(logs, into, options | {"again": again})
+        with reading_log() as report:
+            planner = fit_planner(log_source(logs), into=into, progress=report, **options)
         planner.save(out)
     if as_json:
         typer.echo(json.dumps(asdict(planner.summary) | {"file": str(out)}, indent=2))
         return
     print_summary(planner.summary, out, connections)
-
-
-def _fit(logs: list[str], into: Planner | None, options: dict[str, Any]) -> Planner:
-    """Fit with a progress bar; errors name the flag that helps."""
-    from fwrl.planner import fit as fit_planner
-
-    with reading_progress() as report, flags_named():
-        return fit_planner(logs, into=into, progress=report, **options)
-
-
-@contextlib.contextmanager
-def reading_progress() -> Iterator[Callable[[str, float], None]]:
-    """A progress bar, as a function of the name of a step and the part of it that is done."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    shown = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*shown, console=console, transient=True, disable=not console.is_terminal) as bar:
-        line = bar.add_task("reading", total=1.0)
-
-        def report(step: str, part: float) -> None:
-            bar.update(line, description=step, completed=part)
-
-        yield report
-
-
-@contextlib.contextmanager
-def flags_named() -> Iterator[None]:
-    """Let errors of reading logs name the flag that helps."""
-    from fwrl.planner import LogError
-
-    try:
-        yield
-    except LogError as error:
-        raise FwrlError(f"{error.problem}; {REMEDIES[error.option]}") from error
 
 
 def print_summary(summary: LogSummary, out: Path, connections: bool = True) -> None:

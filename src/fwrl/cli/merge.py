@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from fwrl.cli.fit import Wait, flags_named, print_summary
+from fwrl.cli.fit import Wait, print_summary
+from fwrl.cli.log_options import flags_named
 from fwrl.cli.output_paths import changing, check_saved_file
 
 
@@ -20,7 +21,10 @@ def merge(
         bool, typer.Option("--again", help="Count logs several times that several of the planners have.")
     ] = False,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out moves between logs that lack an action or a reward.")
+        bool,
+        typer.Option(
+            "--skip-bad", help="Leave out moves between logs that lack an action or a reward, or are cut in two."
+        ),
     ] = False,
     wait: Wait = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 SHOWN = 60  # steps of a route that are printed unless all are asked for
 
 File = Annotated[Path, typer.Argument(help="A planner saved by fwrl fit.")]
-From = Annotated[str, typer.Argument(metavar="FROM", help="The state to start from.")]
-To = Annotated[str, typer.Argument(metavar="TO", help="The state to reach.")]
+From = Annotated[
+    str, typer.Argument(metavar="FROM", help="The state to start from; where states are cells, also x,y or lat,lon.")
+]
+To = Annotated[str, typer.Argument(metavar="TO", help="The state to reach; likewise.")]
 Backup = Annotated[
     str, typer.Option(help="expected: mean rewards and observed frequencies; best: the best reward of every step.")
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,9 +16,13 @@ def play(
         int, typer.Option(min=0, max=65535, help="The port; the next free one is used if it is taken.")
     ] = 8765,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+    lesson: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Begin with the lesson or scenario in this file (docs/play.md).")
+    ] = None,
 ) -> None:
     """Open a local page on which two agents learn side by side, and any cell clicked becomes the goal."""
     from fwrl.web import serve
-    from fwrl.web.play import PLAY
+    from fwrl.web.play import play_page, read_lesson
 
-    serve([PLAY], host, port, browser=browser, say=typer.echo)
+    page = play_page(None if lesson is None else read_lesson(lesson))
+    serve([page], host, port, browser=browser, say=typer.echo)

@@ -13,6 +13,8 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.cells import Cells
+from fwrl.planner.aging import Aging
 from fwrl.planner.labels import Labels
 
 Floats = NDArray[np.float64]
@@ -25,6 +27,12 @@ KEPT = 3  # latest trips kept for each edge
 NONE = -1  # no trip, no edge
 TimeKind = Literal["integer", "number", "timestamp"]
 MILLION = 1_000_000  # a time that is not an integer is kept in millionths, a timestamp in microseconds
+DEFAULT_REWARD = -1.0  # of a transition where none is logged
+
+
+def time_unit(kind: TimeKind | None) -> int:
+    """What 1 of the log, or a second of dates, is in stored times of that `kind`."""
+    return 1 if kind == "integer" else MILLION
 
 
 @dataclass(frozen=True)
@@ -87,7 +95,10 @@ class TripEnds:
         last_time: (T,) time of the last visit.
         last_state: (T,) code of its state, -1 where it is missing.
         last_action: (T,) code of its action, -1 where it is missing; None where no actions were logged.
-        last_reward: (T,) its reward, NaN where it is missing.
+        last_reward: (T,) its reward, NaN where it is missing; None where none were logged.
+        last_arrival: (T,) time at which the state of the last visit was first seen; None unless the cost of a move is
+            the time to the next visit.
+        last_kept: (T,) 1 where the last visit is in the period that was read, otherwise 0; None where all are.
 
     """
 
@@ -99,7 +110,9 @@ class TripEnds:
     last_time: Ints
     last_state: Indices
     last_action: Indices | None
-    last_reward: Floats
+    last_reward: Floats | None = None
+    last_arrival: Ints | None = None
+    last_kept: Bits | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,8 +168,12 @@ class Experience:
         action: (E,) code of its action; None where none were logged.
         target: (E,) code of the state it leads to.
         count: (E,) number of observations.
-        total: (E,) sum of rewards.
+        total: (E,) sum of rewards, each times its weight where there are weights.
         best: (E,) largest reward.
+        weight: (E,) sum of the weights of observations; None where each counts once.
+        aging: How weights follow from ages; None where there are none.
+        cells: The division into cells where states are cells, otherwise None.
+        position: (S, 2) the centres of the cells as x and y of a map; None where states are not cells.
         time: Kind of the logged times: `integer`, `number` (kept in millionths) or `timestamp` (kept in
             microseconds since 1970); None where there are none.
         summary: Counts of what was read.
@@ -173,6 +190,10 @@ class Experience:
     count: Ints
     total: Floats
     best: Floats
+    weight: Floats | None = None
+    aging: Aging | None = None
+    cells: Cells | None = None
+    position: Floats | None = None
     time: TimeKind | None = None
     summary: LogSummary = field(default_factory=lambda: LogSummary(None, 0, 0, 0))
     logs: tuple[LogFile, ...] = ()
@@ -186,7 +207,12 @@ class Experience:
     @property
     def mean(self) -> Floats:
         """(E,) mean reward."""
-        return self.total / self.count
+        return self.total / self.times
+
+    @property
+    def times(self) -> Floats | Ints:
+        """(E,) how much an edge counts: its weight, or else its number of observations."""
+        return self.count if self.weight is None else self.weight
 
     @property
     def first(self) -> Indices:

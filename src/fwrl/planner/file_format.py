@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.cells import cells_of
 from fwrl.errors import FileError
 from fwrl.files import Archive, write_archive
+from fwrl.planner.aging import Aging
 from fwrl.planner.experience import (
     KEPT,
     LARGEST,
@@ -50,6 +52,8 @@ EDGE_SECTIONS: Sections = {
     "count": Section("count", np.int64, 1, required=True),
     "total": Section("total", np.float64, 1, required=True),
     "best": Section("best", np.float64, 1, required=True),
+    "weight": Section("weight", np.float64, 1),
+    "position": Section("position", np.float64, 2),
 }
 EVIDENCE_SECTIONS: Sections = {
     "last": Section("last", np.int64, 1),
@@ -64,7 +68,9 @@ END_SECTIONS: Sections = {
     "last_time": Section("ends.last_time", np.int64, 1, required=True),
     "last_state": Section("ends.last_state", np.int32, 1, required=True),
     "last_action": Section("ends.last_action", np.int32, 1),
-    "last_reward": Section("ends.last_reward", np.float64, 1, required=True),
+    "last_reward": Section("ends.last_reward", np.float64, 1),
+    "last_arrival": Section("ends.last_arrival", np.int64, 1),
+    "last_kept": Section("ends.last_kept", np.uint8, 1),
 }
 # What the sections of labels begin with (see `labels`).
 STATES, ACTIONS, TRIPS = "states", "actions", "trips"
@@ -72,6 +78,8 @@ END_STATES, END_ACTIONS, END_TRIPS = "ends.states", "ends.actions", "ends.trips"
 # Keys of the header's details; those of the summary by field of `LogSummary`, those of a log by field of `LogFile`.
 TIME, SUMMARY, LOGS = "time", "summary", "logs"
 LOG_KEYS = {"name": "name", "size": "size", "digest": "sha256"}
+AGING, CELLS = "aging", "cells"  # only where there are weights or cells
+HALF_LIFE, NEWEST = "half_life", "newest"
 SUMMARY_KEYS = {
     "trips": "trips",
     "transitions": "transitions",
@@ -107,7 +115,12 @@ def write_experience(experience: Experience, path: str | Path) -> None:
             if array is not None:
                 arrays[section.name] = array
     logs = [{key: getattr(log, name) for name, key in LOG_KEYS.items()} for log in experience.logs]
-    write_archive(path, KIND, {TIME: experience.time, SUMMARY: summary, LOGS: logs}, arrays)
+    details: dict[str, Any] = {TIME: experience.time, SUMMARY: summary, LOGS: logs}
+    if experience.aging is not None:
+        details[AGING] = {HALF_LIFE: experience.aging.half_life, NEWEST: experience.aging.newest}
+    if experience.cells is not None:
+        details[CELLS] = experience.cells.to_dict()
+    write_archive(path, KIND, details, arrays)
 
 
 def read_experience(archive: Archive) -> Experience:
@@ -121,9 +134,17 @@ def read_experience(archive: Archive) -> Experience:
         actions = read_labels(archive, ACTIONS) if arrays["action"] is not None else None
         time, summary = archive.details[TIME], _summary(archive.details[SUMMARY])
         evidence = SavedEvidence(archive, n_states=len(states), n_edges=len(arrays["source"]))
-        logs = tuple(_log(details) for details in archive.details[LOGS])
+        aging, cells = _aging(archive.details.get(AGING)), archive.details.get(CELLS)
         experience = Experience(
-            states, actions, **arrays, time=time, summary=summary, logs=logs, evidence_source=evidence
+            states,
+            actions,
+            **arrays,
+            aging=aging,
+            cells=None if cells is None else cells_of(cells),
+            time=time,
+            summary=summary,
+            logs=tuple(_log(details) for details in archive.details[LOGS]),
+            evidence_source=evidence,
         )
         _check(experience)
         timed = EVIDENCE_SECTIONS["last"].name in archive
@@ -159,7 +180,10 @@ def _read_ends(archive: Archive) -> TripEnds | None:
         _expect(_within(code, len(ends.states), NONE), "ends of trips at states that have a name")
     if ends.actions is not None and ends.last_action is not None:
         _expect(_within(ends.last_action, len(ends.actions), NONE), "actions that have a name")
-    _expect(bool((ends.first_time <= ends.last_time).all()), "trips that begin before they end")
+    arrival = ends.last_time if ends.last_arrival is None else ends.last_arrival
+    ordered = (ends.first_time <= arrival) & (arrival <= ends.last_time)
+    _expect(bool(ordered.all()), "trips that begin before they end")
+    _expect(ends.last_reward is None or ends.last_arrival is None, "rewards or elapsed times, not both")
     return ends
 
 
@@ -174,6 +198,14 @@ def _summary(details: Any) -> LogSummary:
     unknown = set(details) - set(SUMMARY_KEYS.values())
     _expect(not unknown, "a summary of known counts")
     return LogSummary(**{name: details[key] for name, key in SUMMARY_KEYS.items() if key in details})
+
+
+def _aging(details: Any) -> Aging | None:
+    if details is None:
+        return None
+    half_life, newest = details[HALF_LIFE], details[NEWEST]
+    _expect(type(half_life) is float and 0 < half_life < np.inf and type(newest) is int, "a sound half-life")
+    return Aging(half_life, newest)
 
 
 @contextlib.contextmanager
@@ -210,6 +242,13 @@ def _check(experience: Experience) -> None:
     _expect(bool((e.count > 0).all() and e.count.sum() < 2**62), "edges seen at least once")
     small = [bool((np.abs(rewards) <= LARGEST).all()) for rewards in (e.total, e.best)]
     _expect(all(small), f"finite rewards up to {LARGEST:g} in size")
+    _expect((e.weight is None) == (e.aging is None), "a half-life where there are weights, and only there")
+    if e.weight is not None:
+        weighed = len(e.weight) == E and bool(((e.weight > 0) & (e.weight < np.inf)).all())
+        _expect(weighed and e.time is not None, "a positive weight for each edge, and times")
+    _expect((e.position is None) == (e.cells is None), "positions where states are cells, and only there")
+    if e.position is not None:
+        _expect(e.position.shape == (S, 2) and bool(np.isfinite(e.position).all()), "a position for each state")
     _expect(_ordered(e), "edges in order")
     _expect(e.time in (None, "integer", "number", "timestamp"), "a known kind of time")
     _check_summary(e.summary, S, E)

@@ -21,7 +21,8 @@ from fwrl.files import Archive, open_archive
 from fwrl.planner.experience import Experience, Floats, Indices, LogSummary
 from fwrl.planner.explanation import Explanation, covered, explained
 from fwrl.planner.file_format import read_experience, write_experience
-from fwrl.planner.labels import Label, Labels
+from fwrl.planner.labels import Labels
+from fwrl.planner.places import Place, find_state
 from fwrl.planner.policy import Policy
 from fwrl.planner.route import Route, RouteStep, concatenated
 
@@ -39,7 +40,8 @@ class Planner:
     """Routes from an experience; `fwrl.fit` makes one from a log.
 
     Methods with a `backup` take `expected` (mean rewards and observed frequencies) or `best` (the best reward of every
-    edge, as if outcomes could be chosen). An unknown state is an `UnknownNameError` with close matches.
+    edge, as if outcomes could be chosen). A state is given by its label or, where states are cells, also by the
+    coordinates of a point there, as a pair or as text. An unknown state is an `UnknownNameError` with close matches.
 
     Args:
         experience: What was learned from logs.
@@ -155,15 +157,20 @@ class Planner:
 
         return state_summaries(self.experience, self.states.search(pattern))
 
+    @property
+    def positions(self) -> Floats | None:
+        """(S, 2) the centres of the states' cells as x and y of a map; None where states are not cells."""
+        return self.experience.position
+
     def plan(
         self,
-        start: Label,
-        goal: Label,
+        start: Place,
+        goal: Place,
         *,
         backup: Backup = "expected",
-        via: Iterable[Label] = (),
-        avoid: Iterable[Label] = (),
-        dead_ends: Iterable[Label] = (),
+        via: Iterable[Place] = (),
+        avoid: Iterable[Place] = (),
+        dead_ends: Iterable[Place] = (),
         give_up: float | None = None,
         positions: Floats | None = None,
     ) -> Route:
@@ -179,8 +186,8 @@ class Planner:
                 the log merely ends is unknown: outcomes that lead only there are left out.
             give_up: The positive cost of giving up, allowed at any state: the plan then trades the chance of arriving
                 against reward, and its value is the expected reward in all. None puts arriving first.
-            positions: (S, 2) positions of the states (see `read_positions`); where there is no route, the error then
-                names the nearest pair of states that a link would have to join.
+            positions: (S, 2) positions of the states (see `read_positions`; default: the centres of cells); where
+                there is no route, the error then names the nearest pair of states that a link would have to join.
 
         Returns:
             The route. Where the log shows none, `NoRouteError` is raised.
@@ -200,18 +207,19 @@ class Planner:
                         f"giving up at once, for {give_up:g}, is better than any route from {self.states[here]!r} to "
                         f"{self.states[there]!r}; choose a higher cost of giving up"
                     )
-                raise no_route(self.experience, here, there, avoided, positions)
+                where = self.positions if positions is None else positions
+                raise no_route(self.experience, here, there, avoided, where)
             routes.append(self._followed(here, policy, backup))
         return concatenated(routes)
 
     def alternatives(
         self,
-        start: Label,
-        goal: Label,
+        start: Place,
+        goal: Place,
         k: int,
         *,
         backup: Backup = "best",
-        avoid: Iterable[Label] = (),
+        avoid: Iterable[Place] = (),
         positions: Floats | None = None,
     ) -> list[Route]:
         """The k best routes that differ in the states they pass and pass no state twice.
@@ -243,12 +251,11 @@ class Planner:
 
     def explain(
         self,
-        start: Label,
-        goal: Label,
+        start: Place,
+        goal: Place,
         *,
         log: Any = None,
-        columns: Mapping[str, str] | None = None,
-        skip_bad: bool = False,
+        log_options: Mapping[str, Any] | None = None,
         memory: str = "1GB",
         progress: Progress | None = None,
         **options: Any,
@@ -261,8 +268,7 @@ class Planner:
             log: The log that the planner was fitted from, to read again for the fewest past trips that cover the
                 route. Without it, only the latest few trips of each step are known, and the number of trips is an
                 upper bound.
-            columns: Of the log, as in `fwrl.fit`.
-            skip_bad: Of the log, as in `fwrl.fit`.
+            log_options: How the log is read: options of `fwrl.fit` by name, as `{"columns": {"state": "stop"}}`.
             memory: For reading the log, as in `fwrl.fit`.
             progress: Of reading the log, as in `fwrl.fit`.
             **options: The options of `plan`.
@@ -275,18 +281,19 @@ class Planner:
         if log is None or not explanation.steps:
             return explanation
         from fwrl.planner.ingest.coverage import route_cover
+        from fwrl.planner.ingest.options import read_options
 
-        has_actions = self.experience.action is not None
-        cover = route_cover(explanation.route.steps, has_actions, log, columns, skip_bad, memory, progress)
+        reading = read_options(**(log_options or {}))
+        cover = route_cover(explanation.route.steps, self.experience, log, reading, memory, progress)
         return covered(explanation, cover, self.experience.logs)
 
     def value(
         self,
-        state: Label,
-        goal: Label,
+        state: Place,
+        goal: Place,
         backup: Backup = "expected",
         *,
-        dead_ends: Iterable[Label] = (),
+        dead_ends: Iterable[Place] = (),
         give_up: float | None = None,
     ) -> float:
         """The value of a state for a goal.
@@ -307,11 +314,11 @@ class Planner:
 
     def arrival(
         self,
-        state: Label,
-        goal: Label,
+        state: Place,
+        goal: Place,
         backup: Backup = "expected",
         *,
-        dead_ends: Iterable[Label] = (),
+        dead_ends: Iterable[Place] = (),
         give_up: float | None = None,
     ) -> float:
         """The probability of arriving at a goal.
@@ -332,10 +339,10 @@ class Planner:
 
     def policy(
         self,
-        goal: Label,
+        goal: Place,
         backup: Backup = "expected",
         *,
-        dead_ends: Iterable[Label] = (),
+        dead_ends: Iterable[Place] = (),
         give_up: float | None = None,
     ) -> Policy:
         """The action at every state on the way to a goal.
@@ -351,14 +358,15 @@ class Planner:
 
         """
         code, ended = self._code(goal, "goal"), self._codes(dead_ends)
-        return Policy(self.experience, goal, self._goal_policy(code, backup, frozenset(), ended, give_up))
+        return Policy(self.experience, self.states[code], self._goal_policy(code, backup, frozenset(), ended, give_up))
 
     def edges(self) -> Any:
         """All edges and their evidence as an Arrow table; needs pyarrow.
 
         Returns:
             A `pyarrow.Table`, one row for each edge: state, action, next_state, count, reward (mean), best and
-            probability; last where times were logged, and trips where trips were.
+            probability; weight where observations are weighted by age; last where times were logged, and trips and
+            trip_times where trips were. `fwrl.fit` reads it back.
 
         """
         from fwrl.planner.interop import arrow_table
@@ -381,13 +389,13 @@ class Planner:
         s = self.summary
         return f"<planner, {s.states:,} states, {s.edges:,} edges, {s.transitions:,} transitions>"
 
-    def _code(self, label: Label, what: str) -> int:
-        return self.experience.states.find(label, what)
+    def _code(self, label: Place, what: str) -> int:
+        return find_state(self.experience, label, what)
 
-    def _codes(self, labels: Iterable[Label]) -> frozenset[int]:
+    def _codes(self, labels: Iterable[Place]) -> frozenset[int]:
         return frozenset(self._code(label, "state") for label in labels)
 
-    def _avoided(self, avoid: Iterable[Label], stops: list[int]) -> frozenset[int]:
+    def _avoided(self, avoid: Iterable[Place], stops: list[int]) -> frozenset[int]:
         avoided = self._codes(avoid)
         for stop in stops:
             if stop in avoided:
@@ -437,7 +445,7 @@ class Planner:
         """The route along the edges of `path`, its value the sum of its rewards."""
         experience, edges = self.experience, np.array(path, np.int64)
         seen = experience.count[edges]
-        reward = experience.best[edges] if backup == "best" else experience.total[edges] / seen
+        reward = experience.best[edges] if backup == "best" else experience.total[edges] / experience.times[edges]
         states = experience.states.decode([start, *experience.target[edges].tolist()])
         actions = states[1:]
         if experience.action is not None and experience.actions is not None:
@@ -456,8 +464,8 @@ class Planner:
         edges = np.arange(first[experience.source[edge]], first[experience.source[edge] + 1])
         chosen = experience.target if experience.action is None else experience.action
         same = edges[chosen[edges] == chosen[edge]]
-        count = experience.count[same]
-        return float(count[unknown[experience.target[same]]].sum() / count.sum())
+        times = experience.times[same]
+        return float(times[unknown[experience.target[same]]].sum() / times.sum())
 
     def _probability(self, edge: int) -> float:
         """How often the action of an edge led to its next state, as a share of the observations of the action."""
@@ -468,5 +476,5 @@ class Planner:
             self._first = experience.first
         s = int(experience.source[edge])
         span = slice(int(self._first[s]), int(self._first[s + 1]))
-        tries = experience.count[span][experience.action[span] == experience.action[edge]].sum()
-        return float(experience.count[edge] / tries)
+        tries = experience.times[span][experience.action[span] == experience.action[edge]].sum()
+        return float(experience.times[edge] / tries)

@@ -9,7 +9,8 @@ import numpy as np
 
 from fwrl.errors import FwrlError, OptionError, unknown_name
 from fwrl.planner.experience import Experience, Floats
-from fwrl.planner.ingest.errors import BrokenLinesError
+from fwrl.planner.ingest.attempts import read_in_some_way
+from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.reader import reading
 from fwrl.planner.ingest.scan import Source
 from fwrl.planner.ingest.sources import sources_of
@@ -35,10 +36,7 @@ def read_positions(path: str | Path, states: Labels, columns: Mapping[str, str] 
         (S, 2) x and y of each state, NaN where the file gives none.
 
     """
-    try:
-        return _read(path, states, columns or {}, serial=False)
-    except BrokenLinesError:
-        return _read(path, states, columns or {}, serial=True)
+    return read_in_some_way(lambda options: _read(path, states, columns or {}, options), ReadOptions())
 
 
 def route_positions(route: Route, experience: Experience, positions: Floats) -> Floats:
@@ -51,10 +49,10 @@ def route_positions(route: Route, experience: Experience, positions: Floats) -> 
     return way
 
 
-def _read(path: str | Path, states: Labels, columns: Mapping[str, str], serial: bool) -> Floats:
+def _read(path: str | Path, states: Labels, columns: Mapping[str, str], options: ReadOptions) -> Floats:
     positions = np.full((len(states), 2), np.nan)
     with reading(MEMORY, None, "positions") as reader:
-        for source in sources_of(reader.con, path, skip_bad=False, serial=serial):
+        for source in sources_of(reader.con, path, options):
             label, x, y = (identifier(_column(path, source, name, columns)) for name in NAMES)
             rows = reader.con.execute(
                 f"SELECT {label}::VARCHAR, try_cast({x} AS DOUBLE), try_cast({y} AS DOUBLE) FROM {source.scan}"

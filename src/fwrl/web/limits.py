@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from fwrl.errors import FwrlError
@@ -23,6 +24,8 @@ class Limits:
         page_bytes: The memory for the tables of one page.
         total_bytes: The memory for the tables of all pages.
         idle: Seconds without any message from its user after which a page is closed.
+        parked: The number of closed pages whose sessions are kept, so that a reload goes on.
+        parked_seconds: How long they are kept.
 
     """
 
@@ -31,6 +34,8 @@ class Limits:
     page_bytes: int = 512 * MIB
     total_bytes: int = 2048 * MIB
     idle: float = 3600.0
+    parked: int = 16
+    parked_seconds: float = 3600.0
 
 
 class Memory:
@@ -48,14 +53,16 @@ use a smaller world
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._held: dict[object, int] = {}
+        self._parked: dict[object, Callable[[], None]] = {}  # the oldest first
 
     def claim(self, holder: object, size: int) -> None:
         """Set what `holder` holds to `size` bytes, or raise `LimitError`."""
-        page, total = self._limits.page_bytes, self._limits.total_bytes
+        page = self._limits.page_bytes
         needed = f"this world needs {-(-size // MIB):,} MiB"
         if size > page:
             raise LimitError(f"{needed}, and a page may use {page // MIB:,} MiB; use a smaller world or other agents")
-        left = total - sum(held for other, held in self._held.items() if other is not holder)
+        while size > (left := self._left(holder)) and self._parked:
+            next(iter(self._parked.values()))()
         if size > left:
             raise LimitError(
                 f"{needed}, and the other open pages leave {left // MIB:,} MiB; "
@@ -63,6 +70,14 @@ use a smaller world
             )
         self._held[holder] = size
 
+    def park(self, holder: object, drop: Callable[[], None]) -> None:
+        """Let others have what `holder` holds if they need it: `drop` is called then, and must release it."""
+        self._parked[holder] = drop
+
     def release(self, holder: object) -> None:
         """Free what `holder` holds."""
         self._held.pop(holder, None)
+        self._parked.pop(holder, None)
+
+    def _left(self, holder: object) -> int:
+        return self._limits.total_bytes - sum(held for other, held in self._held.items() if other is not holder)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, get_type_hints
+from typing import Any, ClassVar, get_origin, get_type_hints
 
 from fwrl.errors import FwrlError, unknown_name
 
@@ -63,7 +63,7 @@ def _filled(kind: str, wanted: type[Any], received: dict[str, Any]) -> Message:
     for name, value in received.items():
         if hints[name] is float and type(value) is int and abs(value) < 2**53:
             received[name] = float(value)
-        elif type(value) is not hints[name]:
+        elif type(value) is not (get_origin(hints[name]) or hints[name]):
             raise MessageError(
                 f"expected {name!r} of the message {kind!r} as {hints[name].__name__}, got {_short(repr(value))}"
             )

@@ -3,7 +3,7 @@
 Any web site can make a browser send requests to 127.0.0.1. Two headers reveal it: `Host` is the name that the browser
 connected to (a foreign name means DNS rebinding), and `Origin` is the site whose page sent the request. Requests whose
 Host is not a name of this server, or whose Origin is not this server, get status 403; websockets must send an Origin.
-Responses carry a content security policy that forbids the page to load anything from elsewhere.
+All answers, refusals too, carry a content security policy that forbids the page to load anything from elsewhere.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "x-frame-options": "DENY",
     "cache-control": "no-cache",
 }
 
@@ -42,7 +44,8 @@ class OriginGuard:
         if problem and scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008, "reason": problem})
         elif problem:
-            await PlainTextResponse(f"fwrl: {problem}\n", status_code=403)(scope, receive, send)
+            refusal = PlainTextResponse(f"fwrl: {problem}\n", status_code=403)
+            await refusal(scope, receive, _with_headers(send))
         else:
             await self._app(scope, receive, _with_headers(send))
 

@@ -99,6 +99,7 @@ class Page:
         self._opened = asyncio.Event()
         self._queue: asyncio.Queue[Message] = asyncio.Queue(QUEUED)
         self._used_at = perf_counter()
+        self._handling = False  # whether a message is being handled, which may take long
 
     async def run(self) -> None:
         """Serve the page until it is closed."""
@@ -151,6 +152,7 @@ class Page:
         while True:
             message = await self._queue.get()
             try:
+                self._handling = True
                 await self._controller.handle(message)
             except FwrlError as error:
                 await self._connection.send_error(str(error))
@@ -158,6 +160,10 @@ class Page:
                 return
             except Exception as error:  # the failure of an agent or a world must not end the page
                 await self._connection.send_error(f"that failed: {type(error).__name__}: {error}")
+            finally:
+                self._handling = False
+                if message.by_user:
+                    self._used_at = perf_counter()
 
     async def _drive(self) -> None:
         await self._opened.wait()
@@ -165,8 +171,10 @@ class Page:
 
     async def _close_when_unused(self) -> None:
         await self._opened.wait()
-        while (left := self._used_at + self._shared.limits.idle - perf_counter()) >= 0:
-            await asyncio.sleep(left + 0.001)
+        idle = self._shared.limits.idle
+        while self._handling or self._used_at + idle >= perf_counter():
+            left = self._used_at + idle - perf_counter()
+            await asyncio.sleep(left + 0.001 if left > 0 else idle)
         await self._connection.close(IDLE, "nobody has touched this page for a long time; reload to go on")
 
 

@@ -23,6 +23,7 @@ from fwrl.errors import FwrlError, OptionError
 from fwrl.web.limits import Limits
 from fwrl.web.origin_guard import LOCAL, OriginGuard
 from fwrl.web.page import Page, PageKind
+from fwrl.web.protocols import GuardedHttp, GuardedWebSocket
 from fwrl.web.shared import SharedState
 
 PORT = 8765
@@ -101,8 +102,8 @@ def _configuration(app: ASGIApp, limits: Limits) -> uvicorn.Config:
         access_log=False,
         lifespan="off",
         loop="asyncio",
-        http="h11",
-        ws="websockets-sansio",
+        http=GuardedHttp,
+        ws=GuardedWebSocket,
         ws_max_size=limits.message_bytes,
         ws_per_message_deflate=False,
         server_header=False,

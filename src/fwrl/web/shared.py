@@ -1,4 +1,4 @@
-"""The state that all open pages share: limits, memory, two threads, and a compile listener.
+"""The state that all open pages share: limits, memory, parked sessions, two threads, and a compile listener.
 
 Everything that touches a page's agents runs on the first thread, in calls of a few milliseconds; its queue is first
 come, first served, so no page starves another. Longer work that touches no agent in use (building worlds and tables,
@@ -14,6 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from numba.core import event
 
 from fwrl.web.limits import LimitError, Limits, Memory
+from fwrl.web.parking import Parking
 from fwrl.web.worker import Worker
 
 P = ParamSpec("P")
@@ -30,6 +31,7 @@ class SharedState:
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
         self.memory = Memory(self.limits)
+        self.parking = Parking(self.limits, self.memory)
         self._pages: set[object] = set()
         self._compiling = CompileListener()
         self._worker, self._builder = Worker("fwrl-web-worker"), Worker("fwrl-web-builder")

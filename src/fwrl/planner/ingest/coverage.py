@@ -7,17 +7,18 @@ cover needs at least as many stretches to come as far.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fwrl.errors import FwrlError
-from fwrl.planner.experience import KEPT, LogFile
-from fwrl.planner.ingest.errors import BrokenLinesError
+from fwrl.planner.experience import KEPT, Experience, LogFile
+from fwrl.planner.ingest.attempts import read_in_some_way
 from fwrl.planner.ingest.grouping import make_moves
 from fwrl.planner.ingest.log import log_of
-from fwrl.planner.ingest.log_files import log_files
+from fwrl.planner.ingest.log_files import identified_files
+from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.reader import Progress, Reader, reading
 from fwrl.planner.ingest.schema import MOVES
 from fwrl.planner.ingest.sources import sources_of
@@ -58,29 +59,27 @@ class RouteCover(NamedTuple):
 
 def route_cover(
     steps: Sequence[RouteStep],
-    has_actions: bool,
+    experience: Experience,
     source: Any,
-    columns: Mapping[str, str] | None,
-    skip_bad: bool,
+    options: ReadOptions,
     memory: str,
     progress: Progress | None,
 ) -> RouteCover:
-    """The cover of a route by the trips of the log `source`; arguments as in `fwrl.fit`."""
+    """The cover of a route of `experience` by the trips of the log `source`; other arguments as in `fwrl.fit`."""
 
-    def cover(serial: bool) -> RouteCover:
+    def cover(options: ReadOptions) -> RouteCover:
         with reading(memory, progress, option="memory") as reader:
-            sources = sources_of(reader.con, source, skip_bad, serial)
-            log = log_of(reader.con, sources, columns or {})
-            if "trip" not in log.has:
+            sources = sources_of(reader.con, source, options)
+            log = log_of(reader.con, sources, options, experience.cells)
+            if not log.names_trips:
                 raise FwrlError("the log names no trips, so the trips that cover a route are unknown")
-            make_moves(reader, log, skip_bad)
-            _make_runs(reader, steps, has_actions and "action" in log.has, timed=log.time is not None)
-            return RouteCover(tuple(_stretches(reader, steps)), log_files(sources))
+            make_moves(reader, log, options.skip_bad)
+            has_actions = experience.action is not None and "action" in log.has
+            _make_runs(reader, steps, has_actions, timed=log.time is not None)
+            logs = tuple(file.log for file in identified_files(sources))
+            return RouteCover(tuple(_stretches(reader, steps)), logs)
 
-    try:
-        return cover(serial=False)
-    except BrokenLinesError:
-        return cover(serial=True)
+    return read_in_some_way(cover, options)
 
 
 def furthest_ends(begins: Sequence[int], ends: Sequence[int], n: int) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fwrl.planner.aging import Aging
 from fwrl.planner.experience import KEPT, NONE, Evidence, Experience, Indices, Ints
 from fwrl.planner.ingest.label_codes import encode
 from fwrl.planner.ingest.log import Log
@@ -13,8 +14,11 @@ from fwrl.planner.ingest.sql import listed, when
 from fwrl.planner.ingest.trip_ends import trip_ends
 
 
-def encoded_experience(reader: Reader, log: Log) -> Experience:
-    """The experience in the tables; its summary and the counts of connections are not filled in."""
+def encoded_experience(reader: Reader, log: Log, aging: Aging | None = None) -> Experience:
+    """The experience in the tables; its summary and the counts of connections are not filled in.
+
+    `aging` is how observations were weighted.
+    """
     states = encode(reader, STATE_CODES, EDGES, ("state", "next_state"), log, "state")
     actions = encode(reader, ACTION_CODES, EDGES, ("action",), log, "action") if "action" in log.has else None
     edges, timed = _edges(reader, log), log.time is not None
@@ -33,6 +37,10 @@ def encoded_experience(reader: Reader, log: Log) -> Experience:
         edges["count"].astype(np.int64),
         np.ascontiguousarray(edges["total"], np.float64),
         np.ascontiguousarray(edges["best"], np.float64),
+        weight=None if aging is None else np.ascontiguousarray(edges["weight"], np.float64),
+        aging=aging,
+        cells=log.cells,
+        position=None if log.cells is None else log.cells.centres(list(map(str, states))),
         time=log.time,
         evidence_source=evidence,
     )
@@ -49,6 +57,7 @@ def _edges(reader: Reader, log: Log) -> Columns:
         "e.count::BIGINT AS count",
         "e.total",
         "e.best",
+        *when("age" in log.has, "e.weight"),
         *when(log.time is not None, "e.last"),
     ]
     joins = [

@@ -56,6 +56,20 @@ def count_trips(reader: Reader) -> tuple[int, int]:
     return int(trips), int(missing)
 
 
+def keep_listed_trips(reader: Reader, has: Collection[str]) -> int:
+    """Make `edge_trips` and `trip_hashes` of edges that are counted already, from their lists; the number of trips."""
+    timed = "time" in has
+    time = "unnest(trip_times) AS time" if "trip_times" in has else "time"
+    terms = listed(["edge", "unnest(trips) AS trip", *when(timed, time)])
+    listed_trips = f"(SELECT {terms} FROM {MOVES} JOIN {EDGES} USING ({listed(edge_key(has))}))"
+    reader.con.execute(f"CREATE TEMP TABLE {EDGE_TRIPS} AS {latest_trips(listed_trips, timed)}")
+    reader.con.execute(
+        f"CREATE TEMP TABLE {TRIP_HASHES} AS SELECT trip, hash(trip) AS hash "
+        f"FROM (SELECT DISTINCT trip FROM {EDGE_TRIPS})"
+    )
+    return int(reader.one(f"SELECT count(*) FROM {TRIP_HASHES}")[0])
+
+
 def keep_trips(
     reader: Reader, has: Collection[str], n_edges: int, n_rows: int, span: tuple[int, int] | None, integers: bool
 ) -> None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from fwrl.planner.experience import Experience, LogFile, LogSummary
+from fwrl.planner.aging import Aging, common_aging, refuse_mixed_times
+from fwrl.planner.experience import Experience, LogSummary
+from fwrl.planner.ingest.attempts import read_in_some_way
 from fwrl.planner.ingest.connections import with_connections
 from fwrl.planner.ingest.encoding import encoded_experience
-from fwrl.planner.ingest.errors import BrokenLinesError
 from fwrl.planner.ingest.grouping import Counts, group
-from fwrl.planner.ingest.log import log_of
-from fwrl.planner.ingest.log_files import log_files, refuse_repeated
-from fwrl.planner.ingest.reader import Progress, reading
+from fwrl.planner.ingest.log import Log, log_of
+from fwrl.planner.ingest.log_files import identified_files, refuse_repeated
+from fwrl.planner.ingest.options import ReadOptions
+from fwrl.planner.ingest.period import duration
+from fwrl.planner.ingest.reader import Progress, Reader, reading
 from fwrl.planner.ingest.sources import sources_of
 
 MEMORY = "1GB"
@@ -23,32 +25,49 @@ MEMORY = "1GB"
 
 def learned(
     source: Any,
-    columns: Mapping[str, str] | None = None,
-    skip_bad: bool = False,
+    options: ReadOptions,
+    *,
     memory: str = MEMORY,
     connections: bool = True,
     progress: Progress | None = None,
     again: bool = False,
-    before: Sequence[LogFile] = (),
+    into: Experience | None = None,
 ) -> Experience:
-    """The experience in a log; arguments as in `fwrl.fit`, `before` the files that were read earlier."""
+    """The experience in a log alone; arguments as in `fwrl.fit`, `into` the experience that it is to be merged with."""
 
-    def experience(serial: bool) -> Experience:
+    def experience(options: ReadOptions) -> Experience:
         with reading(memory, progress, option="memory") as reader:
-            sources = sources_of(reader.con, source, skip_bad, serial)
-            logs = log_files(sources)
+            sources = sources_of(reader.con, source, options)
+            files = identified_files(sources)
             if not again:
-                refuse_repeated(reader, sources, logs, before)
-            log = log_of(reader.con, sources, columns or {})
-            counts = group(reader, log, skip_bad)
-            found = encoded_experience(reader, log)
-            found = replace(found, logs=logs, summary=_summary(found, counts))
-            return with_connections(reader, found) if connections else found
+                refuse_repeated(reader, files, () if into is None else into.logs)
+            log = log_of(reader.con, sources, options, None if into is None else into.cells)
+            found = _grouped(reader, log, options, into)
+            counted = "count" in log.has and "trip" in log.has  # which trip made which edges is not known then
+            found = with_connections(reader, found) if connections and not counted else found
+            return replace(found, logs=tuple(file.log for file in files))
 
-    try:
-        return experience(serial=False)
-    except BrokenLinesError:
-        return experience(serial=True)
+    return read_in_some_way(experience, options)
+
+
+def _grouped(reader: Reader, log: Log, options: ReadOptions, into: Experience | None) -> Experience:
+    counts = group(reader, log, options.skip_bad, _aging(log, options, into))
+    experience = encoded_experience(reader, log, counts.aging)
+    return replace(experience, summary=_summary(experience, counts))
+
+
+def _aging(log: Log, options: ReadOptions, into: Experience | None) -> Aging | None:
+    """How the observations of a log are weighted; those of `into` must be weighted alike."""
+    if options.half_life is None:
+        aging = None
+    elif isinstance(options.half_life, Aging):
+        aging = Aging(options.half_life.half_life)
+    else:
+        aging = Aging(duration(options.half_life, log.time))
+    if into is not None:
+        refuse_mixed_times(aging, (into.time, log.time))
+        common_aging(into.aging, aging)
+    return aging
 
 
 def _summary(experience: Experience, counts: Counts) -> LogSummary:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,13 +24,29 @@ BLOCK = 2**20  # bytes
 BLOCKS = 64
 
 
-def log_files(sources: Iterable[Source]) -> tuple[LogFile, ...]:
-    """The files of `sources` that are on this computer, in order of their names."""
-    paths = [path for source in sources for path in source.files if Path(path).is_file()]
-    return tuple(_identified(path) for path in sorted(paths))
+class IdentifiedFile(NamedTuple):
+    """A file of a source that is on this computer, also one that was unpacked or came from standard input.
+
+    Attributes:
+        source: The source.
+        path: Where it can be read.
+        log: How it is known again, by the name that messages call it.
+
+    """
+
+    source: Source
+    path: str
+    log: LogFile
 
 
-def _identified(path: str) -> LogFile:
+def identified_files(sources: Iterable[Source]) -> list[IdentifiedFile]:
+    """The files of `sources` that are on this computer, in order of their names; tables in memory have none."""
+    found = ((source, path) for source in sources for path in source.files if Path(path).is_file())
+    files = (IdentifiedFile(source, path, _log_file(path, source.file_name(path))) for source, path in found)
+    return sorted(files, key=lambda file: (file.log.name, file.log.digest))
+
+
+def _log_file(path: str, name: str) -> LogFile:
     digest = hashlib.sha256()
     try:
         size = Path(path).stat().st_size
@@ -38,8 +55,8 @@ def _identified(path: str) -> LogFile:
                 file.seek(begin)
                 digest.update(file.read(BLOCK))
     except OSError as error:
-        raise FileError(f"cannot read {path!r}: {error.strerror or error}") from error
-    return LogFile(path, size, digest.hexdigest())
+        raise FileError(f"cannot read {name!r}: {error.strerror or error}") from error
+    return LogFile(name, size, digest.hexdigest())
 
 
 def _block_begins(size: int) -> list[int]:
@@ -49,9 +66,11 @@ def _block_begins(size: int) -> list[int]:
     return begins
 
 
-def refuse_repeated(reader: Reader, sources: Sequence[Source], new: Sequence[LogFile], old: Sequence[LogFile]) -> None:
+def refuse_repeated(reader: Reader, new: Sequence[IdentifiedFile], old: Sequence[LogFile]) -> None:
     """Raise an error if a file with rows has the content of another one, or of one that was read before."""
-    repeated = [(one, other) for one, other in repetitions(new, old) if _has_rows(reader, sources, one.name)]
+    own = {id(file.log): file for file in new}
+    pairs = repetitions([file.log for file in new], old)
+    repeated = [(one, other) for one, other in pairs if _has_rows(reader, own[id(one)])]
     if repeated:
         raise repeated_logs_error(repeated, old)
 
@@ -89,6 +108,6 @@ def repeated_logs_error(repeated: Sequence[tuple[LogFile, LogFile]], old: Sequen
     return LogError(f"{said}{more}", "again")
 
 
-def _has_rows(reader: Reader, sources: Sequence[Source], path: str) -> bool:
-    source = next(source for source in sources if path in source.files)
-    return bool(reader.one(f"SELECT count(*) FROM (SELECT 1 FROM {source.scan_of([path])} LIMIT 1)")[0])
+def _has_rows(reader: Reader, file: IdentifiedFile) -> bool:
+    scan = file.source.scan_of([file.path])
+    return bool(reader.one(f"SELECT count(*) FROM (SELECT 1 FROM {scan} LIMIT 1)")[0])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError, OptionError
 from fwrl.files import scratch_folder
-from fwrl.planner.ingest.errors import BrokenLinesError, FitOption, LogError
+from fwrl.planner.ingest.errors import BrokenLinesError, FitOption, LogError, MixedLinesError
 from fwrl.planner.ingest.sql import quoted
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ UNITS = {f"{prefix}B": 1000**k for k, prefix in enumerate(PREFIXES)}
 UNITS |= {f"{prefix}IB": 1024**k for k, prefix in enumerate(PREFIXES) if prefix}
 SIZE = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([A-Za-z]*)\s*")
 CTRL_C = ("Query interrupted", "KeyboardInterrupt")  # what DuckDB's message begins with after Ctrl-C
+EXTENSION = re.compile(r"required extension '(\w+)")
 KIND = re.compile(r"^[A-Z][\w ]* Error: ")  # what DuckDB's messages begin with
 
 
@@ -154,13 +155,25 @@ def reading(
                 raise KeyboardInterrupt from error
             if not isinstance(error, duckdb.Error):
                 raise
-            kind = BrokenLinesError if "quoted new lines" in str(error) else FwrlError
-            raise kind(f"cannot read the {what}: {_sentence(error)}") from error
+            raise _error_kind(str(error))(f"cannot read the {what}: {_sentence(error)}") from error
+
+
+def _error_kind(message: str) -> type[FwrlError]:
+    """The error for a message of DuckDB's: some are remedied by reading again in another way."""
+    if "quoted new lines" in message:
+        return BrokenLinesError
+    return MixedLinesError if "state machine reached an invalid state" in message else FwrlError
 
 
 def _sentence(error: Exception) -> str:
     """The sentence of DuckDB's message that says what is wrong, and the file it names."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    extension = EXTENSION.search(str(error))
+    if extension is not None:
+        return (
+            f"DuckDB's extension {extension[1]} cannot be loaded, which reads from such addresses; install it where "
+            f"there is a network (INSTALL {extension[1]} in DuckDB), or copy the files here first"
+        )
     said = KIND.sub("", lines[0])
     more = ""
     if said.startswith("CSV Error"):

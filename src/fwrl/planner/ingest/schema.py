@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 # The columns of a log. Labels are integers or text, and become codes.
-COLUMNS = ("state", "next_state", "action", "reward", "trip", "time")
+COLUMNS = ("state", "next_state", "action", "reward", "trip", "time", "count")
+COUNTED = ("best", "weight", "trips", "trip_times")  # further columns of edges that are counted already
 LABELS = ("state", "next_state", "action", "trip")
 
 
@@ -42,20 +43,21 @@ class SharedTable:
 
 
 VISITS = SharedTable(
-    "visits",  # made only of logs of visits
+    "visits",  # made only from rows of visits; successive ones of a cell are one
     {
         "state": "label",
         "action": "label",
         "reward": "DOUBLE",
         "trip": "label",
         "time": "BIGINT in the log's unit (see `times`)",
+        "arrival": "when its state was first seen, where that may be before `time`",
         "next_state": "label of the state of the next visit of the trip",
         "first": "whether it is the first visit of the trip",
         "last": "whether it is the last one",
     },
-    writers=("grouping",),
-    readers=("log", "trip_ends"),
-    only_with={"action": "action", "reward": "reward"},
+    writers=("visits",),
+    readers=("trip_ends",),
+    only_with={"action": "action", "reward": "reward", "arrival": "stays"},
 )
 MOVES = SharedTable(
     "moves",
@@ -66,10 +68,15 @@ MOVES = SharedTable(
         "reward": "DOUBLE",
         "trip": "label",
         "time": "BIGINT in the log's unit (see `times`)",
+        "count": "number of transitions, where they are counted already",
+        "best": "largest reward of these",
+        "trips": "list of their latest trips",
+        "trip_times": "list of when these were last seen",
+        "weight": "what the transition counts, by its age",
     },
     writers=("grouping",),
-    readers=("grouping", "latest", "log", "connections", "coverage"),
-    only_with={"action": "action", "reward": "reward", "trip": "trip", "time": "time"},
+    readers=("latest", "log", "connections", "coverage"),
+    only_with={name: name for name in (*COLUMNS[2:], *COUNTED)},
 )
 EDGES = SharedTable(
     "edges",
@@ -81,11 +88,12 @@ EDGES = SharedTable(
         "total": "sum of rewards",
         "best": "largest reward",
         "edge": "number of the row, from 0, in no particular order",
+        "weight": "sum of the weights, by which `total` is weighted",
         "last": "latest time",
     },
     writers=("grouping", "latest"),
-    readers=("grouping", "latest", "encoding"),
-    only_with={"action": "action", "last": "time"},
+    readers=("encoding",),
+    only_with={"action": "action", "last": "time", "weight": "age"},
 )
 TRIP_HASHES = SharedTable(
     "trip_hashes",  # made only where the log has trips

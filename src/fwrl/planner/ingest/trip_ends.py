@@ -11,12 +11,11 @@ from fwrl.planner.ingest.reader import Reader
 from fwrl.planner.ingest.schema import VISITS
 from fwrl.planner.ingest.sql import listed, when
 
-DEFAULT_REWARD = -1.0  # of a transition where none is logged
-
 
 def trip_ends(reader: Reader, log: Log) -> TripEnds:
     """The ends of the trips in `visits`."""
-    has_action = "action" in log.has
+    has_action, has_reward = "action" in log.has, "reward" in log.has and not log.elapsed
+    limited = log.period != "true"
     reader.run("keeping ends of trips", f"CREATE TEMP TABLE ends AS {_ends(log)}")
     trips = encode(reader, "end_trips", "ends", ("trip",), log, "trip")
     states = encode(reader, "end_states", "ends", ("first_state", "last_state"), log, "state")
@@ -26,8 +25,10 @@ def trip_ends(reader: Reader, log: Log) -> TripEnds:
         "last_time",
         f"coalesce(f.code, {NONE}) AS first_code",
         f"coalesce(l.code, {NONE}) AS last_code",
-        "coalesce(last_reward, 'nan'::DOUBLE) AS reward",
         *when(has_action, f"coalesce(a.code, {NONE}) AS action_code"),
+        *when(has_reward, "coalesce(last_reward, 'nan'::DOUBLE) AS reward"),
+        *when(log.elapsed, "last_arrival"),
+        *when(limited, "last_kept"),
     ]
     joins = [
         "ends JOIN end_trips t ON trip = t.label",
@@ -45,7 +46,9 @@ def trip_ends(reader: Reader, log: Log) -> TripEnds:
         rows["last_time"].astype(np.int64),
         rows["last_code"].astype(np.int32),
         rows["action_code"].astype(np.int32) if has_action else None,
-        np.ascontiguousarray(rows["reward"], np.float64),
+        np.ascontiguousarray(rows["reward"], np.float64) if has_reward else None,
+        rows["last_arrival"].astype(np.int64) if log.elapsed else None,
+        rows["last_kept"].astype(np.uint8) if limited else None,
     )
 
 
@@ -54,15 +57,17 @@ def _ends(log: Log) -> str:
 
     def at(end: str, name: str) -> str:
         value = f"CASE WHEN {log.missing(name)} THEN NULL ELSE {name} END"
-        return f"any_value({value}) FILTER ({end})"
+        return f"any_value({value}) FILTER ({end}) AS {end}_{name}"
 
     terms = [
         "trip",
-        "any_value(time) FILTER (first) AS first_time",
+        f"any_value({log.arrival}) FILTER (first) AS first_time",
         "any_value(time) FILTER (last) AS last_time",
-        f"{at('first', 'state')} AS first_state",
-        f"{at('last', 'state')} AS last_state",
-        *when("action" in log.has, f"{at('last', 'action')} AS last_action"),
-        f"{at('last', 'reward') if 'reward' in log.has else f'{DEFAULT_REWARD}::DOUBLE'} AS last_reward",
+        at("first", "state"),
+        at("last", "state"),
+        *when("action" in log.has, at("last", "action")),
+        *when("reward" in log.has and not log.elapsed, at("last", "reward")),
+        *when(log.elapsed, f"any_value({log.arrival}) FILTER (last) AS last_arrival"),
+        *when(log.period != "true", f"any_value(({log.period})::UTINYINT) FILTER (last) AS last_kept"),
     ]
     return f"SELECT {listed(terms)} FROM {VISITS} WHERE first OR last GROUP BY trip"

@@ -4,7 +4,7 @@ Everything kept of an edge can be merged: counts and sums are added, the best re
 result depends neither on the order of the experiences nor on how they are grouped, except for the rounding of sums. The
 steps, each a module:
 
-1. `agreement`: the experiences have the same columns, and their times one unit.
+1. `agreement`: the experiences have the same columns and cells, and times and ages are brought to one unit.
 2. `continuations`: trips of logs of visits that go on in another log, and the moves that join their parts.
 3. `unions`: the labels of all, and the codes that those of each have among them.
 4. `edges`: the edges of all.

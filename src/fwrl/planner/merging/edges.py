@@ -1,4 +1,4 @@
-"""The edges of several experiences: counts and sums are added, best rewards and latest times compared."""
+"""The edges of several experiences: counts, sums and weights are added, best rewards and latest times compared."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ class Edges:
         total: (E,) sum of rewards.
         best: (E,) largest reward.
         last: (E,) time of the latest observation; None where no times were logged.
+        weight: (E,) sum of the weights of observations, of one newest time; None where each counts once.
 
     """
 
@@ -35,6 +36,7 @@ class Edges:
     total: Floats
     best: Floats
     last: Ints | None
+    weight: Floats | None = None
 
 
 def merge_edges(several: Sequence[Edges], n_states: int, n_actions: int) -> tuple[Edges, list[Indices]]:
@@ -59,6 +61,7 @@ def merge_edges(several: Sequence[Edges], n_states: int, n_actions: int) -> tupl
         np.zeros(E, np.float64),
         np.full(E, -np.inf),
         None if several[0].last is None else np.full(E, EARLIEST, np.int64),
+        None if several[0].weight is None else np.zeros(E, np.float64),
     )
     for edges, place in zip(several, places, strict=True):
         merged.source[place], merged.target[place] = edges.source, edges.target
@@ -69,6 +72,8 @@ def merge_edges(several: Sequence[Edges], n_states: int, n_actions: int) -> tupl
         merged.best[place] = np.maximum(merged.best[place], edges.best)
         if merged.last is not None and edges.last is not None:
             merged.last[place] = np.maximum(merged.last[place], edges.last)
+        if merged.weight is not None and edges.weight is not None:
+            merged.weight[place] += edges.weight
     return merged, places
 
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from fwrl.errors import FwrlError
 from fwrl.planner.connection_counts import with_counts
-from fwrl.planner.experience import LARGEST, Evidence, Experience, Indices, LogSummary
+from fwrl.planner.experience import LARGEST, Evidence, Experience, Floats, Indices, LogSummary
 from fwrl.planner.ingest.learning import learned
+from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.labels import Labels
-from fwrl.planner.merging.agreement import with_one_time_unit
+from fwrl.planner.merging.agreement import with_one_newest_time, with_one_time_unit
 from fwrl.planner.merging.continuations import Continuations, continued_trips
 from fwrl.planner.merging.edges import Edges, merge_edges
 from fwrl.planner.merging.evidence import joined_by_trips, latest_trips
@@ -34,7 +35,7 @@ def merged(experiences: Sequence[Experience], skip_bad: bool = False) -> Experie
     """
     alike = with_one_time_unit(experiences)
     continuations = continued_trips(alike, skip_bad)
-    parts = [*alike, *_joining(continuations, alike)]
+    parts = with_one_newest_time([*alike, *_joining(continuations, alike)])
     states, state_codes = united([part.states for part in parts])
     actions, action_codes = _united_actions(parts)
     several = [_recoded(*each) for each in zip(parts, state_codes, action_codes, strict=True)]
@@ -49,7 +50,11 @@ def merged(experiences: Sequence[Experience], skip_bad: bool = False) -> Experie
         edges.count,
         edges.total,
         edges.best,
-        time=alike[0].time,
+        weight=edges.weight,
+        aging=parts[0].aging,
+        cells=parts[0].cells,
+        position=_positions(parts, state_codes, len(states)),
+        time=parts[0].time,
         logs=tuple(sorted((log for each in alike for log in each.logs), key=lambda log: (log.name, log.digest))),
         evidence_source=evidence,
     )
@@ -62,9 +67,21 @@ def _joining(continuations: Continuations, alike: Sequence[Experience]) -> list[
     """The experience of the moves that join parts of trips, if there are any."""
     if not continuations.moves:
         return []
-    counted = all(each.evidence.sample is not None for each in alike)
-    moves = learned(continuations.moves, connections=counted)
-    return [replace(moves, time=alike[0].time)]  # the times are in the unit of the others already
+    counted, like = all(each.evidence.sample is not None for each in alike), alike[0]
+    moves = learned(continuations.moves, ReadOptions(half_life=like.aging), connections=counted)
+    position = None if like.cells is None else like.cells.centres(list(map(str, moves.states)))
+    # The times are in the unit of the others already, and the states are named as theirs.
+    return [replace(moves, time=like.time, cells=like.cells, position=position)]
+
+
+def _positions(parts: Sequence[Experience], codes: Sequence[Indices], n_states: int) -> Floats | None:
+    """(S, 2) the centres of all cells; None where states are not cells."""
+    positions = np.empty((n_states, 2))
+    for part, code in zip(parts, codes, strict=True):
+        if part.position is None:
+            return None
+        positions[code] = part.position
+    return positions
 
 
 def _united_actions(parts: Sequence[Experience]) -> tuple[Labels | None, list[Indices]]:
@@ -83,6 +100,7 @@ def _recoded(part: Experience, state: Indices, action: Indices) -> Edges:
         part.total,
         part.best,
         part.evidence.last,
+        part.weight,
     )
 
 

@@ -1,107 +1,165 @@
-"""The controller of one play page: handles its messages, drives the agents and sends frames.
+"""The controller of one play page: does what its messages ask for.
 
-It owns three things. The lock is held while the session is read or changed. The wake-up event is set when the driver
-has something to do. The dirty flag says that something changed since the last frame.
-
-Agents are touched on the first shared thread, with the lock held. Worlds and tables are built on the second one, while
-the agents in use go on. A frame is sent only after the page has drawn the last one, so nothing queues behind a slow
-browser. If a page draws nothing for a while (a hidden tab), its agents pause.
+Every change of world, map or agents can be undone, and gives back what was learned before it. When a page is closed,
+its session is parked; a reload takes it up again by its key.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Callable, Iterable
+from dataclasses import replace
 from time import perf_counter
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from fwrl.errors import FwrlError
 from fwrl.web.messages import Message, MessageError
-from fwrl.web.page import Connection
+from fwrl.web.page import Connection, DisconnectedError
+from fwrl.web.parking import new_key
 from fwrl.web.play import messages
-from fwrl.web.play.judge import judge
-from fwrl.web.play.match import Match
-from fwrl.web.play.roster import bytes_needed
-from fwrl.web.play.session import Session, hello_message, world_message
-from fwrl.web.play.tour import AGENTS, TOUR, tour_match
-from fwrl.web.play.world_menu import FIRST, drawn_world, menu_world
+from fwrl.web.play.board_world import board_world, drawable
+from fwrl.web.play.driver import Driver
+from fwrl.web.play.inspection import inspection
+from fwrl.web.play.lessons import Lesson, find_lesson
+from fwrl.web.play.messages import FASTEST
+from fwrl.web.play.opening import hello_message, world_message
+from fwrl.web.play.python_code import python_code
+from fwrl.web.play.roster import AgentChoice
+from fwrl.web.play.scenario import Scenario, first_scenario, from_toml, scenario_of
+from fwrl.web.play.scenario_text import from_address, to_address, to_toml
+from fwrl.web.play.seed_band import seed_band
+from fwrl.web.play.session import Session
+from fwrl.web.play.tour import TOUR, tour_match
+from fwrl.web.play.workshop import Workshop
+from fwrl.web.play.world_menu import drawn_world, menu_world
 from fwrl.web.shared import SharedState
 from fwrl.worlds import World
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-FRAME_GAP = 1 / 62  # least seconds between frames
-CURVE_GAP = 0.2  # least seconds between curves
-UNWATCHED = 2.0  # seconds without a drawn frame after which the agents pause
+RELOAD = 1.0  # seconds that a reloaded page waits until the one before it is closed
+FIRST_STEPS = 4000  # training that a board gets after the tour, if nothing was learned on it before
 
 
 class PlayController:
-    """The session of one page, its lock, its wake-up event and its dirty flag."""
+    """Does what the messages of one page ask for."""
 
-    _session: Session
+    def __init__(self, connection: Connection, shared: SharedState, lesson: Lesson | None = None) -> None:
+        self._connection, self._shared, self._lesson = connection, shared, lesson
+        self._workshop = Workshop(connection, shared)
+        self._driver = Driver(connection, shared)
+        self._key = new_key()
+        shared.parking.open.add(self._key)
+        self._seeding: asyncio.Task[None] | None = None
+        self.drive, self.acknowledge = self._driver.drive, self._driver.acknowledge
 
-    def __init__(self, connection: Connection, shared: SharedState) -> None:
-        self._connection, self._shared = connection, shared
-        self._lock, self._wake = asyncio.Lock(), asyncio.Event()
-        self._dirty = True
-        self._drawn = True  # whether the page has drawn the last frame
-        self._curve_due = False  # whether episodes may have ended since the last curve
-        self._frame_at = self._curve_at = -1.0  # when the last ones were sent
-        self._judging: asyncio.Task[None] | None = None
-        self._held = 0  # bytes of the match in use
+    @property
+    def _session(self) -> Session:
+        return self._driver.session
 
     async def open(self) -> None:
-        """Send the first world, then build its agents, which may have to be compiled."""
-        await self._connection.send(await self._build(hello_message))
-        world = await self._build(menu_world, FIRST)
-        await self._connection.send(world_message(world, 0))
-        self._session = Session(await self._new_match(world, list(AGENTS)))
-        self._held = await self._bytes_needed(world, AGENTS)
-        await self._send_match()
+        """Send what there is to choose from."""
+        await self._connection.send(await self._workshop.build(hello_message, self._key, self._lesson))
 
     def close(self) -> None:
-        """Free the memory that the page held."""
-        self._shared.memory.release(self)
-        if self._judging:
-            self._judging.cancel()
-
-    def acknowledge(self, frame: int) -> None:
-        """Note that the page has drawn this frame."""
-        if frame == self._session.frames:
-            self._drawn = True
-            self._wake.set()
+        """Park the session."""
+        if self._seeding:
+            self._seeding.cancel()
+        self._driver.close()
+        self._workshop.close()
+        if self._driver.begun.is_set():
+            self._session.play(self._session.playing)  # time stops
+            self._shared.parking.park(self._key, self._session, self._session.table_bytes)
+        self._shared.parking.open.discard(self._key)
 
     async def handle(self, message: Message) -> None:
         """Do what a message asks for, or raise why it cannot be done."""
+        if isinstance(message, messages.Begin):
+            await self._begin(message)
+        elif not self._driver.begun.is_set():
+            raise MessageError("expected the message 'begin' first")
+        elif not await self._answer(message):
+            await self._obey(message)
+            await self._connection.send(self._session.state_message())
+            self._driver.touch()
+
+    async def _begin(self, message: messages.Begin) -> None:
+        if self._driver.begun.is_set():
+            raise MessageError("this page has begun already")
+        session = await self._parked_session(message.session) or await self._new_session(message.address)
+        self._driver.use(session)
+        await self._workshop.hold(session)
+        await self._driver.send_all()
+        self._driver.touch()
+
+    async def _parked_session(self, key: str) -> Session | None:
+        parking = self._shared.parking
+        until = perf_counter() + RELOAD
+        while key in parking.open and perf_counter() < until:  # the page before its reload is just being closed
+            await asyncio.sleep(0.02)
+        session: Session | None = parking.take(key)
+        return session
+
+    async def _new_session(self, address: str) -> Session:
+        try:
+            scenario = await self._first_scenario(address)
+            await self._connection.send(world_message(scenario.world, 0, 0))
+            return Session(await self._workshop.make(scenario), scenario.speed, scenario.card)
+        except FwrlError as error:  # a link that cannot be shown must not leave the page empty
+            await self._connection.send_error(str(error))
+            scenario = first_scenario()
+            await self._connection.send(world_message(scenario.world, 0, 0))
+            return Session(await self._workshop.make(scenario))
+
+    async def _first_scenario(self, address: str) -> Scenario:
+        if address:
+            return await self._workshop.build(from_address, address)
+        if self._lesson is not None:
+            return self._lesson.scenario
+        return await self._workshop.build(first_scenario)
+
+    async def _answer(self, message: Message) -> bool:
+        """Answer a question, which changes nothing; False if the message is none."""
+        session, work, answer = self._session, self._shared.work, self._connection.send
+        async with self._driver.lock:
+            match message:
+                case messages.Inspect(cell):
+                    await answer({"type": "inspect", **await work(inspection, session.match, cell)})
+                case messages.ShowTriangle(move):
+                    await answer(session.triangle_message(move))
+                case messages.Share():
+                    await answer(await work(_shared_message, session))
+                case messages.ShowKnowledge(shown):
+                    self._driver.knowledge_shown = shown
+                    self._driver.touch()
+                case messages.RunSeeds(seeds):
+                    self._run_seeds(seeds)
+                case _:
+                    return False
+        return True
+
+    async def _obey(self, message: Message) -> None:
         match message:
-            case messages.Inspect(cell):
-                async with self._lock:
-                    inspection = await self._shared.work(self._session.match.inspection, cell)
-                await self._connection.send({"type": "inspect", **inspection})
-                return
-            case messages.Play() | messages.Pause() | messages.Advance() | messages.Speed():
+            case messages.Play() | messages.Pause() | messages.Speed() | messages.Advance():
                 await self._set_pace(message)
             case messages.MoveGoal() | messages.MoveStart() | messages.ChooseStarts():
                 await self._move_marker(message)
             case messages.ShowTour(step):
                 await self._show_tour(step)
+            case messages.ShowLesson(""):
+                self._session.card = None
+            case messages.DrawWorld(edit=edit):
+                await self._draw(message, edit)
             case _:
-                await self._rebuild(message)
-        await self._connection.send(self._session.state_message())
-        self._wake.set()
+                await self._change(message)
 
     async def _set_pace(self, message: Message) -> None:
         session = self._session
-        async with self._lock:
-            self._dirty |= not isinstance(message, messages.Speed)
+        async with self._driver.lock:
             match message:
                 case messages.Speed(value):
                     session.set_speed(value)
                 case messages.Advance():
                     session.play(False)
-                    await self._shared.work(session.advance, 1, perf_counter)
+                    await self._shared.work(session.step)
+                    await self._connection.send(await self._shared.work(session.update_message))
                 case _:
                     session.play(isinstance(message, messages.Play))
 
@@ -109,8 +167,7 @@ class PlayController:
         if self._session.tour is not None:
             raise FwrlError("the tour has its own start and goal; leave the tour to choose yours")
         current = self._session.match
-        async with self._lock:
-            self._dirty = True
+        async with self._driver.lock:
             match message:
                 case messages.MoveGoal(cell):
                     await self._shared.work(current.move_goal, cell)
@@ -118,132 +175,155 @@ class PlayController:
                     await self._shared.work(current.move_start, cell)
                 case messages.ChooseStarts(anywhere):
                     await self._shared.work(current.begin_anywhere, anywhere)
-        self._ask_judge()
+        self._driver.ask_judge()
 
     async def _show_tour(self, step: int) -> None:
+        session = self._session
         if step == -1:
-            await self._use(await self._new_match(await self._build(menu_world, FIRST), list(AGENTS)))
-            return
-        if not 0 <= step < len(TOUR):
+            async with self._driver.lock:
+                session.resume()
+                if session.match.total_steps == 0:
+                    await self._shared.work(session.match.advance, FIRST_STEPS)
+        elif 0 <= step < len(TOUR):
+            match = await self._workshop.build(tour_match, step, self._shared.limits)
+            async with self._driver.lock:
+                session.interrupt()
+                session.use(match, step)
+        else:
             raise MessageError(f"expected a step of the tour from 0 to {len(TOUR) - 1}, or -1, got {step}")
-        await self._use(await self._build(tour_match, step, self._shared.limits), step)
+        await self._finish_change()
 
-    async def _rebuild(self, message: Message) -> None:
-        current = self._session.match
-        world, names, seed = current.world, list(current.names), current.seed
+    async def _draw(self, message: Message, edit: int) -> None:
+        try:
+            await self._change(message)
+        except FwrlError as error:
+            self._session.edit = edit
+            await self._connection.send({"type": "error", "message": str(error), "edit": edit})
+
+    async def _change(self, message: Message) -> None:
+        """Change world, map or agents, so that it can be undone."""
+        session = self._session
+        if self._seeding:
+            self._seeding.cancel()
+        if session.tour is not None:
+            session.resume()
+        match message:
+            case messages.Undo():
+                async with self._driver.lock:
+                    if session.history.change is None:
+                        raise FwrlError("there is nothing to undo")
+                    await self._shared.work(session.use, session.history.pop())
+            case messages.Forget(side):
+                await self._learned_change("forgetting", session.match.forget, side)
+            case messages.ChooseAgent(side, name, options):
+                choice = AgentChoice.of(name, options)
+                both = [choice if k == side else other for k, other in enumerate(session.match.choices)]
+                await self._workshop.reserve(session.match.world, both)
+                await self._workshop.build(choice.make, 2, session.match.world.n_actions, 0)
+                await self._replace_agent(side, choice)
+            case messages.DrawWorld(text, keep, edit):
+                await self._draw_world(await self._workshop.build(_drawn_board, text), keep, edit)
+            case _:
+                await self._show(await self._scenario(message))
+        await self._finish_change()
+
+    async def _draw_world(self, world: World, keep: bool, edit: int) -> None:
+        session = self._session
+        same = drawable(world).states.shape == drawable(session.match.world).states.shape
+        if keep and same:
+            await self._learned_change("the edit of the map", session.match.edit, world)
+        else:
+            await self._show(replace(self._current(), world=world, training=((), ())), "the edit of the map")
+        session.edit = edit
+
+    async def _replace_agent(self, side: int, choice: AgentChoice) -> None:
+        # Made apart, because it may have to be compiled; the match in use goes on meanwhile.
+        match = self._session.match
+        made = await self._workshop.build(match.new_runner, choice)
+        await self._learned_change("the change of agent", match.replace_agent, side, choice, made)
+
+    async def _learned_change(self, what: str, change: Any, *arguments: Any) -> None:
+        """Change the match in use; a copy of it is kept for undo."""
+        session = self._session
+        async with self._driver.lock:
+            await self._shared.work(session.history.push, session.match, what)
+            try:
+                await self._shared.work(change, *arguments)
+            except BaseException:
+                session.history.drop_last()
+                raise
+            await self._shared.work(session.changed)
+
+    async def _scenario(self, message: Message) -> Scenario:
+        """The scenario that a message asks for."""
         match message:
             case messages.ChooseWorld(name):
-                world = await self._build(menu_world, name)
-            case messages.DrawWorld(text):
-                world = await self._build(drawn_world, text)
-            case messages.ChooseAgent(side, name):
-                names[side] = name
-            case messages.Reset(seed=wanted):
-                seed = wanted
-        same_shape = world.grid is not None and world.grid.states.shape == current.grid.states.shape
-        markers = {"goal": current.cell(current.goal), "start": current.cell(current.start)} if same_shape else {}
-        await self._use(await self._new_match(world, names, seed, anywhere=current.anywhere, **markers))
+                world = board_world(await self._workshop.build(menu_world, name))
+                return replace(self._current(), world=world, training=((), ()))
+            case messages.Reset(seed):
+                return replace(self._current(), seed=seed, training=((), ()))
+            case messages.ShowLesson(name):
+                return (await self._workshop.build(find_lesson, name, self._lesson)).scenario
+            case messages.OpenScenario(text):
+                return await self._workshop.build(from_toml, text)
+            case messages.OpenAddress(address):
+                return await self._workshop.build(from_address, address)
+        raise MessageError(f"expected another message than {type(message).__name__}")
 
-    async def _new_match(self, world: World, names: list[str], seed: int = 0, **options: Any) -> Match:
-        # The match in use is held until another one replaces it, also if building that one fails.
-        self._shared.memory.claim(self, max(self._held, await self._bytes_needed(world, names)))
-        return await self._build(Match, world, names, seed, limits=self._shared.limits, **options)
-
-    async def _bytes_needed(self, world: World, names: Iterable[str]) -> int:
-        return await self._build(bytes_needed, world, names, self._shared.limits.page_bytes)
-
-    async def _build(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._shared.build_with_notice(self._connection.send, function, *args, **kwargs)
-
-    async def _use(self, new: Match, tour: int | None = None) -> None:
-        """Replace the match in use."""
-        self._held = await self._bytes_needed(new.world, new.names)
-        async with self._lock:
-            if tour is None and self._session.tour is not None:
-                self._session.play(False)
-            self._session.use(new, tour)
-            self._dirty = True
-        self._shared.memory.claim(self, self._held)
-        await self._send_match()
-
-    async def _send_match(self) -> None:
-        await self._connection.send(self._session.world_message())
-        await self._connection.send(self._session.state_message())
-        self._ask_judge()
-
-    def _ask_judge(self) -> None:
-        """Have the episode settings in use judged; the answer for older settings is dropped."""
-        if self._judging:
-            self._judging.cancel()
-        self._judging = asyncio.create_task(self._judge())
-
-    async def _judge(self) -> None:
-        current = self._session.match
-        with contextlib.suppress(FwrlError):  # a world without an optimum is shown without one
-            optimum = await self._shared.build(judge, current.task, current.settings)
-            async with self._lock:
-                self._dirty |= self._session.set_optimum(optimum)
-            self._wake.set()
-
-    async def drive(self) -> None:
-        """Let the agents take the steps that are due, and send frames and curves, until cancelled."""
-        while True:
-            self._wake.clear()
-            now = perf_counter()
-            unwatched = not self._drawn and now - self._frame_at > UNWATCHED
-            moved = not unwatched and await self._advance(now)
-            now = perf_counter()
-            if self._drawn and self._dirty and now - self._frame_at >= FRAME_GAP:
-                await self._send_frame(now)
-            elif self._curve_due and now - self._curve_at >= CURVE_GAP:
-                await self._send_curve(now)
-            elif not moved:
-                await self._sleep(now, unwatched)
-
-    async def _advance(self, now: float) -> bool:
-        """Let the agents take the steps that are due; returns whether there were any."""
+    def _current(self) -> Scenario:
         session = self._session
-        async with self._lock:
-            steps = session.due(now)
-            if steps <= 0:
-                return False
-            self._dirty = True
-            try:
-                await self._shared.work(session.advance, steps, perf_counter)
-            except Exception as error:  # the failure of an agent must not end its page
+        scenario = scenario_of(session.match, min(session.speed, FASTEST))
+        return replace(scenario, card=session.card)
+
+    async def _show(self, scenario: Scenario, what: str = "") -> None:
+        """Show a scenario instead of the match in use, which is kept for undo."""
+        session = self._session
+        match = await self._workshop.make(scenario)
+        async with self._driver.lock:
+            await self._shared.work(session.history.push, session.match, what or "the change of world")
+            session.use(match)
+            session.set_speed(scenario.speed)
+            if scenario.card is not session.card:
+                session.card = scenario.card
                 session.play(False)
-                await self._connection.send_error(f"the agents stopped: {error}")
-            if session.playing and session.match.finished:
-                session.play(False)
-            if not session.playing:
-                await self._connection.send(session.state_message())
-            return True
 
-    async def _send_frame(self, now: float) -> None:
-        async with self._lock:
-            self._dirty = self._drawn = False
-            self._curve_due, self._frame_at = True, now
-            await self._connection.send_frame(await self._shared.work(self._session.frame))
+    async def _finish_change(self) -> None:
+        await self._workshop.hold(self._session)
+        await self._driver.send_all()
 
-    async def _send_curve(self, now: float) -> None:
-        async with self._lock:
-            self._curve_due, self._curve_at = False, now
-            curve = await self._shared.work(self._session.curve_message)
-            if curve is not None:
-                await self._connection.send(curve)
+    def _run_seeds(self, seeds: int) -> None:
+        if self._seeding:
+            self._seeding.cancel()
+        scenario = self._current()
+        self._seeding = asyncio.create_task(self._send_band(scenario, seeds))
 
-    async def _sleep(self, now: float, unwatched: bool) -> None:
-        """Sleep until something is due or the wake-up event is set."""
-        due = []
-        if self._drawn and self._dirty:
-            due.append(self._frame_at + FRAME_GAP)
-        if self._curve_due:
-            due.append(self._curve_at + CURVE_GAP)
-        if self._session.moving and not unwatched:
-            due.append(now + self._session.delay(now))
-            if not self._drawn:
-                due.append(self._frame_at + UNWATCHED)
-        timeout = max(0.0, min(due) - now) + 0.001 if due else None
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(timeout):
-                await self._wake.wait()
+    async def _send_band(self, scenario: Scenario, seeds: int) -> None:
+        version = self._session.worlds
+        try:
+            band = await seed_band(self._workshop, scenario, seeds)
+            if version == self._session.worlds:
+                await self._connection.send({"type": "band", "seeds": seeds, "sides": band})
+        except FwrlError as error:
+            await self._connection.send_error(str(error))
+        except DisconnectedError:
+            return
+
+
+def _drawn_board(text: str) -> World:
+    return board_world(drawn_world(text))
+
+
+def _shared_message(session: Session) -> dict[str, Any]:
+    """What a page shows as a link, as a file and as Python."""
+    scenario = replace(scenario_of(session.match, min(session.speed, FASTEST)), card=session.card)
+    exact = all(
+        tuple(runner.legs) == legs or not session.match.total_steps
+        for runner, legs in zip(session.match.runners, scenario.training, strict=True)
+    )
+    return {
+        "type": "shared",
+        "address": to_address(scenario),
+        "file": to_toml(scenario),
+        "python": python_code(scenario),
+        "exact": exact,
+    }

@@ -22,8 +22,10 @@ SIDE = struct.Struct("<HHHHIffB3x")
 JUMPED = 0x8000
 LARGEST_WORLD = JUMPED - 1  # states that can be numbered beside that bit
 
+LARGEST_COUNT = 2**32 - 1
+
 PLAYING, FINISHED = 1, 2
-ARRIVES, OPTIMAL, DONE = 1, 2, 4
+ARRIVES, DONE = 1, 2
 
 
 class FrameHeader(NamedTuple):
@@ -48,7 +50,6 @@ class SideView(NamedTuple):
     runner: Runner
     field: ValueField
     route: LikelyRoute
-    optimal: bool
 
 
 def encode(header: FrameHeader, views: list[SideView]) -> bytes:
@@ -57,19 +58,19 @@ def encode(header: FrameHeader, views: list[SideView]) -> bytes:
 
 
 def _encode_side(view: SideView) -> bytes:
-    runner, field, route, optimal = view
+    runner, field, route = view
     states, jumped = runner.trail()
     trail = np.where(jumped, states | JUMPED, states).astype("<u2")
     path = np.array(route.states, dtype="<u2")
     latest = runner.curve.latest
     inefficiency = latest.inefficiency if latest else None
-    flags = ARRIVES * route.arrives | OPTIMAL * optimal | DONE * runner.finished
+    flags = ARRIVES * route.arrives | DONE * runner.finished
     head = SIDE.pack(
         runner.state,
         len(trail),
         len(path),
         0,
-        runner.visits,
+        min(runner.total_steps, LARGEST_COUNT),
         latest.mean_reward if latest else np.nan,
         np.nan if inefficiency is None else inefficiency,
         flags,

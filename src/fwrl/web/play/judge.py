@@ -1,36 +1,54 @@
-"""The optimum of the episode settings in use, by the oracle: both agents are compared with it."""
+"""What a greedy policy promises, what it really gives, and the optimum, all for one goal.
+
+The promise is the agent's own value. The truth is the exact evaluation of its greedy policy, ties broken at random as
+agents do: the probability of arriving, and the expected reward and steps given arrival. The optimum is the oracle's.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.kernels.runtime.ties import improves
-from fwrl.oracle import optimum
+from fwrl.oracle import Evaluation, Optimum, evaluate, optimum
 from fwrl.task import Task
 from fwrl.task.expectation import expected_reward
-from fwrl.web.play.likely_route import LikelyRoute
 from fwrl.web.play.runner import EpisodeSettings
+from fwrl.worlds import World
+
+Floats = NDArray[np.float64]
+
+CERTAIN = 1 - 1e-9  # arrival probabilities from here on are 1
 
 
 class EpisodeOptimum(NamedTuple):
     """The optimum under these settings."""
 
     settings: EpisodeSettings
-    value: NDArray[np.float64]  # (S,) best path reward
+    best: Optimum
+    steps: Floats  # (S,) expected number of steps of the optimal policy
     reward: float  # expected reward of the optimal policy in an episode
-    certain: bool  # whether the world is deterministic
 
     @property
     def lowest(self) -> float:
         """The lowest of the optimal path rewards, where the page's colour scale ends."""
-        return float(self.value[np.isfinite(self.value)].min())
+        return float(self.best.value[np.isfinite(self.best.value)].min())
 
-    def is_optimal(self, route: LikelyRoute) -> bool:
-        """Whether no route is better; always false in wind, where a route may turn out otherwise."""
-        return self.certain and route.arrives and not improves(float(self.value[route.states[0]]), route.reward)
+
+class Promise(NamedTuple):
+    """What an agent believes about the way from one state, and what it would do everywhere.
+
+    `reward` and `steps` are None where its values do not say; both are None if it knows no way.
+    """
+
+    state: int
+    policy: Floats  # (S, A) probabilities
+    reward: float | None
+    steps: float | None
+    known: bool
+    entered: bool  # whether it has ever been at the goal
 
 
 def judge(task: Task, settings: EpisodeSettings) -> EpisodeOptimum:
@@ -42,4 +60,34 @@ def judge(task: Task, settings: EpisodeSettings) -> EpisodeOptimum:
     """
     best = optimum(task.world, settings.goal)
     reward = expected_reward(task, best.policy, settings.goal, settings.steps, settings.start)
-    return EpisodeOptimum(settings, best.value, reward, task.world.deterministic)
+    steps = evaluate(task.world, best.policy, settings.goal).steps
+    return EpisodeOptimum(settings, best, steps, reward)
+
+
+def verdict(world: World, optimal: EpisodeOptimum, promise: Promise) -> dict[str, Any]:
+    """Promise, truth and optimum as JSON; `grade` is "best", "worse", "lost" or "none"."""
+    s = promise.state
+    truth = evaluate(world, promise.policy, optimal.settings.goal)
+    return {
+        "promise": {"reward": promise.reward, "steps": promise.steps} if promise.known else None,
+        "truth": _at(truth.arrival[s], truth.value[s], truth.steps[s]),
+        "optimal": _at(optimal.best.arrival[s], optimal.best.value[s], optimal.steps[s]),
+        "grade": _grade(optimal.best, truth, promise),
+        "entered": promise.entered,
+    }
+
+
+def _grade(best: Optimum, truth: Evaluation, promise: Promise) -> str:
+    s = promise.state
+    if truth.arrival[s] < CERTAIN * best.arrival[s]:
+        return "lost" if promise.known else "none"
+    if not improves(float(best.value[s]), float(truth.value[s])):
+        return "best"
+    return "worse" if promise.known else "none"
+
+
+def _at(arrival: float, reward: float, steps: float) -> dict[str, float] | None:
+    """What is expected from one state as JSON; None where the goal is never reached."""
+    if not arrival > 0 or not np.isfinite(steps):
+        return None
+    return {"arrival": float(arrival) if arrival < CERTAIN else 1.0, "reward": float(reward), "steps": float(steps)}

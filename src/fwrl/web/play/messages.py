@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
+from fwrl.errors import unknown_name
 from fwrl.web.messages import Ack, Message, MessageError
 
 FASTEST = 1e6  # steps per second; this and anything above means as fast as possible
 LARGEST_SEED = 2**32 - 1
+TRIANGLE_MOVES = ("next", "improvement", "finish")
+MOST_SEEDS = 30
+
+
+@dataclass(frozen=True)
+class Begin(Message):
+    """The first message: go on with a session of before, show what a link says, or both empty for the first world."""
+
+    session: str
+    address: str
 
 
 @dataclass(frozen=True)
@@ -23,7 +35,7 @@ class Pause(Message):
 
 @dataclass(frozen=True)
 class Advance(Message):
-    """Let each agent take one step."""
+    """Let each agent take one step, and show what it changed."""
 
 
 @dataclass(frozen=True)
@@ -57,21 +69,38 @@ class ChooseWorld(Message):
 
 @dataclass(frozen=True)
 class DrawWorld(Message):
-    """Use a world drawn on the page, as a text map."""
+    """Use a map drawn on the page; with `keep`, agents keep what they know. `edit` numbers the edits of a page."""
 
     text: str
+    keep: bool
+    edit: int
 
 
 @dataclass(frozen=True)
 class ChooseAgent(Message):
-    """Use another agent on side 0 (left) or 1 (right)."""
+    """Use another agent on side 0 (left) or 1 (right); options not given have their usual values."""
 
     side: int
     name: str
+    options: dict[str, Any]
 
     def __post_init__(self) -> None:
-        if self.side not in (0, 1):
-            raise MessageError(f"expected side 0 or 1, got {self.side}")
+        _check_side(self.side)
+
+
+@dataclass(frozen=True)
+class Forget(Message):
+    """Let the agent of a side forget the steps that the world no longer has."""
+
+    side: int
+
+    def __post_init__(self) -> None:
+        _check_side(self.side)
+
+
+@dataclass(frozen=True)
+class Undo(Message):
+    """Undo the last change of world, map or agents; what was learned before it comes back."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +140,69 @@ class ShowTour(Message):
     step: int
 
 
+@dataclass(frozen=True)
+class ShowTriangle(Message):
+    """Show the next triangle of the last step, the next that improves a pair, or finish the step."""
+
+    move: str
+
+    def __post_init__(self) -> None:
+        if self.move not in TRIANGLE_MOVES:
+            raise MessageError(str(unknown_name("move", self.move[:60], TRIANGLE_MOVES)))
+
+
+@dataclass(frozen=True)
+class ShowKnowledge(Message):
+    """Whether to show how many other cells each cell is known to reach."""
+
+    shown: bool
+
+
+@dataclass(frozen=True)
+class ShowLesson(Message):
+    """Begin a lesson; an empty name leaves it."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class OpenScenario(Message):
+    """Show the scenario in this text, the content of a file."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class OpenAddress(Message):
+    """Show the scenario of a link: the part after `#`."""
+
+    address: str
+
+
+@dataclass(frozen=True)
+class Share(Message):
+    """Ask for what the page shows as a link, as a file and as Python."""
+
+
+@dataclass(frozen=True)
+class RunSeeds(Message):
+    """Repeat what both agents have done with this many other seeds."""
+
+    seeds: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.seeds <= MOST_SEEDS:
+            raise MessageError(f"expected from 1 to {MOST_SEEDS} seeds, got {self.seeds}")
+
+
+def _check_side(side: int) -> None:
+    if side not in (0, 1):
+        raise MessageError(f"expected side 0 or 1, got {side}")
+
+
 TYPES: dict[str, type[Message]] = {
     "ack": Ack,
+    "begin": Begin,
     "play": Play,
     "pause": Pause,
     "step": Advance,
@@ -126,4 +216,13 @@ TYPES: dict[str, type[Message]] = {
     "starts": ChooseStarts,
     "inspect": Inspect,
     "tour": ShowTour,
+    "forget": Forget,
+    "undo": Undo,
+    "triangle": ShowTriangle,
+    "knowledge": ShowKnowledge,
+    "lesson": ShowLesson,
+    "open": OpenScenario,
+    "address": OpenAddress,
+    "share": Share,
+    "seeds": RunSeeds,
 }

@@ -18,8 +18,10 @@ from fwrl.task import Task
 from fwrl.task.loop import REWARD, begin_trip, blank_record, draw_start, run_steps
 from fwrl.task.task import episode_streams
 from fwrl.web.play.curve import LearningCurve
+from fwrl.web.play.experience import Experience, Observed
 from fwrl.web.play.likely_route import LikelyOutcomes
 from fwrl.web.play.stitches import Stitches
+from fwrl.web.play.training import BEGIN, EDIT, FORGET, MOVE, Leg, extended
 
 Ints = NDArray[np.int64]
 
@@ -37,16 +39,26 @@ class EpisodeSettings(NamedTuple):
     once: bool = False
 
 
+class LastStep(NamedTuple):
+    """The last step of an agent."""
+
+    observed: Observed
+    arrived: bool
+
+
 class Runner:
     """An agent, its state in the world, and what it did lately."""
 
     def __init__(self, task: Task, agent: Agent, likely: LikelyOutcomes, seed: int) -> None:
         self.task, self.agent, self.seed = task, agent, seed
         self.stitches = Stitches(likely)
+        self.experience = Experience(agent.n_states, agent.n_actions)
+        self.legs: list[Leg] = []  # what the agent has done since it was made
+        self.last: LastStep | None = None
         self.curve = LearningCurve()
         self.total_steps = 0
-        self.episode = -1
-        self._loop = run_steps.of(agent.verbs)
+        self.episode, self.step = -1, -1
+        self.loop = run_steps.of(agent.verbs)
         self.finished = True
 
     @property
@@ -61,15 +73,62 @@ class Runner:
         self._record = blank_record(settings.steps, trace=True)
         self.curve.begin(settings.goal)
         self._begin_episode(self.state if stay else None)
+        self._extend(MOVE if stay else BEGIN)
+
+    def edit(self, task: Task, likely: LikelyOutcomes, settings: EpisodeSettings) -> None:
+        """Go on in an edited world; a new trip begins if none can go on from the agent's state."""
+        self.enter(task, likely)
+        if settings.goal != self.settings.goal:
+            self.begin(settings)
+            return
+        self.settings = settings
+        self._setup = task.setup(settings.goal, settings.start)
+        # A wall, or a cell cut off from the goal: there the agent could do nothing for the rest of the episode.
+        if not (self._setup.arrives[self.state] or np.isfinite(self._setup.to_goal[self.state])):
+            self._begin_trip(int(draw_start(self._setup, self._streams.starts)))
+        self._extend(EDIT)
+
+    def enter(self, task: Task, likely: LikelyOutcomes) -> None:
+        """Use another world; an episode begins there next."""
+        self.task = task
+        self.stitches.edit(likely)
+        self.last = None
+
+    def restart(self) -> None:
+        """Count episodes and legs from 0 again, before the first step."""
+        self.episode, self.step, self.legs = -1, -1, []
+
+    def impossible(self) -> list[Observed]:
+        """The steps that the agent has observed and that the world no longer has."""
+        return self.experience.impossible(self.task.world)
+
+    def forget(self, agent: Agent) -> None:
+        """Replace the agent by `agent`, a new one, that learns again all steps that are still possible."""
+        self.experience = self.experience.without(self.impossible())
+        if self.experience.steps:
+            state, action, reward, next_state = zip(*self.experience.steps, strict=True)
+            agent.observe_many(state, action, reward, next_state)
+        agent.begin_episode(self.settings.goal, self.settings.steps, explore=self.settings.explore)
+        self.agent = agent
+        self._extend(FORGET)
+
+    def _extend(self, how: str) -> None:
+        rows = self.task.world.grid.rows if self.task.world.grid else ()
+        self.legs = extended(self.legs, Leg(how, self.settings.goal, self.settings.start, 0, rows))
 
     def advance(self, steps: int) -> None:
         """Take this many steps, or what is left of an episode that happens once."""
         while steps > 0 and not self.finished:
             steps -= self._slice(min(steps, self.settings.steps - self.step))
 
-    def warm_up(self) -> None:
-        """Compile the loop, which may take seconds the first time, without taking a step."""
+    def warm_up(self, settings: EpisodeSettings) -> None:
+        """Compile the loop and the agent's answers, which may take seconds, and begin anew without any step."""
+        self.begin(settings)
         self._slice(0)
+        self.agent.action_table(settings.goal)
+        self.agent.best_actions(settings.goal)
+        self.restart()
+        self.curve = LearningCurve()
 
     def trail(self) -> tuple[Ints, NDArray[np.bool_]]:
         """The last states entered, and which of them by a jump to a new start."""
@@ -77,23 +136,30 @@ class Runner:
 
     def _begin_episode(self, state: int | None) -> None:
         """Begin an episode, at `state` or at a start drawn from the streams."""
-        self.episode += 1
+        self.episode += self.step != 0  # an episode without any step is not counted
         self.finished = False
         self.step = self.visits = 0
         self.reward = self._distance = self._shortest = 0.0
         self.agent.begin_episode(self.settings.goal, self.settings.steps, explore=self.settings.explore)
         self._streams = episode_streams(self.seed, self.episode)
-        begin = int(draw_start(self._setup, self._streams.starts)) if state is None else state
-        self._place = begin_trip(self._setup, begin)
-        self.stitches.begin(begin, self.settings.goal)
         if state is None:
-            self._trail, self._jumped = np.array([begin]), np.array([True])
+            self._begin_trip(int(draw_start(self._setup, self._streams.starts)))
+        else:
+            self._place = begin_trip(self._setup, state)
+            self.stitches.begin(state, self.settings.goal)
+
+    def _begin_trip(self, state: int) -> None:
+        """Put the agent at `state`."""
+        self._place = begin_trip(self._setup, state)
+        self.stitches.begin(state, self.settings.goal)
+        self._trail, self._jumped = np.array([state]), np.array([True])
+        self.last = None
 
     def _slice(self, steps: int) -> int:
         record, task = self._record, self.task
         self.agent.reserve(steps)
         record.totals[REWARD] = 0.0
-        taken, visits, status = self._loop(
+        taken, visits, status = self.loop(
             task.world.tables,
             self._setup,
             self.agent.tables,
@@ -118,8 +184,15 @@ class Runner:
     def _count(self, taken: int, visits: int) -> None:
         record = self._record
         next_state, arrived = record.next_state[:taken], record.arrived[:taken]
+        state, action, reward = record.state[:taken], record.action[:taken], record.reward[:taken]
         if self.settings.learn:
-            self.stitches.record(record.state[:taken], record.action[:taken], next_state, arrived)
+            self.stitches.record(state, action, next_state, arrived)
+            on = ~arrived
+            self.experience.record(state[on], action[on], reward[on], next_state[on])
+        if taken:
+            final = Observed(int(state[-1]), int(action[-1]), float(reward[-1]), int(next_state[-1]))
+            self.last = LastStep(final, bool(arrived[-1]))
+            self.legs[-1] = self.legs[-1]._replace(steps=self.legs[-1].steps + taken)
         self.total_steps += taken
         self.step += taken
         self.visits += visits

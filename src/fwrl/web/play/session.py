@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from fwrl.web.play.frame import FINISHED, PLAYING, FrameHeader, SideView, encode
+from fwrl.web.play.history import History
 from fwrl.web.play.judge import EpisodeOptimum
-from fwrl.web.play.match import Match, drawable
+from fwrl.web.play.knowledge import LARGEST as LARGEST_KNOWN
+from fwrl.web.play.knowledge import knowledge
+from fwrl.web.play.match import Match
 from fwrl.web.play.messages import FASTEST
-from fwrl.web.play.roster import roster
-from fwrl.web.play.tour import AGENTS, TOUR
-from fwrl.web.play.world_menu import world_menu
-from fwrl.worlds import World
-from fwrl.worlds.grid import DIRECTIONS
+from fwrl.web.play.opening import world_message
+from fwrl.web.play.scenario import SPEED, Card, scenario_of
+from fwrl.web.play.scenario_text import to_address
+from fwrl.web.play.tour import TOUR
+from fwrl.web.play.update import Update, values_before
 
 SLICE = 0.005  # seconds after which one advance ends
 CHUNK = 0.001  # seconds between looks at the clock, if steps take as long as the last ones
@@ -26,34 +29,72 @@ LATE = 0.25  # seconds of overdue steps that are still taken
 RATE_SPAN = 0.5  # seconds over which the steps per second are measured
 
 
+class Interrupted(NamedTuple):
+    """What the tour interrupted."""
+
+    match: Match
+    speed: float
+    card: Card | None
+
+
 class Session:
     """A match, whether it plays, and how fast."""
 
-    def __init__(self, match: Match) -> None:
-        self.speed = 60.0
+    speed: float  # steps per second, inf for as fast as possible
+
+    def __init__(self, match: Match, speed: float = SPEED, card: Card | None = None) -> None:
+        self.set_speed(speed)
         self.tour: int | None = None
+        self.card = card  # of the lesson
+        self.interrupted: Interrupted | None = None
+        self.history = History()
         self.playing = False
+        self.edit = 0  # the number of the last edit of the page that is done
         self.worlds = self.frames = 0
         self.use(match)
 
     def use(self, match: Match, tour: int | None = None) -> None:
         """Go on with another match; `tour` is its step of the tour, if it belongs to the tour."""
         self.match, self.tour = match, tour
+        self.changed()
+        if tour is not None:
+            self.playing = TOUR[tour].speed > 0
+            self.speed = TOUR[tour].speed or self.speed
+
+    def changed(self) -> None:
+        """The world or an agent has changed: begin to measure anew, and send everything again."""
         self.worlds += 1
+        self.updates: list[Update] = []
+        self.outdated = [self.match.outdated(side) for side in (0, 1)]
         self._chunk = 1
         self._rate = 0.0
         self._counted: tuple[float, int] | None = None  # time and steps at the last measurement of the rate
         self._since: float | None = None  # the time that due steps are counted from
         self._curve_sent: tuple[Any, ...] | None = None
-        if tour is not None:
-            self.playing = TOUR[tour].speed > 0
-            self.speed = TOUR[tour].speed or self.speed
+
+    def interrupt(self) -> None:
+        """Keep what the tour interrupts."""
+        if self.tour is None:
+            self.interrupted = Interrupted(self.match, self.speed, self.card)
+            self.card = None
+
+    def resume(self) -> None:
+        """Go on, paused, with what the tour interrupted."""
+        kept = self.interrupted
+        if kept is None:
+            return
+        self.interrupted = None
+        self.use(kept.match)
+        self.speed, self.card = kept.speed, kept.card
+        self.play(False)
 
     def play(self, playing: bool) -> None:
         """Play or pause."""
         self.playing = playing
         self._since = self._counted = None
         self._rate = 0.0
+        if playing:
+            self.updates = []
 
     def set_speed(self, speed: float) -> None:
         """Set the steps per second of each agent."""
@@ -64,6 +105,12 @@ class Session:
     def moving(self) -> bool:
         """Whether steps fall due as time passes."""
         return self.playing and not self.match.finished
+
+    @property
+    def table_bytes(self) -> int:
+        """The bytes of all agents' tables, those of the history and of an interrupted match included."""
+        kept = self.interrupted.match.table_bytes if self.interrupted else 0
+        return self.match.table_bytes + self.history.size + kept
 
     def due(self, now: float) -> int:
         """The number of steps that each agent should take now."""
@@ -104,6 +151,16 @@ class Session:
             self._rate = (self.match.total_steps - before) / (ended - since)
             self._counted = ended, self.match.total_steps
 
+    def step(self) -> None:
+        """Let both agents take one step, and find out what it changed."""
+        match, goal = self.match, self.match.goal
+        before = [values_before(runner.agent, goal, match.floor) for runner in match.runners]
+        finished = [runner.finished for runner in match.runners]
+        match.advance(1)
+        if not any(finished):
+            pairs = zip(before, match.runners, strict=True)
+            self.updates = [Update(match.floor, values, runner) for values, runner in pairs]
+
     def set_optimum(self, optimum: EpisodeOptimum) -> bool:
         """Store the optimum, unless it is that of earlier settings; returns whether it was stored."""
         if optimum.settings != self.match.settings:
@@ -117,10 +174,11 @@ class Session:
         """The next frame."""
         match, optimum = self.match, self.match.optimum
         self.frames += 1
-        views = []
-        for runner, field in zip(match.runners, match.value_fields(), strict=True):
-            route = match.route(field, match.start)
-            views.append(SideView(runner, field, route, optimum is not None and optimum.is_optimal(route)))
+        fields = match.value_fields()
+        views = [
+            SideView(runner, field, match.route(field, match.start))
+            for runner, field in zip(match.runners, fields, strict=True)
+        ]
         first = match.runners[0]
         header = FrameHeader(
             self.frames,
@@ -146,52 +204,53 @@ class Session:
         self._curve_sent = version
         return {"type": "curve", "sides": [runner.curve.to_json() for runner in self.match.runners]}
 
+    def knowledge_message(self) -> dict[str, Any]:
+        """How many other cells each cell is known to reach, as JSON; without counts in large worlds."""
+        match = self.match
+        message: dict[str, Any] = {"type": "knowledge", "world": self.worlds, "most": LARGEST_KNOWN, "sides": []}
+        if match.world.n_states <= LARGEST_KNOWN:
+            message["sides"] = [
+                knowledge(runner.agent, reading, match.floor, match.goal)
+                for runner, reading in zip(match.runners, match.readings, strict=True)
+            ]
+        return message
+
+    def update_message(self) -> dict[str, Any]:
+        """What the last step changed, as JSON."""
+        return {
+            "type": "update",
+            "cells": self.match.floor.tolist(),
+            "sides": [{**update.to_json(), "matrix": update.matrix()} for update in self.updates],
+        }
+
+    def triangle_message(self, move: str) -> dict[str, Any]:
+        """The triangle to show next on each side, as JSON."""
+        return {"type": "triangle", "sides": [update.show(move) for update in self.updates]}
+
     def world_message(self) -> dict[str, Any]:
         """The world as JSON."""
-        return world_message(self.match.world, self.worlds)
+        return world_message(self.match.world, self.worlds, self.edit)
 
     def state_message(self) -> dict[str, Any]:
         """The state of the page's controls as JSON."""
         match = self.match
-        shortest = match.world.distance(match.start, match.goal)
         message: dict[str, Any] = {
             "type": "state",
             "playing": self.playing,
             "speed": min(self.speed, FASTEST),
-            "agents": match.names,
+            "agents": [
+                {"name": choice.name, "title": choice.title, "options": dict(choice.options)}
+                for choice in match.choices
+            ],
             "anywhere": match.anywhere,
             "seed": match.seed,
-            "shortest": shortest if math.isfinite(shortest) else None,
+            "undo": self.history.change,
+            "outdated": self.outdated,
+            "address": None if self.tour is not None else to_address(scenario_of(match, min(self.speed, FASTEST))),
+            "lesson": None if self.card is None else self.card._asdict(),
             "tour": None,
         }
         if self.tour is not None:
             step = TOUR[self.tour]
             message["tour"] = {"step": self.tour, "of": len(TOUR), "title": step.title, "text": step.text}
         return message
-
-
-def hello_message() -> dict[str, Any]:
-    """The first message to a page, as JSON: the agents and worlds to choose from, and the two agents it begins with."""
-    return {
-        "type": "hello",
-        "agents": [{"name": name, "description": description} for name, description in roster().items()],
-        "sides": list(AGENTS),
-        "worlds": list(world_menu()),
-        "fastest": FASTEST,
-    }
-
-
-def world_message(world: World, version: int) -> dict[str, Any]:
-    """A world as JSON: its map, which cells are states, and where actions lead."""
-    grid = drawable(world)
-    y, x = grid.cells
-    return {
-        "type": "world",
-        "version": version,
-        "name": world.name,
-        "description": world.description,
-        "rows": list(grid.rows),
-        "cells": (y * grid.states.shape[1] + x).tolist(),
-        "actions": [DIRECTIONS[name] for name in world.action_names],
-        "windy": not world.deterministic,
-    }

@@ -46,6 +46,12 @@ class Stitches:
         self._begun = False  # whether the current trip has made a step
         self._current = Trip(-1, -1)
 
+    def edit(self, likely: LikelyOutcomes) -> None:
+        """Go on in an edited world: steps that now lead elsewhere have been made by no trip."""
+        likely_next = likely.next_state.ravel()
+        self._first_trip[likely_next != self._likely_next] = NO_TRIP
+        self._likely_next = likely_next
+
     def begin(self, start: int, goal: int) -> None:
         """Begin a new trip; a trip without any step is not numbered."""
         self._number += self._begun

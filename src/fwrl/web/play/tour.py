@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 from fwrl.experiment.catalogue import H_MAZE
 from fwrl.web.limits import Limits
+from fwrl.web.play.board_world import board_world
 from fwrl.web.play.match import Match
 from fwrl.web.play.runner import EpisodeSettings
+from fwrl.web.play.scenario import AGENTS
 from fwrl.worlds import World, load_world
 
-AGENTS = ("fwrl", "qlcat")
 SEED = 1  # with this seed the first trip alone does not cover the route of the third
 
 
@@ -67,7 +68,7 @@ def tour_match(step: int, limits: Limits | None = None) -> Match:
     >>> tour_match(3).world.name
     'h-maze'
     """
-    world = load_world(H_MAZE.world)
+    world = board_world(load_world(H_MAZE.world))
     last = TOUR[step].trip or 0
     match = Match(world, AGENTS, SEED, settings=_settings(world, 0), respawn=False, limits=limits)
     for trip in range(1, last + 1):

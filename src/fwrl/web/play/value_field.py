@@ -30,41 +30,58 @@ class ValueField(NamedTuple):
     action: Ints  # (S,) the first of the best actions, -1 if unknown
 
 
-def value_field(
-    agent: Agent, goal: int, goal_reward: float, *, initial: float, step_reward: float = -1.0
-) -> ValueField:
-    """The value field of `agent` for `goal`; `initial` is the value of every action before anything was learned.
+class Reading(NamedTuple):
+    """How to read the values of an agent as path rewards.
+
+    Attributes:
+        goal_reward: What a return contains beside the path reward.
+        initial: The value of every action before anything was learned.
+        step_reward: The reward of one step.
+
+    """
+
+    goal_reward: float
+    initial: float
+    step_reward: float = -1.0
+
+    def path_rewards(self, agent: Agent, values: Floats) -> Floats:
+        """The path rewards that these values of `agent` mean; -inf where nothing is known.
+
+        >>> from fwrl.agents import make_agent
+        >>> agent = make_agent("ql", n_states=2, n_actions=1)
+        >>> Reading(10.0, initial=1.0).path_rewards(agent, np.array([9.5, 1.0])).tolist()
+        [-0.5, -inf]
+        """
+        kind = agent.value_kind
+        path_reward = values
+        if kind == "return":
+            path_reward = values - self.goal_reward
+        elif kind == "steps":
+            path_reward = -self.step_reward * values
+        optimistic = kind == "path reward" and self.initial >= 0
+        learned = values != self.initial if optimistic else values > self.initial
+        known = np.isfinite(values) & learned & (path_reward <= RELATIVE)
+        return np.where(known, np.minimum(path_reward, 0.0), -np.inf)
+
+
+def value_field(agent: Agent, goal: int, reading: Reading) -> ValueField:
+    """The value field of `agent` for `goal`.
 
     >>> from fwrl.agents import make_agent
     >>> agent = make_agent("fwrl", n_states=3, n_actions=2)
     >>> agent.observe(0, 1, -1.0, 1)
-    >>> field = value_field(agent, goal=1, goal_reward=10.0, initial=-np.inf)
+    >>> field = value_field(agent, 1, Reading(10.0, initial=-np.inf))
     >>> field.path_reward.tolist(), field.arrows.tolist(), field.action.tolist()
     ([-1.0, 0.0, -inf], [2, 0, 0], [1, -1, -1])
     """
     table = agent.action_table(goal)
     best: Floats = table.max(axis=1)
-    finite = np.isfinite(best)
-    scale = np.where(finite, np.maximum(SMALLEST_SCALE, np.abs(best)), 0.0)
+    scale = np.where(np.isfinite(best), np.maximum(SMALLEST_SCALE, np.abs(best)), 0.0)
     tied = table >= (best - RELATIVE * scale)[:, None]
-    kind = agent.value_kind
-    path_reward = _path_rewards(kind, best, goal_reward, step_reward)
-    optimistic = kind == "path reward" and initial >= 0
-    learned = best != initial if optimistic else best > initial
-    known = finite & learned & (path_reward <= RELATIVE)
+    drawn = reading.path_rewards(agent, best).astype(np.float32)
+    known = drawn > -np.inf
     known[goal] = False
     arrows = np.where(known, tied @ (1 << np.arange(table.shape[1])), 0).astype(np.uint8)
     action = np.where(known, tied.argmax(axis=1), -1)
-    drawn = np.where(known, np.minimum(path_reward, 0.0), -np.inf).astype(np.float32)
     drawn[goal] = 0.0
     return ValueField(drawn, arrows, action)
-
-
-def _path_rewards(kind: str | None, value: Floats, goal_reward: float, step_reward: float) -> Floats:
-    """(S,) the path rewards that values of this kind mean."""
-    match kind:
-        case "return":
-            return value - goal_reward
-        case "steps":
-            return -step_reward * value
-    return value

@@ -6,8 +6,8 @@ import functools
 
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.web.limits import LimitError
+from fwrl.web.play.board_world import drawable
 from fwrl.web.play.frame import LARGEST_WORLD
-from fwrl.web.play.match import drawable
 from fwrl.worlds import World, load_world, world_names
 from fwrl.worlds.grid import from_map
 
@@ -44,11 +44,11 @@ def drawn_world(text: str) -> World:
 
 
 def _checked(world: World) -> World:
-    """The world, if the page can draw it and frames can number its states."""
-    drawable(world)
-    if world.n_states > LARGEST_WORLD:
+    """The world, if the page can draw it and frames can number its cells."""
+    cells = drawable(world).states.size
+    if cells > LARGEST_WORLD:
         raise LimitError(
-            f"expected a world of at most {LARGEST_WORLD:,} cells, this one has {world.n_states:,}; use a smaller one"
+            f"expected a world of at most {LARGEST_WORLD:,} cells, this one has {cells:,}; use a smaller one"
         )
     return world
 

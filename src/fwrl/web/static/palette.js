@@ -1,7 +1,8 @@
 // Colours: a scale from blue to yellow whose lightness always rises, so that it is readable with any colour vision and
 // in print without colour. Interpolated in OKLab, where equal steps look equal.
 
-const ANCHORS = ["#1b376c", "#4f6488", "#8b8c86", "#c9b565", "#ffe66b"];
+// The dark end has a contrast of 3 to 1 with walls, which are darker still.
+const ANCHORS = ["#3d63b5", "#6480ad", "#94999c", "#cdb96a", "#ffe66b"];
 const STEPS = 256;
 
 function linear(channel) {
@@ -49,7 +50,7 @@ export const scale = (() => {
   return table;
 })();
 
-export const LIGHT_FROM = 118; // from this step of the scale on, dark marks read better than light ones
+export const LIGHT_FROM = 70; // from this step of the scale on, dark marks read better than light ones
 
 export function stepOf(value, lowest) {
   return Math.round((STEPS - 1) * Math.min(1, Math.max(0, 1 - value / lowest)));
@@ -74,6 +75,7 @@ export function theme() {
     line: read("line"),
     card: read("card"),
     wall: read("wall"),
+    brick: read("brick"),
     floor: read("floor"),
     hatch: read("hatch"),
     accent: read("accent"),

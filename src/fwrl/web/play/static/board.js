@@ -5,7 +5,8 @@ import { LIGHT_FROM, scale, stepOf, theme } from "/static/palette.js";
 import { Terrain } from "./terrain.js";
 
 const SMALLEST_WITH_ARROWS = 7; // device pixels per cell
-const TALLEST = 0.54; // share of the window's height
+const BELOW = 128; // CSS pixels for the verdict and the numbers under a board
+const LEAST = 150; // CSS pixels: a board is never lower than that, if it is wide enough
 const LARGEST_MARK = 80; // CSS pixels: the largest size of agents, arrows and flags
 
 export class Board {
@@ -16,14 +17,15 @@ export class Board {
     this.terrain = new Terrain();
     this.heat = document.createElement("canvas");
     this.cursor = null;
-    this.inspected = null;
+    this.inspected = null; // a route to show, with the stretches that earlier trips made
+    this.knowledge = null; // for each cell, how many others are known to be reached from it
+    this.update = null; // the last step, and one of its triangles
   }
 
-  setWorld(world) {
-    this.cells = world.cells;
+  setWorld(world, rows) {
     this.actions = world.actions;
-    this.inspected = null;
-    this.setRows(world.rows);
+    this.inspected = this.knowledge = this.update = null;
+    this.setRows(rows);
     this.drawMap();
   }
 
@@ -38,7 +40,9 @@ export class Board {
     if (!this.rows) return;
     const ratio = window.devicePixelRatio || 1;
     const room = this.canvas.parentElement.clientWidth;
-    const tall = Math.max(240, Math.min(window.innerHeight * TALLEST, 620));
+    // As high as fits under what is above, together with the verdict, so that nothing needs scrolling.
+    const top = this.canvas.parentElement.getBoundingClientRect().top + window.scrollY;
+    const tall = Math.max(LEAST, window.innerHeight - top - BELOW);
     const side = Math.floor(Math.min((room * ratio) / this.width, (tall * ratio) / this.height));
     this.side = Math.max(2, side);
     this.ratio = ratio;
@@ -71,23 +75,27 @@ export class Board {
     context.drawImage(this.terrain.marks, 0, 0);
     if (this.side >= SMALLEST_WITH_ARROWS) this.drawArrows(view);
     this.drawTrail(view);
-    if (this.inspected) this.drawStretches(this.inspected);
-    else if (view.arrives) this.drawRoute(view.route);
+    if (view.route.length > 1 && !this.update) this.drawRoute(view.route, view.arrives);
+    if (this.inspected && !this.update) this.drawStretches(this.inspected);
     this.drawStart(frame.start);
     this.drawAgent(view.state);
     this.drawGoal(frame.goal);
+    if (this.update) this.drawUpdate(this.update);
     if (this.cursor !== null && document.activeElement === this.canvas) this.drawCursor(this.cursor);
   }
 
+  // Tint every cell by its value, or by how many others are known to be reached from it.
   fillHeat(view, lowest) {
     const { data } = this.pixels;
+    const { knowledge } = this;
+    const most = knowledge ? Math.max(1, this.rows.join("").replaceAll("#", "").length - 1) : 1;
     data.fill(0);
     this.steps = new Uint8Array(view.pathReward.length);
     for (let s = 0; s < view.pathReward.length; s++) {
-      if (view.pathReward[s] === -Infinity) continue;
-      const step = stepOf(view.pathReward[s], lowest);
+      if (knowledge ? !knowledge[s] : view.pathReward[s] === -Infinity) continue;
+      const step = knowledge ? stepOf(knowledge[s] - most, -most) : stepOf(view.pathReward[s], lowest);
       this.steps[s] = step;
-      const at = 4 * this.cells[s];
+      const at = 4 * s;
       data[at] = scale[3 * step];
       data[at + 1] = scale[3 * step + 1];
       data[at + 2] = scale[3 * step + 2];
@@ -140,8 +148,10 @@ export class Board {
     context.globalAlpha = 1;
   }
 
-  drawRoute(route) {
-    this.line(Array.from(route), this.colours.accent, []);
+  // Solid if it arrives; dashed if its likeliest steps end in a loop.
+  drawRoute(route, arrives) {
+    const dash = Math.max(3, this.mark / 6);
+    this.line(Array.from(route), this.colours.accent, arrives ? [] : [dash, dash]);
   }
 
   drawStretches({ stretches }) {
@@ -165,6 +175,61 @@ export class Board {
       context.stroke();
     }
     context.setLineDash([]);
+  }
+
+  // The step that was made, and over it one triangle: the two known legs solid, the one they improve dashed.
+  drawUpdate({ from, to, triangle }) {
+    const colour = this.colours.sides[this.number];
+    for (const state of new Set([from, to])) this.drawFrame(state, colour);
+    if (from !== to) this.line([from, to], colour, []);
+    if (!triangle) return;
+    const { i, k, j, improves } = triangle;
+    this.line([i, k, j], "#56b4e9", []);
+    this.curveBetween(i, j, improves ? "#cc79a7" : "#8b95a5");
+    for (const [state, letter] of [[i, "i"], [k, "k"], [j, "j"]]) this.drawLetter(state, letter);
+  }
+
+  drawFrame(state, colour) {
+    const { context, side: size } = this;
+    context.strokeStyle = colour;
+    context.lineWidth = Math.max(2, size / 10);
+    context.strokeRect((state % this.width) * size + 2, Math.floor(state / this.width) * size + 2, size - 4, size - 4);
+  }
+
+  // A dashed curve beside the straight line, so that it does not hide the legs.
+  curveBetween(from, to, colour) {
+    const { context } = this;
+    const [x1, y1] = this.centre(from);
+    const [x2, y2] = this.centre(to);
+    const dash = Math.max(4, this.mark / 5);
+    for (const [style, width, pattern] of [["rgb(255 255 255 / .9)", 0.17, []], [colour, 0.1, [dash, dash]]]) {
+      context.strokeStyle = style;
+      context.lineWidth = Math.max(width > 0.1 ? 3 : 2, this.mark * width);
+      context.setLineDash(pattern);
+      context.beginPath();
+      context.moveTo(x1, y1);
+      context.quadraticCurveTo((x1 + x2) / 2 + (y1 - y2) / 4, (y1 + y2) / 2 + (x2 - x1) / 4, x2, y2);
+      context.stroke();
+    }
+    context.setLineDash([]);
+  }
+
+  drawLetter(state, letter) {
+    const { context } = this;
+    const [x, y] = this.centre(state);
+    const r = Math.max(7, this.mark * 0.3);
+    context.beginPath();
+    context.arc(x, y, r, 0, 2 * Math.PI);
+    context.fillStyle = "#ffffff";
+    context.fill();
+    context.strokeStyle = "#1d2127";
+    context.lineWidth = Math.max(1, r / 7);
+    context.stroke();
+    context.fillStyle = "#1d2127";
+    context.font = `italic 600 ${Math.round(1.3 * r)}px Georgia, "DejaVu Serif", serif`;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.fillText(letter, x, y);
   }
 
   drawStitch(state) {
@@ -235,8 +300,7 @@ export class Board {
     }
   }
 
-  centre(state) {
-    const cell = this.cells[state];
+  centre(cell) {
     return [((cell % this.width) + 0.5) * this.side, (Math.floor(cell / this.width) + 0.5) * this.side];
   }
 

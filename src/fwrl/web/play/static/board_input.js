@@ -37,9 +37,9 @@ export class BoardInput {
     }
     this.board.canvas.setPointerCapture(event.pointerId);
     this.board.cursor = null;
-    const { frame, cells } = this.board;
+    const { frame } = this.board;
     const draws = !MAP_KEPT.includes(this.editor.tool);
-    const marker = frame && !draws ? MARKERS.find((name) => cells[frame[name]] === cell) : undefined;
+    const marker = frame && !draws ? MARKERS.find((name) => frame[name] === cell) : undefined;
     this.dragged = marker ?? this.editor.tool;
     this.stroke = this.editor.brush(cell, this.dragged);
     this.last = marker ? cell : null; // grabbing a marker does not move it yet
@@ -76,7 +76,7 @@ export class BoardInput {
   key(event) {
     const { board, editor } = this;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const cell = board.cursor ?? board.cells[board.frame?.start ?? 0];
+    const cell = board.cursor ?? board.frame?.start ?? 0;
     if (event.key in ARROWS) {
       const [dx, dy] = ARROWS[event.key];
       const x = Math.min(board.width - 1, Math.max(0, (cell % board.width) + (board.cursor === null ? 0 : dx)));

@@ -2,21 +2,39 @@
 
 import { theme } from "/static/palette.js";
 
-const MARGIN = { left: 44, right: 10, top: 8, bottom: 20 };
+const MARGIN = { left: 44, right: 12, top: 8, bottom: 32 };
 
 export class Chart {
   // `field` names the numbers to draw; `log` means a logarithmic axis from 1.
   constructor(canvas, { field, log = false, label }) {
-    Object.assign(this, { canvas, field, log, label, sides: [] });
+    Object.assign(this, { canvas, field, log, label, sides: [], names: [], band: null, hovered: null });
+    this.readout = canvas.parentElement.querySelector(".readout");
+    canvas.addEventListener("pointermove", ({ offsetX }) => this.hover(this.pointAt(offsetX)));
+    canvas.addEventListener("pointerleave", () => this.hover(null));
+    canvas.addEventListener("blur", () => this.hover(null));
+    canvas.addEventListener("keydown", (event) => {
+      const turn = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!turn) return;
+      event.preventDefault();
+      this.hover((this.hovered ?? (turn > 0 ? -1 : this.points)) + turn);
+    });
   }
 
   set(sides, names) {
     this.sides = sides;
+    this.names = names;
     this.name(names);
     this.draw();
     const last = sides.map((segments) => segments.findLast((s) => s[this.field].length)?.[this.field].at(-1));
     const said = names.map((name, k) => `${name} ${last[k]?.toPrecision(4) ?? "none yet"}`);
-    this.canvas.setAttribute("aria-label", `${this.label}: ${said.join(", ")}`);
+    const episodes = this.pointsOf(this.longest ?? []).at(-1)?.episode;
+    this.canvas.setAttribute("aria-label", `${this.label}${episodes ? `, episodes 1 to ${episodes}` : ""}: ${said.join(", ")}`);
+  }
+
+  // The quartiles over other seeds, one band for each side.
+  setBand({ seeds, sides }) {
+    this.band = { seeds, sides: sides.map((segments) => segments.map((segment) => segment[this.field])) };
+    this.draw();
   }
 
   name(names) {
@@ -44,11 +62,89 @@ export class Chart {
     this.box = { w: width - MARGIN.left - MARGIN.right, h: height - MARGIN.top - MARGIN.bottom };
     const longest = this.sides.reduce((a, b) => (count(a) >= count(b) ? a : b), []);
     if (!count(longest)) return this.drawEmpty(context);
+    this.longest = longest;
     this.top = this.highest();
-    this.drawAxis(context);
     this.points = Math.max(2, count(longest));
+    this.drawAxis(context);
+    this.drawEpisodes(context);
     this.drawSegments(context, longest);
+    if (this.band) this.band.sides.forEach((segments, k) => this.drawBand(context, segments, k));
     this.sides.forEach((segments, k) => this.drawLine(context, segments, k));
+    if (this.hovered !== null) this.drawHover(context);
+  }
+
+  // For each point of a side: its segment, its number there, and the last of its episodes.
+  pointsOf(segments) {
+    let episode = 0;
+    return segments.flatMap((segment) =>
+      segment.episodes.map((episodes, k) => ({ segment, k, episodes, episode: (episode += episodes) })),
+    );
+  }
+
+  pointAt(x) {
+    return Math.round(((x - MARGIN.left) / this.box.w) * (this.points - 1));
+  }
+
+  hover(point) {
+    if (!this.longest) return;
+    const last = count(this.longest) - 1;
+    this.hovered = point === null || last < 0 ? null : Math.min(last, Math.max(0, point));
+    this.readout.hidden = this.hovered === null;
+    if (this.hovered !== null) this.readout.textContent = this.readoutText();
+    this.draw();
+  }
+
+  readoutText() {
+    const parts = this.sides.map((segments, side) => {
+      const point = this.pointsOf(segments)[this.hovered];
+      const value = point?.segment[this.field][point.k];
+      return `${this.names[side]} ${value === undefined || value === null ? "–" : value.toLocaleString("en", { maximumFractionDigits: 2 })}`;
+    });
+    const { segment, episodes, episode } = this.pointsOf(this.longest)[this.hovered];
+    const when = episodes > 1 ? `episodes ${episode - episodes + 1}–${episode}` : `episode ${episode}`;
+    const oracle = this.log ? 1 : segment.oracle;
+    const best = oracle === null ? "" : `, oracle ${oracle.toLocaleString("en", { maximumFractionDigits: 1 })}`;
+    return `${when}: ${parts.join(", ")}${best}`;
+  }
+
+  drawHover(context) {
+    const x = Math.round(this.x(this.hovered)) + 0.5;
+    context.strokeStyle = this.colours.accent;
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(x, MARGIN.top);
+    context.lineTo(x, MARGIN.top + this.box.h);
+    context.stroke();
+  }
+
+  // Numbers of episodes along the bottom; a point may stand for several episodes.
+  drawEpisodes(context) {
+    const points = this.pointsOf(this.longest);
+    const most = Math.max(2, Math.floor(this.box.w / 56));
+    const every = Math.max(1, Math.ceil(points.length / most));
+    context.textAlign = "center";
+    context.textBaseline = "alphabetic";
+    context.fillStyle = this.colours.soft;
+    points.forEach(({ episode }, k) => {
+      const last = k === points.length - 1;
+      if (!last && (k % every || k > points.length - 1 - every / 2)) return;
+      context.textAlign = last && k ? "right" : "center";
+      context.fillText(episode.toLocaleString("en"), this.x(k) + (last && k ? 8 : 0), MARGIN.top + this.box.h + 14);
+    });
+  }
+
+  drawBand(context, segments, number) {
+    context.fillStyle = this.colours.sides[number];
+    context.globalAlpha = 0.22;
+    let at = 0;
+    for (const { low, high } of segments) {
+      context.beginPath();
+      low.forEach((value, k) => value !== null && context.lineTo(this.x(at + k), this.y(value)));
+      for (let k = high.length - 1; k >= 0; k--) if (high[k] !== null) context.lineTo(this.x(at + k), this.y(high[k]));
+      context.fill();
+      at += low.length;
+    }
+    context.globalAlpha = 1;
   }
 
   drawEmpty(context) {
@@ -131,7 +227,7 @@ export class Chart {
         context.fillStyle = this.colours.soft;
         const flag = from > MARGIN.left + this.box.w - 80 ? "right" : "left";
         context.textAlign = flag;
-        context.fillText(flag === "left" ? "⚑ goal moved" : "goal moved ⚑", from + (flag === "left" ? -4 : 4), MARGIN.top + this.box.h + 14);
+        context.fillText(flag === "left" ? "⚑ goal moved" : "goal moved ⚑", from + (flag === "left" ? -4 : 4), MARGIN.top + this.box.h + 28);
       }
       begin = end;
     });

@@ -55,7 +55,7 @@ export class Controls {
       button.tabIndex = chosen ? 0 : -1;
     }
     // Drawing by touch must not scroll the page; tapping may.
-    const touch = id === "goal" || id === "start" ? "pan-y" : "none";
+    const touch = ["goal", "start"].includes(id) ? "pan-y" : "none";
     for (const canvas of document.querySelectorAll(".stage canvas")) canvas.style.touchAction = touch;
   }
 
@@ -67,46 +67,18 @@ export class Controls {
     find("speed").addEventListener("input", () => this.sendSpeed());
     find("world").addEventListener("change", ({ target }) => this.chooseWorld(target.value));
     find("starts").addEventListener("change", ({ target }) => this.send("starts", { anywhere: target.value === "anywhere" }));
-    find("undo").addEventListener("click", () => this.editor.undo());
+    find("undo").addEventListener("click", () => this.send("undo"));
     this.agents.forEach((select, side) =>
-      select.addEventListener("change", () => this.send("agent", { side, name: select.value })),
+      select.addEventListener("change", () => this.send("agent", { side, name: select.value, options: {} })),
     );
     document.addEventListener("keydown", (event) => {
       if ((event.ctrlKey || event.metaKey) && event.key === "z" && event.target.tagName !== "TEXTAREA") {
         event.preventDefault();
-        this.editor.undo();
+        if (!find("undo").disabled) this.send("undo");
       } else if (event.key === " " && event.target === document.body) {
         event.preventDefault();
         this.togglePlay();
       }
-    });
-    this.listenToText();
-  }
-
-  listenToText() {
-    const [dialog, text] = [find("map-dialog"), find("map-text")];
-    find("text").addEventListener("click", () => {
-      text.value = this.editor.rows.join("\n");
-      dialog.showModal();
-    });
-    find("map-use").addEventListener("click", () => {
-      dialog.close();
-      this.editor.use(text.value);
-    });
-    find("map-copy").addEventListener("click", () => {
-      text.select();
-      document.execCommand("copy");
-    });
-    find("map-save").addEventListener("click", () => {
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(new Blob([`${text.value}\n`], { type: "text/plain" }));
-      link.download = "world.txt";
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-    });
-    find("map-open").addEventListener("change", async ({ target }) => {
-      if (target.files.length) text.value = await target.files[0].text();
-      target.value = "";
     });
   }
 
@@ -147,11 +119,12 @@ export class Controls {
 
   setChoices({ agents, sides, worlds, fastest }) {
     this.fastest = fastest;
+    this.worlds = worlds;
     this.descriptions = Object.fromEntries(agents.map(({ name, description }) => [name, description]));
     for (const select of this.agents) {
       select.replaceChildren(...agents.map(({ name }) => new Option(name.toUpperCase(), name)));
     }
-    this.showAgents(sides);
+    this.showAgents(sides.map((name) => ({ name, title: name.toUpperCase() })));
     find("world").replaceChildren(
       ...worlds.map((name) => new Option(name.replace(/-(\d+)$/, " $1").replaceAll("-", " "), name)),
       ...Object.keys(EMPTY).map((name) => new Option(name, name)),
@@ -167,8 +140,10 @@ export class Controls {
     for (const option of [...select.options]) if (option.value === "drawn" && name !== "drawn") option.remove();
   }
 
-  show({ playing, speed, agents, anywhere, seed, tour }) {
+  show({ playing, speed, agents, anywhere, seed, undo, tour }) {
     this.showPlaying(playing);
+    find("undo").disabled = undo === null || tour !== null;
+    find("undo").title = undo === null ? "Nothing to undo" : `Undo ${undo}; what was learned before it comes back`;
     if (document.activeElement !== find("speed")) find("speed").value = Math.round(DECADE * Math.log10(speed));
     this.showSpeed(speed);
     find("starts").value = anywhere ? "anywhere" : "start";
@@ -178,10 +153,12 @@ export class Controls {
     for (const select of this.agents) select.disabled = tour !== null;
   }
 
-  showAgents(names) {
+  showAgents(agents) {
     this.agents.forEach((select, k) => {
-      select.value = names[k];
-      this.abouts[k].textContent = this.descriptions[names[k]] ?? "";
+      const { name, title } = agents[k];
+      for (const option of select.options) option.textContent = option.value === name ? title : option.value.toUpperCase();
+      select.value = name;
+      this.abouts[k].textContent = this.abouts[k].title = this.descriptions[name] ?? "";
     });
   }
 }

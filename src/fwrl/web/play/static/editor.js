@@ -1,4 +1,5 @@
-// Drawing worlds: a draft is painted cell by cell and sent as text at the end of each stroke; with undo.
+// Drawing worlds: a draft is painted cell by cell and sent as text at the end of each stroke. Edits are numbered: the
+// draft stands until the server has done the last one, whatever other worlds it sends meanwhile.
 
 export const TOOLS = [
   { id: "goal", sign: "⚑", label: "Goal" },
@@ -13,32 +14,25 @@ export const TOOLS = [
   { id: ".", sign: "⌫", label: "Eraser" },
 ];
 
-const REMEMBERED = 200; // maps that undo can return to
-
 export class Editor {
-  constructor({ send, onDraft, onUndoable }) {
-    this.send = send;
-    this.onDraft = onDraft;
-    this.onUndoable = onUndoable;
-    this.past = [];
+  constructor({ send, keeps, onDraft }) {
+    Object.assign(this, { send, keeps, onDraft });
     this.tool = "goal";
+    this.sent = 0; // number of the last edit sent
+    this.accepted = this.rows = [""];
   }
 
-  // Take the world that the server sent; one that was not drawn on this page clears the history.
+  // Take the world that the server sent, unless the page has edits that it has not done yet.
   accept(world) {
-    if (world.name !== "drawn") this.past = [];
     this.accepted = world.rows;
-    this.rows = world.rows;
-    this.onUndoable(this.past.length > 0);
+    if (world.edit >= this.sent || world.version === 0) this.rows = world.rows;
   }
 
   // Drop a draft that the server refused.
-  revert() {
-    if (this.rows === this.accepted) return;
-    this.past.pop();
+  refuse(edit) {
+    if (edit === undefined || edit < this.sent || this.rows === this.accepted) return;
     this.rows = this.accepted;
     this.onDraft(this.rows);
-    this.onUndoable(this.past.length > 0);
   }
 
   character(cell) {
@@ -58,27 +52,20 @@ export class Editor {
     const y = Math.floor(cell / width);
     const row = this.rows[y];
     this.rows = this.rows.with(y, row.slice(0, cell % width) + character + row.slice((cell % width) + 1));
+    this.painted = true;
     this.onDraft(this.rows);
   }
 
   commit() {
-    if (this.rows === this.accepted) return;
-    this.past.push(this.accepted);
-    if (this.past.length > REMEMBERED) this.past.shift();
-    this.send("map", { text: this.rows.join("\n") });
+    if (!this.painted) return;
+    this.painted = false;
+    this.use(this.rows.join("\n"));
   }
 
+  // Send a map; the number of the edit is returned.
   use(text) {
-    this.past.push(this.accepted);
-    this.rows = text.split("\n");
-    this.send("map", { text });
-  }
-
-  undo() {
-    if (!this.past.length) return;
-    const rows = this.past.pop();
-    this.rows = rows;
-    this.send("map", { text: rows.join("\n") });
-    this.onUndoable(this.past.length > 0);
+    this.sent += 1;
+    this.send("map", { text, keep: this.keeps(), edit: this.sent });
+    return this.sent;
   }
 }

@@ -30,12 +30,11 @@ export function decode(buffer) {
     const sideFlags = view.getUint8(at + 20);
     const side = {
       state: view.getUint16(at, true),
-      visits: view.getUint32(at + 8, true),
+      steps: view.getUint32(at + 8, true),
       reward: view.getFloat32(at + 12, true),
       inefficiency: view.getFloat32(at + 16, true),
       arrives: (sideFlags & 1) !== 0,
-      best: (sideFlags & 2) !== 0,
-      done: (sideFlags & 4) !== 0,
+      done: (sideFlags & 2) !== 0,
     };
     at += SIDE;
     side.pathReward = new Float32Array(buffer.slice(at, at + 4 * states));

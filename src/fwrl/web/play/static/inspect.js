@@ -1,17 +1,25 @@
-// Shows what both agents know about the cell under the pointer.
+// Shows what both agents know about the cell under the pointer. On the goal itself it shows the way from the start.
+
+import { plural, rewardText } from "./units.js";
 
 const MOST_STRETCHES = 6;
+const find = (id) => document.getElementById(id);
+
+// What the numbers of an agent's table are.
+const KINDS = {
+  "path reward": "F, the reward of the best known way",
+  return: "Q, with the goal reward",
+  steps: "F, in steps",
+};
 
 export class Inspector {
-  constructor({ send, boards, redraw, announce }) {
-    Object.assign(this, { send, boards, redraw, announce });
-    this.title = document.getElementById("inspect-title");
-    this.hint = document.getElementById("inspect-hint");
-    this.table = document.getElementById("inspect-table");
-    this.routes = document.getElementById("inspect-routes");
+  constructor({ send, boards, units, redraw, announcer, names }) {
+    Object.assign(this, { send, boards, units, redraw, announcer, names });
+    this.table = find("inspect-table");
     this.wanted = null;
     this.asked = false;
     this.pinned = null;
+    this.shown = null;
   }
 
   // Ask about a cell. One request at a time; the answer to an older one is dropped.
@@ -33,44 +41,69 @@ export class Inspector {
     if (this.wanted !== null && !this.asked) this.ask();
   }
 
+  // The cell to ask about: on the goal itself, the start.
+  get target() {
+    const { frame } = this.boards[0];
+    return frame && this.wanted === frame.goal ? frame.start : this.wanted;
+  }
+
   ask() {
-    const board = this.boards[0];
-    const cell = this.wanted;
-    if (board.rows[Math.floor(cell / board.width)]?.[cell % board.width] === "#") return this.clear();
     this.asked = true;
-    this.send("inspect", { cell });
+    this.send("inspect", { cell: this.target });
   }
 
   answered() {
     this.asked = false;
   }
 
-  show(message, names) {
+  show(message) {
     this.asked = false;
     if (this.wanted === null) return;
-    if (this.wanted !== message.cell) return this.ask();
+    if (message.cell !== this.target) return this.ask();
+    if (this.aloud) this.announcer.say(this.spoken(this.wanted, message));
+    this.aloud = false;
+    if (message.wall) {
+      this.clear();
+      find("inspect-title").textContent = `Cell ${this.name(message.cell)}: wall`;
+      return;
+    }
+    this.shown = message;
     message.sides.forEach((side, k) => (this.boards[k].inspected = side));
-    this.title.textContent = `Cell ${this.name(message.cell)}, for the goal ${this.name(message.goal)}`;
-    this.hint.hidden = true;
-    this.table.hidden = false;
-    this.fillTable(message, names);
-    this.routes.replaceChildren(...message.sides.map((side, k) => this.routeOf(side, names[k])));
-    if (this.aloud) this.announce(this.spoken(message, names));
+    this.draw();
     this.redraw();
   }
 
   clear() {
+    this.shown = null;
     for (const board of this.boards) board.inspected = null;
-    this.title.textContent = "Point at a cell";
-    this.hint.hidden = false;
+    find("inspect-title").textContent = "Point at a cell";
+    find("inspect-hint").hidden = false;
     this.table.hidden = true;
-    this.routes.replaceChildren();
+    find("inspect-units").textContent = "";
+    find("inspect-routes").replaceChildren();
     this.redraw();
   }
 
-  fillTable({ actions, sides }, names) {
+  draw() {
+    if (!this.shown) return;
+    const { cell, goal, sides } = this.shown;
+    const begin = this.wanted === goal ? "From the start" : "Cell";
+    find("inspect-title").textContent = `${begin} ${this.name(cell)}, for the goal ${this.name(goal)}`;
+    find("inspect-hint").hidden = true;
+    this.table.hidden = false;
+    this.fillTable(this.shown);
+    find("inspect-units").textContent = this.unitsText(sides);
+    find("inspect-routes").replaceChildren(...sides.map((side, k) => this.routeOf(side, this.names()[k])));
+  }
+
+  unitsText(sides) {
+    if (this.units.inSteps) return `${this.units.noun} to the goal after the action; – where no way is known`;
+    return sides.map(({ kind }, k) => `${this.names()[k]}: ${KINDS[kind] ?? "no values"}`).join("; ");
+  }
+
+  fillTable({ actions, optimal, sides }) {
     const heads = this.table.tHead.rows[0].cells;
-    names.forEach((name, k) => (heads[k + 1].textContent = name));
+    this.names().forEach((name, k) => (heads[k + 1].textContent = name));
     const body = this.table.tBodies[0];
     body.replaceChildren();
     actions.forEach((action, a) => {
@@ -79,13 +112,17 @@ export class Inspector {
       head.scope = "row";
       head.textContent = action;
       row.append(head);
-      for (const { values } of sides) {
-        const cell = row.insertCell();
-        const best = Math.max(...values.map((v) => v ?? -Infinity));
-        cell.textContent = said(values[a]);
-        cell.className = values[a] !== null && values[a] >= best - 1e-9 * Math.max(1e-3, Math.abs(best)) ? "best" : "";
-      }
+      for (const { values, path } of sides) this.cell(row, this.units.inSteps ? path : values, a, !this.units.inSteps);
+      this.cell(row, optimal ?? actions.map(() => null), a, false);
     });
+  }
+
+  cell(row, values, a, raw) {
+    const cell = row.insertCell();
+    const best = Math.max(...values.map((v) => v ?? -Infinity));
+    cell.textContent = values[a] === null ? (raw ? "−∞" : "–") : raw ? rewardText(values[a]) : this.units.number(values[a]);
+    const tied = values[a] !== null && values[a] >= best - 1e-9 * Math.max(1e-3, Math.abs(best));
+    cell.className = tied ? "best" : "";
   }
 
   routeOf({ arrives, route, stretches }, name) {
@@ -93,13 +130,16 @@ export class Inspector {
     const head = document.createElement("h3");
     box.append(head);
     if (!arrives) {
-      head.textContent = `${name}: no route known`;
+      head.textContent = route.length > 1 ? `${name}: its likeliest steps do not arrive` : `${name}: no route known`;
       return box;
     }
     const trips = new Set(stretches.map((stretch) => stretch.trip)).size;
     const stitches = stretches.length - 1;
     const parts = `${plural(trips, "trip")}, ${stitches ? plural(stitches, "stitch", "es") : "no stitch"}`;
-    head.textContent = stretches.length ? `${name}: ${plural(route.length - 1, "move")} from ${parts}` : `${name}: here`;
+    const likeliest = this.units.world.windy ? " on the likeliest way" : "";
+    head.textContent = stretches.length
+      ? `${name}: ${plural(route.length - 1, "move")}${likeliest} from ${parts}`
+      : `${name}: here`;
     const list = document.createElement("ol");
     for (const stretch of stretches.slice(0, MOST_STRETCHES)) {
       const item = document.createElement("li");
@@ -116,21 +156,15 @@ export class Inspector {
     return box;
   }
 
-  spoken({ cell, sides }, names) {
-    const each = sides.map(({ arrives, route }, k) => `${names[k]}: ${arrives ? plural(route.length - 1, "move") : "unknown"}`);
-    return `${this.name(cell)}. ${each.join(", ")}`;
+  spoken(cell, { wall, sides }) {
+    const contents = this.announcer.contents(cell, this.names());
+    if (wall) return contents;
+    const each = sides.map(({ arrives, route }, k) => `${this.names()[k]}: ${arrives ? plural(route.length - 1, "move") : "no route known"}`);
+    return `${contents}. ${each.join(", ")}`;
   }
 
   name(cell) {
     const { width } = this.boards[0];
     return `(${cell % width}, ${Math.floor(cell / width)})`;
   }
-}
-
-function plural(n, word, ending = "s") {
-  return `${n} ${word}${n === 1 ? "" : ending}`;
-}
-
-function said(value) {
-  return value === null ? "−∞" : value.toFixed(5).replace("-", "−");
 }

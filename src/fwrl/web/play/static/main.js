@@ -3,53 +3,72 @@
 import { Notices } from "/static/notices.js";
 import { drawScale } from "/static/palette.js";
 import { Wire } from "/static/wire.js";
+import { Announcer } from "./announcer.js";
 import { Board } from "./board.js";
 import { BoardInput } from "./board_input.js";
 import { Chart } from "./chart.js";
 import { Controls } from "./controls.js";
+import { Drawer } from "./drawer.js";
 import { Editor } from "./editor.js";
 import { decode } from "./frame.js";
 import { Inspector } from "./inspect.js";
+import { Lesson } from "./lesson.js";
+import { MapDialog } from "./map_dialog.js";
+import { Share } from "./share.js";
 import { Tour } from "./tour.js";
+import { Units } from "./units.js";
+import { UpdatePanel } from "./update.js";
+import { Verdicts } from "./verdict.js";
 
 const REFRESH = 300; // milliseconds between requests for the cell that is shown while agents learn
 
 const find = (id) => document.getElementById(id);
 const panels = [...document.querySelectorAll(".side")];
 const boards = panels.map((panel, k) => new Board(panel.querySelector("canvas"), k));
-const rewards = new Chart(find("rewards"), { field: "reward", label: "Reward per episode" });
-const inefficiencies = new Chart(find("inefficiencies"), { field: "inefficiency", log: true, label: "Distance-inefficiency" });
+const charts = [
+  new Chart(find("rewards"), { field: "reward", label: "Reward per episode" }),
+  new Chart(find("inefficiencies"), { field: "inefficiency", log: true, label: "Distance-inefficiency" }),
+];
 
 let world = null;
 let state = null;
 let frame = null;
 const drawn = [];
 
-const BUILDS = ["world", "map", "agent", "reset", "tour"]; // messages for which the server builds something
+// Messages for which the server builds something.
+const BUILDS = ["world", "map", "agent", "reset", "tour", "lesson", "open", "address", "undo", "forget"];
 
 const send = (type, fields) => {
   if (BUILDS.includes(type)) busy(true);
   wire.send(type, fields);
 };
 const busy = (is) => document.body.classList.toggle("busy", is);
-const announce = (text) => (find("live").textContent = text);
-const names = () => (state ? state.agents.map((name) => name.toUpperCase()) : ["", ""]);
+const names = () => (state ? state.agents.map(({ title }) => title) : ["", ""]);
 
 function redraw() {
   if (frame && world && frame.world === world.version) for (const board of boards) board.draw(frame);
 }
 
+const announcer = new Announcer(find("live"));
+const announce = (text) => announcer.say(text);
+const units = new Units({ onChange: () => { verdicts.draw(); inspector.draw(); update.draw(); } });
+const verdicts = new Verdicts({ send, panels, units, names });
 const editor = new Editor({
   send,
+  keeps: () => find("keep").value === "keep",
   onDraft: (rows) => {
     for (const board of boards) board.setRows(rows);
     redraw();
   },
-  onUndoable: (can) => (find("undo").disabled = !can),
 });
-const inspector = new Inspector({ send, boards, redraw, announce });
+const inspector = new Inspector({ send, boards, units, redraw, announcer, names });
+const update = new UpdatePanel({ send, boards, units, redraw, names, layOut });
 const controls = new Controls({ send, editor });
+const mapDialog = new MapDialog({ editor });
 const tour = new Tour({ send });
+const lesson = new Lesson({ send });
+const share = new Share({ send, announce });
+const drawer = new Drawer({ send, announce, boards, charts, names });
 for (const board of boards) {
   new BoardInput(board, editor, {
     send,
@@ -60,61 +79,113 @@ for (const board of boards) {
 }
 
 const handlers = {
-  hello: (message) => controls.setChoices(message),
+  hello: (message) => {
+    share.keepSession(message.session);
+    controls.setChoices(message);
+    drawer.setChoices(message);
+    lesson.setChoices(message.lessons);
+    mapDialog.mostCells = message.cells;
+  },
   world: (message) => {
     const shape = world && world.rows.length === message.rows.length && world.rows[0].length === message.rows[0].length;
     world = message;
     frame = null;
     busy(false);
     inspector.wanted = shape ? inspector.wanted : null;
-    editor.accept(message);
+    units.setWorld(message);
+    announcer.world = message;
     controls.showWorld(message);
-    for (const board of boards) board.setWorld(message);
+    editor.accept(message);
+    mapDialog.accept(message);
+    update.close();
+    for (const board of boards) board.setWorld(message, editor.rows);
+    for (const chart of charts) chart.band = null;
   },
   state: (message) => {
-    notices.hideWorking();
+    notices.showReady();
+    busy(false);
     state = message;
     controls.show(message);
+    drawer.show(message);
+    verdicts.show(message);
     tour.show(message.tour);
+    lesson.show(message.lesson);
+    share.show(message.address);
     inspector.refresh();
     boards.forEach((board, k) => board.canvas.setAttribute("aria-label", `The world as ${names()[k]} knows it`));
   },
   curve: ({ sides }) => {
-    rewards.set(sides, names());
-    inefficiencies.set(sides, names());
+    for (const chart of charts) chart.set(sides, names());
+    drawer.curves = sides;
   },
-  inspect: (message) => inspector.show(message, names()),
+  band: (message) => {
+    notices.showReady();
+    for (const chart of charts) chart.setBand(message);
+  },
+  verdict: (message) => verdicts.set(message),
+  knowledge: (message) => showKnowledge(message),
+  update: (message) => update.set(message, world),
+  triangle: (message) => update.setTriangle(message),
+  inspect: (message) => inspector.show(message),
+  shared: (message) => share.set(message),
   working: (message) => notices.showWorking(message),
-  error: ({ message: problem }) => {
+  error: ({ message: problem, edit }) => {
     busy(false);
     notices.hideWorking();
     inspector.answered();
-    editor.revert();
+    editor.refuse(edit);
     if (state) controls.show(state); // undo a choice that was refused
+    if (state) drawer.show(state);
     if (world) controls.showWorld(world);
-    notices.showError(problem);
+    if (!mapDialog.refuse(edit, problem)) notices.showError(problem);
   },
 };
 
+function showKnowledge({ world: version, most, sides }) {
+  if (version !== world?.version) return;
+  panels.forEach((panel, k) => {
+    const shown = find("knowledge").checked;
+    boards[k].knowledge = shown && sides.length ? sides[k].counts : null;
+    const said = panel.querySelector(".knows");
+    said.hidden = !shown;
+    said.textContent = sides.length
+      ? `knows ${sides[k].known.toLocaleString("en")} of ${sides[k].pairs.toLocaleString("en")} pairs`
+      : `counted only in maps of at most ${most.toLocaleString("en")} cells`;
+  });
+  redraw();
+}
+
+find("knowledge").addEventListener("change", ({ target }) => {
+  const ends = document.querySelectorAll(".scale-values span");
+  ["far", "at the goal"].forEach((usual, k) => (ends[k].textContent = target.checked ? ["reaches few", "reaches all"][k] : usual));
+  send("knowledge", { shown: target.checked });
+  if (target.checked) return;
+  for (const board of boards) board.knowledge = null;
+  for (const panel of panels) panel.querySelector(".knows").hidden = true;
+  redraw();
+});
+
 function showFrame(received) {
   if (!world || received.world !== world.version) return;
+  const moved = frame?.goal !== received.goal || frame?.start !== received.start;
   frame = received;
+  announcer.frame = frame;
   redraw();
   panels.forEach((panel, k) => showNumbers(panel, frame.sides[k]));
-  tour.follow(frame, inspector, boards[0]);
+  tour.follow(frame, inspector);
+  if (moved) inspector.refresh();
+  verdicts.place(frame, world);
   const now = performance.now();
   drawn.push(now);
   while (drawn[0] < now - 1000) drawn.shift();
   const playing = frame.playing && !frame.finished;
+  const episode = `episode ${(frame.episode + 1).toLocaleString("en")}`;
+  const rate = frame.rate ? `, ${Math.round(frame.rate).toLocaleString("en")} steps/s` : "";
   find("pace").textContent = playing
-    ? `episode ${(frame.episode + 1).toLocaleString("en")}, ${drawn.length} frames/s`
-    : `episode ${(frame.episode + 1).toLocaleString("en")}, ${frame.finished ? "finished" : "paused"}`;
-  Object.assign(find("pace").dataset, {
-    frames: drawn.length,
-    steps: frame.steps,
-    goal: world.cells[frame.goal],
-    start: world.cells[frame.start],
-  });
+    ? `${episode}${rate}, ${drawn.length} frames/s`
+    : `${episode}, ${frame.finished ? "finished" : "paused"}`;
+  verdicts.playing = playing;
+  Object.assign(find("pace").dataset, { frames: drawn.length, steps: frame.steps, goal: frame.goal, start: frame.start });
 }
 
 function showNumbers(panel, side) {
@@ -124,22 +195,7 @@ function showNumbers(panel, side) {
   };
   panel.querySelector(".reward").textContent = number(side.reward, 1);
   panel.querySelector(".inefficiency").textContent = number(side.inefficiency, 2);
-  panel.querySelector(".rate").textContent = frame.rate ? Math.round(frame.rate).toLocaleString("en") : "–";
-  const route = panel.querySelector(".route");
-  const moves = side.route.length - 1;
-  const words = moves === 1 ? "1 move" : `${moves} moves`;
-  const lost = moves > 0 ? "circle" : "none";
-  const best = side.best ? "best" : side.arrives ? (world.windy ? "windy" : "longer") : lost;
-  const said = {
-    best: `From the start: ${words}, the best there is`,
-    longer: `From the start: ${words}; the shortest has ${state?.shortest ?? "fewer"}`,
-    windy: `From the start: ${words} if no wind blows`,
-    circle: world.windy ? "From the start: a loop, unless the wind ends it" : "From the start: a route that does not arrive",
-    none: "From the start: no route known",
-  }[best];
-  if (route.textContent !== said) route.textContent = said;
-  route.dataset.route = best;
-  route.dataset.moves = moves;
+  panel.querySelector(".taken").textContent = side.steps.toLocaleString("en");
 }
 
 const notices = new Notices({
@@ -150,10 +206,12 @@ const notices = new Notices({
 });
 const wire = new Wire({
   decode,
+  begin: () => share.begin(),
   onMessage: (message) => handlers[message.type](message),
   onFrame: showFrame,
   onClose: (reason) => {
     notices.hideWorking();
+    busy(false);
     notices.showLost(reason);
   },
 });
@@ -162,15 +220,34 @@ setInterval(() => frame?.playing && inspector.refresh(), REFRESH);
 
 function layOut() {
   for (const board of boards) board.layOut();
-  rewards.draw();
-  inefficiencies.draw();
+  for (const chart of charts) chart.draw();
+  update.drawMatrix();
   redraw();
 }
 
 let laidOut = 0;
-window.addEventListener("resize", () => {
+const layOutSoon = () => {
   cancelAnimationFrame(laidOut);
   laidOut = requestAnimationFrame(layOut);
+};
+window.addEventListener("resize", layOutSoon);
+for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) {
+  matchMedia(query).addEventListener("change", layOutSoon);
+}
+// What is above the boards (a lesson, the tour) takes height from them.
+for (const id of ["tour", "lesson"]) new ResizeObserver(layOutSoon).observe(find(id));
+
+function present(on) {
+  document.body.classList.toggle("presenting", on);
+  find("present").setAttribute("aria-pressed", on);
+  find("present").textContent = on ? "Leave presentation" : "Present";
+  layOut();
+}
+find("present").addEventListener("click", () => present(!document.body.classList.contains("presenting")));
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.matches?.("input:not([type=range]):not([type=checkbox]), textarea, select, dialog *");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "p" || event.key === "P") present(!document.body.classList.contains("presenting"));
+  else if (event.key === "Escape") present(false);
 });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", layOut);
 drawScale(find("scale"));

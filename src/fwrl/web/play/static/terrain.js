@@ -43,9 +43,8 @@ export class Terrain {
       for (let x = 1; x < this.width; x++) context.fillRect(x * size, 0, 1, this.marks.height);
       for (let y = 1; y < this.height; y++) context.fillRect(0, y * size, this.marks.width, 1);
     }
-    context.fillStyle = this.colours.wall;
     this.eachCell((x, y, character) => {
-      if (character === "#") context.fillRect(x * size, y * size, size, size);
+      if (character === "#") this.paintWall(context, x, y);
     });
     this.eachCell((x, y, character) => {
       if (character in WIND) this.paintWind(context, x, y, WIND[character]);
@@ -55,6 +54,23 @@ export class Terrain {
 
   eachCell(visit) {
     for (let y = 0; y < this.height; y++) for (let x = 0; x < this.width; x++) visit(x, y, this.rows[y][x]);
+  }
+
+  // Bricks: walls differ from dark floor by their pattern, not only by their colour.
+  paintWall(context, x, y) {
+    const size = this.side;
+    context.fillStyle = this.colours.wall;
+    context.fillRect(x * size, y * size, size, size);
+    if (size < 8) return;
+    const row = size / 3;
+    const thin = Math.max(1, Math.round(size / 24));
+    context.fillStyle = this.colours.brick;
+    for (let k = 0; k < 3; k++) {
+      const top = Math.round(y * size + k * row);
+      context.fillRect(x * size, top, size, thin);
+      const joint = Math.round(x * size + (k % 2 ? 0.25 : 0.75) * size);
+      context.fillRect(joint, top, thin, Math.round(row));
+    }
   }
 
   paintWind(context, x, y, [dx, dy]) {

@@ -33,10 +33,10 @@ export class Tour {
   }
 
   // From the fourth step on, show the route from the start with its stitches.
-  follow(frame, inspector, board) {
+  follow(frame, inspector) {
     if (!this.fresh) return;
     this.fresh = false;
-    if (this.current !== null && this.current.step >= 3) inspector.pin(board.cells[frame.start]);
+    if (this.current !== null && this.current.step >= 3) inspector.pin(frame.start);
     else if (inspector.pinned !== null) {
       inspector.pinned = null;
       inspector.look(null);

@@ -1,0 +1,188 @@
+"""The page for everybody: axe-core finds nothing, everything is spoken, and no size or colour scheme loses anything."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from web_browser import needs_browser, visiting
+from web_visitor import holds, picture, settled
+
+pytestmark = needs_browser
+
+LEARNED = "world=windy-four-rooms&start=1,1&goal=9,9&training=begin:9,9:8000"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+@pytest.fixture(scope="module")
+def visits():
+    with visiting() as visits:
+        yield visits
+
+
+@pytest.fixture
+def opened(visits):
+    yield visits.open
+    visits.close()
+
+
+@pytest.fixture(scope="module")
+def axe():
+    """The source of axe-core, from a package that only tests need."""
+    found = importlib.util.find_spec("axe_playwright_python")
+    if found is None or found.origin is None:
+        pytest.skip("no axe-playwright-python installed")
+    return (Path(found.origin).parent / "axe.min.js").read_text()
+
+
+def problems(page, axe):
+    page.evaluate(axe)
+    found = page.evaluate("(tags) => axe.run(document, { runOnly: { type: 'tag', values: tags } })", RULES)
+    return [(found["id"], [node["html"][:120] for node in found["nodes"]]) for found in found["violations"]]
+
+
+def as_it_opens(page):
+    """Nothing to do."""
+
+
+def in_an_update(page):
+    page.click("#step")
+    page.wait_for_selector("#update:not([hidden])")
+    page.click("#drawer summary")
+    page.check("#knowledge")
+
+
+def presenting(page):
+    page.click("#update-close")
+    page.keyboard.press("p")
+
+
+def in_a_lesson(page):
+    page.keyboard.press("Escape")
+    page.select_option("#lessons", index=1)
+    page.wait_for_selector("#lesson:not([hidden])")
+
+
+def in_the_share_dialog(page):
+    page.click("#share-open")
+    page.wait_for_selector("#share-dialog[open]")
+
+
+def in_the_map_dialog(page):
+    page.keyboard.press("Escape")
+    page.click("#text")
+    page.fill("#map-text", "x")
+    page.click("#map-use")
+    holds(page, "document.getElementById('map-problem').textContent !== ''")
+
+
+def in_the_tour(page):
+    page.keyboard.press("Escape")
+    page.click("#tour-open")
+    page.wait_for_selector("#tour[data-step='0']")
+
+
+# One after the other: each leaves the one before it.
+STATES = [as_it_opens, in_an_update, presenting, in_a_lesson, in_the_share_dialog, in_the_map_dialog, in_the_tour]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(opened, axe, scheme):
+    page = opened(address=LEARNED, color_scheme=scheme)
+    for state in STATES:
+        state(page)
+        page.wait_for_timeout(100)
+        assert problems(page, axe) == [], state.__name__
+        picture(page, f"{state.__name__}-{scheme}")
+
+
+def test_axe_finds_nothing_on_a_phone(opened, axe):
+    page = opened(390, 844, address=LEARNED, has_touch=True, is_mobile=True, device_scale_factor=2)
+    assert problems(page, axe) == []
+    picture(page, "phone")
+
+
+def test_nothing_scrolls_sideways_at_320_pixels(opened):
+    page = opened(320, 640, address=LEARNED)
+    for state in STATES:
+        state(page)
+        page.wait_for_timeout(100)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320, state.__name__
+        assert page.locator(".stage canvas").nth(1).bounding_box()["width"] > 100
+        picture(page, f"{state.__name__}-320")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_walls_stand_out_from_the_farthest_floor_in_brightness_and_by_a_pattern(opened, scheme):
+    page = opened(address=LEARNED, color_scheme=scheme)
+    wall, brick = (
+        page.evaluate(f"getComputedStyle(document.documentElement).getPropertyValue('--{name}').trim()")
+        for name in ("wall", "brick")
+    )
+    far = page.evaluate(
+        """async () => { const { scale } = await import("/static/palette.js");
+            return "#" + [0, 1, 2].map((k) => scale[k].toString(16).padStart(2, "0")).join(""); }"""
+    )
+    assert contrast(wall, far) >= 3
+    assert contrast(brick, wall) > 1.5
+    # One wall in the middle of a border is drawn in both colours.
+    seen = page.locator(".stage canvas").first.evaluate(
+        """(canvas) => { const side = canvas.width / 11, context = canvas.getContext("2d");
+            const { data } = context.getImageData(2 * side, 0, side, side);
+            const found = new Set();
+            for (let k = 0; k < data.length; k += 4) found.add([...data.slice(k, k + 3)].join());
+            return [...found]; }"""
+    )
+    assert len(seen) >= 2
+
+
+def luminance(colour):
+    linear = []
+    for k in (1, 3, 5):
+        c = int(colour[k : k + 2], 16) / 255
+        linear.append(c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4)
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_forced_colours_keep_the_chosen_tool_and_the_swatches(opened):
+    page = opened(address=LEARNED, forced_colors="active")
+    colour = "(e) => getComputedStyle(e).backgroundColor"
+    chosen = page.locator("[data-tool='goal']").evaluate(colour)
+    other = page.locator("[data-tool='start']").evaluate(colour)
+    assert chosen != other
+    swatches = [page.locator(".swatch").nth(side).evaluate(colour) for side in (0, 1)]
+    assert swatches[0] != swatches[1]
+    assert page.locator(".key .goal").evaluate(colour) == "rgb(255, 230, 107)"
+    picture(page, "forced-colours")
+
+
+def test_cells_are_spoken_with_what_is_on_them(opened):
+    page = opened(address="map=.%23.>/..9./....&start=0,0&goal=3,2&training=begin:3,2:2000")
+    page.locator(".stage canvas").first.focus()
+    page.keyboard.press("ArrowUp")  # the cursor begins at the start
+    settled(page, lambda: page.inner_text("#live").startswith("(0, 0), floor, start"), True)
+    page.keyboard.press("ArrowRight")
+    settled(page, lambda: page.inner_text("#live"), "(1, 0), wall")
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    settled(page, lambda: page.inner_text("#live").startswith("(3, 0), floor with wind right"), True)
+    for _ in range(2):
+        page.keyboard.press("ArrowDown")
+    settled(page, lambda: page.inner_text("#live").startswith("(3, 2), floor, goal"), True)
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowLeft")
+    settled(page, lambda: page.inner_text("#live").startswith("(2, 1), floor, costs 9 to leave"), True)
+    assert "FWRL: " in page.inner_text("#live")
+    assert page.locator(".route").first.get_attribute("aria-live") == "polite"
+
+
+def test_reduced_motion_gets_few_frames_and_no_spinner(opened):
+    page = opened(reduced_motion="reduce")
+    page.click("#play")
+    page.wait_for_timeout(2500)
+    assert 0 < int(page.get_attribute("#pace", "data-frames")) <= 4
+    assert page.evaluate("getComputedStyle(document.getElementById('working'), '::before').animationName") == "none"

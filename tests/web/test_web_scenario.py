@@ -1,0 +1,223 @@
+"""Scenarios: what a link or a file carries gives the same agents, to the last bit; lessons say what is so."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from web_match import match_of
+
+from fwrl.errors import FwrlError
+from fwrl.web.play.judge import judge, verdict
+from fwrl.web.play.lessons import own_lessons, read_lesson
+from fwrl.web.play.python_code import python_code
+from fwrl.web.play.roster import AgentChoice
+from fwrl.web.play.scenario import from_toml, scenario_of
+from fwrl.web.play.scenario_text import from_address, to_address, to_toml
+from fwrl.web.play.training import MEANINGS
+from fwrl.web.play.world_menu import drawn_world
+
+MAPS = ["....\n.>9.\n....", "....\n.#9.\n....", "...#\n.>9.\n...."]
+
+
+def same(one, other):
+    for mine, theirs in zip(one.runners, other.runners, strict=True):
+        assert (mine.state, mine.episode, mine.step) == (theirs.state, theirs.episode, theirs.step)
+        assert mine.legs == theirs.legs
+        for goal in one.floor.tolist():
+            np.testing.assert_array_equal(mine.agent.action_table(goal), theirs.agent.action_table(goal))
+
+
+changes = st.lists(
+    st.one_of(
+        st.tuples(st.just("advance"), st.integers(0, 450)),
+        st.tuples(st.just("goal"), st.sampled_from([0, 3, 4, 8, 10])),
+        st.tuples(st.just("start"), st.sampled_from([1, 2, 9])),
+        st.tuples(st.just("anywhere"), st.booleans()),
+        st.tuples(st.just("edit"), st.sampled_from(MAPS)),
+        st.tuples(st.just("forget"), st.integers(0, 1)),
+        st.tuples(st.just("agent"), st.integers(0, 1)),
+    ),
+    max_size=8,
+)
+
+
+def apply(current, kind, value):
+    with contextlib.suppress(FwrlError):  # such as a start on the goal
+        match kind:
+            case "advance":
+                current.advance(value)
+            case "goal":
+                current.move_goal(value)
+            case "start":
+                current.move_start(value)
+            case "anywhere":
+                current.begin_anywhere(value)
+            case "edit":
+                current.edit(drawn_world(value))
+            case "forget":
+                current.forget(value)
+            case "agent":
+                choice = AgentChoice("qlcat")
+                current.replace_agent(value, choice, current.new_runner(choice))
+
+
+@settings(deadline=None, max_examples=15)
+@given(changes=changes, seed=st.integers(0, 5))
+def test_whatever_was_done_a_link_and_a_file_give_the_same_agents(changes, seed):
+    match = match_of(drawn_world(MAPS[0]), "fwrl", "fwrl-expected", seed=seed, goal=11, start=0)
+    for change in changes:
+        apply(match, *change)
+    scenario = scenario_of(match, 60.0)
+    for copied in (from_address(to_address(scenario)), from_toml(to_toml(scenario))):
+        assert to_address(copied) == to_address(scenario)
+        again = copied.trained()
+        assert (again.goal, again.start, again.anywhere) == (match.goal, match.start, match.anywhere)
+        if match.total_steps:
+            same(match, again)
+            match.copy().advance(50)
+            same(match, again)  # a copy learns apart
+
+
+def test_training_too_long_to_repeat_is_summarised():
+    match = match_of("h-maze")
+    for _ in range(150):
+        match.advance(10)
+        match.move_goal(8 if match.goal != 8 else 0)
+    scenario = scenario_of(match, 60.0)
+    assert [(leg.goal, leg.steps) for leg in scenario.training[0]] == [(match.goal, 1500)]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("world = 3", "expected world as a text"),
+        ('world = "nowhere"', "unknown world"),
+        ('wrold = "h-maze"', "did you mean 'world'"),
+        ('map = "..x"', "unknown character 'x'"),
+        ('world = "h-maze"\nmap = "..."', "got both"),
+        ('agents = ["fwrl"]', "expected two agents"),
+        ('agents = ["fwrl", {name = "ql", learning_rat = 1}]', "did you mean 'learning_rate'"),
+        ("goal = [99, 0]", r"inside the map of 11 by 11 cells"),
+        ("goal = 3", r"expected goal as \[x, y\]"),
+        ("[[training]]\nsteps = 10", "no goal"),
+        ("goal = [1, 1]\n[[training]]\nsteps = 99999999", "at most 100 legs"),
+        ('goal = [1, 1]\n[[training]]\nhow = "jump"', "to begin with"),
+        ('question = "?"', "two answers or more"),
+        ("= 3", "this is not a scenario"),
+        ("speed = 0", "a number from 1"),
+        ('trips = "no"', "unknown kind of trips"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_why(text, problem, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(FwrlError, match=problem) as raised:
+        read_lesson(path)
+    assert "mine.toml" in str(raised.value)
+
+
+@pytest.mark.parametrize("address", ["x", "world", "seed=x", "training=1", "agents=fwrl,backup", "goal=1,1,1"])
+def test_a_link_that_cannot_be_read_is_refused(address):
+    with pytest.raises(FwrlError):
+        from_address(address)
+
+
+def verdicts(match):
+    optimum = judge(match.task, match.settings)
+    return [verdict(match.world, optimum, promise) for promise in match.promises()]
+
+
+def steps(match, part):
+    return [side[part] and round(side[part]["reward"] / match.step_reward, 6) for side in verdicts(match)]
+
+
+def lesson(number):
+    return own_lessons()[number - 1].scenario.trained()
+
+
+def test_every_lesson_has_three_sentences_and_one_question():
+    assert len(own_lessons()) == 6
+    for each in own_lessons():
+        card = each.scenario.card
+        assert card is not None
+        assert card.text.count(". ") == 2
+        assert card.question.count("?") == 1
+        assert 0 <= card.answer < len(card.answers)
+
+
+def test_the_goal_moves_and_only_fwrl_has_a_route():
+    match = lesson(1)
+    left, right = verdicts(match)
+    assert (left["grade"], left["promise"]["steps"]) == ("best", pytest.approx(7))
+    assert (right["promise"], right["entered"]) == (None, True)
+
+
+def test_stitching_joins_two_trips():
+    match = lesson(2)
+    left, right = verdicts(match)
+    assert (left["grade"], right["promise"]) == ("best", None)
+    route = match.route(match.value_fields()[0], match.start)
+    assert len(match.runners[0].stitches.stretches(route)) == 2
+
+
+def test_the_lucky_gust_is_promised_by_the_best_and_not_by_the_mean():
+    match = lesson(3)
+    promised, really = steps(match, "promise"), steps(match, "truth")
+    assert promised[0] == 10 < steps(match, "optimal")[0] == 12 < really[0]
+    assert promised[1] == pytest.approx(12)
+    assert really[1] == pytest.approx(12)
+
+
+def test_mud_is_cheaper_to_walk_round():
+    match = lesson(4)
+    left, right = verdicts(match)
+    assert left["grade"] == "best"
+    assert right["grade"] == "worse"
+    assert left["truth"]["steps"] > right["truth"]["steps"]
+    assert left["truth"]["reward"] > right["truth"]["reward"]
+
+
+def test_only_the_mean_learns_that_the_corridor_is_blocked_until_the_best_is_made_to_forget():
+    match = lesson(5)
+    assert [match.outdated(side) > 0 for side in (0, 1)] == [True, False]
+    match.advance(2000)
+    assert [side["grade"] for side in verdicts(match)] == ["lost", "best"]
+    match.forget(0)
+    match.advance(4000)
+    assert verdicts(match)[0]["grade"] == "best"
+
+
+def test_without_dice_more_is_known_after_400_steps():
+    match = lesson(6)
+    match.advance(400)
+    known = [np.isfinite(np.stack([r.agent.values(g)[match.floor] for g in match.floor])).sum() for r in match.runners]
+    assert known[1] > 1.2 * known[0]
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_copied_as_python_it_repeats_the_run(moved):
+    match = match_of("windy-four-rooms", seed=2, goal=20)
+    match.advance(4 * 400)
+    if moved:
+        match.move_goal(100)
+        match.advance(800)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(python_code(scenario_of(match, 60.0)), {})
+    for line, runner in zip(printed.getvalue().splitlines(), match.runners, strict=True):
+        rewards = [point.mean_reward for segment in runner.curve.segments for point in segment.points]
+        np.testing.assert_allclose(eval(line[line.index("[") :]), rewards, rtol=1e-9)
+
+
+def test_the_lesson_in_the_documentation_can_be_read_and_every_kind_of_leg_is_documented():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "play.md").read_text(encoding="utf-8")
+    [text] = re.findall(r"<!-- lesson -->\n```toml\n(.*?)```", page, re.DOTALL)
+    scenario = from_toml(text)
+    assert scenario.card is not None
+    assert scenario.card.answers[scenario.card.answer] == "Only FWRL"
+    assert all(f'`"{how}"`' in page for how in MEANINGS)

@@ -1,0 +1,67 @@
+"""Chromium with pages of a server of its own; no page may log an error or ask another host for anything."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from web_server import Running, running
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+
+
+class Visits:
+    """The pages that one test has opened, and what went wrong on them."""
+
+    def __init__(self, browser: Any, server: Running) -> None:
+        self.server, self._browser = server, browser
+        self._contexts: list[Any] = []
+        self._wrong: list[str] = []
+
+    def open(self, width: int = 1280, height: int = 900, address: str = "", **options: Any) -> Any:
+        """A page that is ready; `address` is what a link carries."""
+        context = self._browser.new_context(viewport={"width": width, "height": height}, **options)
+        self._contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("console", lambda said: self._log(said.text) if said.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: self._log(str(error)))
+        page.on("request", lambda request: None if self._own(request.url) else self._log(request.url))
+        page.on("requestfailed", lambda request: self._log(request.url))
+        page.goto(self.server.url + (f"#{address}" if address else ""))
+        page.wait_for_selector(".route[data-route]")
+        return page
+
+    def _log(self, problem: str) -> None:
+        self._wrong.append(problem)
+
+    def _own(self, url: str) -> bool:
+        return url.startswith((self.server.url, f"blob:{self.server.url}"))
+
+    def close(self) -> None:
+        for context in self._contexts:
+            context.close()
+        wrong, self._wrong, self._contexts = self._wrong, [], []
+        assert wrong == []
+
+
+@contextlib.contextmanager
+def visiting(*arguments: str) -> Iterator[Visits]:
+    """A server and a browser."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright installed")
+    with running("--port", "0", *arguments) as server, playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        yield Visits(browser, server)
+        browser.close()
