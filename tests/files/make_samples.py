@@ -26,6 +26,13 @@ TRANSITIONS = [
     ("gate", "left", -1.0, "shelf", "second", 10),
     ("shelf", "left", -1.0, "dock", "third", 1),
 ]
+VISITS = {
+    "trip": ["first", "first", "second", "second", "third"],
+    "time": [5, 6, 9, 10, 1],
+    "state": ["dock", "aisle", "gate", "shelf", "dock"],
+    "action": ["left", "right", "left", None, "left"],
+    "reward": [-1.0, -2.0, -1.0, None, -3.0],
+}
 SHORT = {"agql": {"capacity": 40}, "her": {"capacity": 40}}
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *((name, SHORT.get(name, {})) for name in agent_names()),
@@ -77,9 +84,17 @@ def agent_answers(agent: Any) -> dict[str, Any]:
 
 
 def planner_answers(planner: Any) -> dict[str, Any]:
-    """Routes and values between all places."""
+    """Routes and values between all places; of a log of visits also the ends of its trips."""
     places = ("dock", "aisle", "shelf", "gate")
     pairs = [(start, goal) for start in places for goal in places if start != goal]
+    ends = planner.experience.evidence.ends
+    if ends is not None:
+        return {
+            "values": [planner.value("gate", "shelf"), planner.value("dock", "aisle")],
+            "trips": list(ends.trips),
+            "last": [ends.states[code] for code in ends.last_state],
+            "time": ends.last_time.tolist(),
+        }
     return {
         "routes": [planner.plan(*pair).states for pair in pairs],
         "values": [planner.value(*pair) for pair in pairs],
@@ -104,6 +119,9 @@ def make_samples(folder: Path) -> None:
     planner = fwrl.fit(TRANSITIONS)
     planner.save(folder / "planner.fwrl")
     answers["planner.fwrl"] = planner_answers(planner)
+    visits = fwrl.fit(VISITS)
+    visits.save(folder / "visits.fwrl")
+    answers["visits.fwrl"] = planner_answers(visits)
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(answer)}" for name, answer in answers.items())
     (folder / ANSWERS).write_text(f"{{\n{lines}\n}}\n")
 

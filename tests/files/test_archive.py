@@ -129,7 +129,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(saved, monkeypatch)
 
 
 def test_a_missing_folder_is_reported(tmp_path):
-    with pytest.raises(FwrlError, match="No such file or directory"):
+    with pytest.raises(FwrlError, match="expected an existing folder"):
         write_archive(tmp_path / "no" / "x.fwrl", "thing", {}, {})
     with pytest.raises(FwrlError, match="is a folder"):
         write_archive(tmp_path, "thing", {}, {})

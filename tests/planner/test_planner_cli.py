@@ -109,7 +109,7 @@ def test_explain_names_trips_stitches_and_single_observations(call, fitted):
         "  a to b: once, last 1, trips 1  <- seen only once",
         "stitched: from b on trip 2",
         "  b to y: once, last 6, trips 2  <- seen only once",
-        "stitched once, at b, going by the latest 3 trips of each step",
+        "stitched once, at b (at most: going by the latest 3 trips of each step, see --log)",
         "weakest step: a to b, seen once",
     ]
 
@@ -142,9 +142,30 @@ BAD = [
     ("fit trips.csv -o n.fwrl --columns state=place", "'trips.csv' has no column 'place' for state"),
     ("fit places.csv -o n.fwrl", "has state, x, y; say which is which with --columns state=...,next_state=..."),
     ("fit trips.csv -o n.fwrl --columns reward=trip,trip=reward", "or leave such rows out with --skip-bad"),
-    ("fit trips.csv -o n.fwrl --memory 1KB", "allow more with --memory"),
+    ("fit trips.csv -o n.fwrl --memory 1KB", "expected at least 10MB of memory, got '1KB'"),
+    ("fit trips.csv -o n.fwrl --memory -200MB", "expected an amount of memory such as 500MB or 2GB, got '-200MB'"),
+    ("fit trips.csv trips.csv -o n.fwrl", "'trips.csv' is given twice; leave it out, or count it again with --again"),
+    ("fit trips.csv tr*.csv -o n.fwrl", "'trips.csv' is given twice"),
+    ("fit trips.csv same.csv -o n.fwrl", "'trips.csv' has the same content as 'same.csv'; leave it out, or count"),
+    ("fit trips.csv -o t.fwrl --add", "'trips.csv' was read before; leave it out, or count it again with --again"),
+    ("fit same.csv -o t.fwrl --add", "'same.csv' has the same content as 'trips.csv', which was read before"),
+    (
+        "merge t.fwrl t.fwrl -o n.fwrl",
+        "two planners have the log 'trips.csv'; leave it out, or count it again with --a",
+    ),
+    ("fit trips.csv -o /dev/null", "'/dev/null' is a device"),
+    ("merge t.fwrl -o /dev/null", "'/dev/null' is a device"),
+    ("train h-maze --out /dev/null", "'/dev/null' is a device"),
+    ("tune ql --out /dev/null", "'/dev/null' is a device"),
+    ("explain t.fwrl a y --positions places.csv --picture link.png", "'link.png' is a device"),
+    ("explain t.fwrl a y --position-columns x=east", "--position-columns needs --positions"),
+    ("explain t.fwrl a y --positions places.csv --position-columns x=east", "unknown column 'east'"),
+    ("explain t.fwrl a y --positions places.csv --position-columns z=x", "unknown column of positions 'z'"),
+    ("explain t.fwrl a y --log more.csv", "the log has no move from 'a' to 'b', which the route takes; give all logs"),
+    ("explain t.fwrl a y --log moves.csv", "the log names no trips"),
+    ("states t.fwrl --by size", "'--by'"),
     ("fit trips.csv -o n.fwrl --add", "cannot read 'n.fwrl'"),
-    ("fit trips.csv -o n.fwrl --memory lots", "cannot read the log"),
+    ("fit trips.csv -o n.fwrl --memory lots", "expected an amount of memory such as"),
     ("plan t.fwrl a q", "unknown state 'q' among 5"),
     ("plan t.fwrl \udcff y", "unknown state '\\udcff' among 5"),
     ("plan t.fwrl a y --backup worst", "expected backup to be one of expected, best"),
@@ -153,13 +174,17 @@ BAD = [
     ("plan trips.csv a y", "is not a file saved by fwrl"),
     ("plan t.fwrl a y --positions trips.csv", "unknown column 'x'"),
     ("explain t.fwrl a y --picture way.png", "--picture needs --positions"),
-    ("explain t.fwrl a y --positions places.csv --picture way.gif", "ends in .png or .svg"),
+    ("explain t.fwrl a y --positions places.csv --picture way.gif", "ends in .png, .svg or .geojson"),
     ("explain t.fwrl y a", "no route from 'y' to 'a'"),
 ]
 
 
 @pytest.mark.parametrize(("line", "said"), BAD, ids=[line for line, _ in BAD])
 def test_bad_input_gets_one_sentence_and_writes_nothing(call, fitted, line, said):
+    (fitted.parent / "same.csv").write_text(TRIPS)
+    (fitted.parent / "more.csv").write_text("trip,time,state,reward\n3,8,y,-1\n3,9,a,-1\n")
+    (fitted.parent / "moves.csv").write_text("state,next_state\na,b\n")
+    (fitted.parent / "link.png").symlink_to("/dev/null")
     before = sorted(fitted.parent.iterdir())
     code, out, err = call(*line.split())
     assert (code, out) == (2, "")

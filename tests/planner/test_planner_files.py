@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from typing import Any
 
 import numpy as np
 import pytest
@@ -220,3 +221,36 @@ def test_evidence_is_read_on_first_use(saved, name):
     assert planner.plan("a", "c").states == ("a", "b", "c")
     with pytest.raises(FileError, match=f"the checksum of '{name}' does not match"):
         planner.explain("a", "c")
+
+
+UNSOUND: list[tuple[str, Any, str]] = [
+    ("aging", {"half_life": -1.0, "newest": 3}, "a sound half-life"),
+    ("aging", {"half_life": 1.0, "newest": None}, "a sound half-life"),
+    ("aging", None, "a half-life where there are weights"),
+    ("cells", {"kind": "square", "width": 0.0}, "positive width"),
+    ("cells", {"kind": "heptagon"}, "unknown kind of cells"),
+    ("cells", None, "positions where states are cells"),
+    ("weight", np.array([-1.0, 1.0]), "a positive weight"),
+    ("weight", np.array([1.0]), "a positive weight"),
+    ("position", np.full((3, 2), np.nan), "a position for each state"),
+    ("position", np.zeros((2, 2)), "a position for each state"),
+]
+
+
+@pytest.mark.parametrize(("name", "forged", "said"), UNSOUND)
+def test_forged_weights_and_cells_are_refused(tmp_path, name, forged, said):
+    path = tmp_path / "points.fwrl"
+    points = {"trip": [1, 1, 1], "time": [0, 5, 9], "x": [0.5, 1.5, 2.5], "y": [0.5, 0.5, 0.5]}
+    fwrl.fit(points, cells=("x", "y"), cell_width=1.0, half_life=4).save(path)
+    assert use(path)
+    archive = open_archive(path)
+    arrays, details = {each: np.array(archive[each]) for each in archive.names}, dict(archive.details)
+    if isinstance(forged, np.ndarray):
+        arrays[name] = forged
+    elif forged is None:
+        del details[name]
+    else:
+        details[name] = forged
+    write_archive(path, archive.kind, details, arrays)
+    with pytest.raises(FileError, match=said):
+        Planner.load(path)

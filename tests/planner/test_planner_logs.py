@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fwrl
-from fwrl.errors import FileError, FwrlError, OptionError
-from fwrl.planner import read_positions
+from fwrl.errors import FwrlError, OptionError
+from fwrl.planner import connection_counts, read_positions
 from fwrl.planner.experience import KEPT
-from fwrl.planner.ingest import connections, latest, reader
+from fwrl.planner.ingest import reader
 from fwrl.planner.ingest.errors import FitOption
 from fwrl.planner.ingest.reader import reading
 from fwrl.planner.labels import TextLabels
@@ -108,8 +108,8 @@ def test_two_logs_one_after_the_other_equal_both_at_once(rows, first):
 @settings(max_examples=15, deadline=None)
 def test_folding_is_exact_where_connections_are_sampled(rows, first):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connections, "EXACT", 4)
-        patch.setattr(connections, "SAMPLED", 3)
+        patch.setattr(connection_counts, "EXACT", 4)
+        patch.setattr(connection_counts, "SAMPLED", 3)
         one, other = split_by_trip(rows, first)
         if one and other:
             assert_same(fwrl.fit(other, into=fwrl.fit(one)), fwrl.fit(rows))
@@ -125,10 +125,10 @@ NAMED = [("a", "l", -1.0, "b", "t1", 1), ("b", "l", -1.0, "07", "t1", 2), ("07",
 COUNTED = [(7, 1, -1.0, 8, 3, 5), (8, 1, -1.0, 9, 3, 6)]
 
 
-@pytest.mark.parametrize("exact", [connections.EXACT, 0])
+@pytest.mark.parametrize("exact", [connection_counts.EXACT, 0])
 @pytest.mark.parametrize(("first", "second"), [(NAMED, COUNTED), (COUNTED, NAMED)])
 def test_logs_of_names_and_of_integers_are_folded(first, second, exact, monkeypatch):
-    monkeypatch.setattr(connections, "EXACT", exact)
+    monkeypatch.setattr(connection_counts, "EXACT", exact)
     texts = [tuple(str(x) if k in (0, 1, 3, 4) else x for k, x in enumerate(row)) for row in NAMED + COUNTED]
     folded = fwrl.fit(second, into=fwrl.fit(first))
     assert_same(folded, fwrl.fit(texts))
@@ -155,7 +155,7 @@ def test_connections_are_those_of_networkx(rows, named):
 def test_more_than_5000_states_are_sampled_and_marked_so():
     ring = [(k, (k + 1) % 6000) for k in range(6000)]
     summary = fwrl.fit(ring).summary
-    assert summary.sampled == connections.SAMPLED
+    assert summary.sampled == connection_counts.SAMPLED
     assert (summary.connected, summary.stitched) == (6000 * 5999, 6000 * 5998)
     assert fwrl.fit(ring, connections=False).summary.stitched is None
 
@@ -164,12 +164,10 @@ def test_more_than_5000_states_are_sampled_and_marked_so():
 @settings(max_examples=25, deadline=None)
 def test_visits_become_transitions_in_order_of_time(rows, random):
     visits = [{"trip": trip, "time": time, "state": s, "reward": r} for s, _, r, _, trip, time in rows]
-    moves = []
-    for _, trip in itertools.groupby(
-        sorted(visits, key=lambda v: (v["trip"], v["time"], v["state"])), lambda v: v["trip"]
-    ):
-        moves += [(a["state"], b["state"]) for a, b in itertools.pairwise(trip)]
     random.shuffle(visits)
+    moves = []
+    for _, trip in itertools.groupby(sorted(visits, key=lambda v: (v["trip"], v["time"])), lambda v: v["trip"]):
+        moves += [(a["state"], b["state"]) for a, b in itertools.pairwise(trip)]
     if not moves:
         with pytest.raises(FwrlError, match="at least one transition"):
             fwrl.fit(visits)
@@ -333,7 +331,7 @@ BAD = [
     ("a,b,-1\nb,,-1\n", "row 2: expected a value as next_state, got nothing"),
     ("a,b,-1\nb,c,nan\n", "row 2: expected a number up to .* as reward, got nan"),
     ("a,b,-1\nb,c,inf\n", "row 2: expected a number up to .* as reward, got inf"),
-    ("a,b,-1\nb,c,much\n", "row 2: expected a number up to .* as reward, got nothing"),
+    ("a,b,-1\nb,c,much\n", "row 2: expected a number up to .* as reward, got 'much'"),
     ("a,b,-1\nb,c\n", "row 2: expected a number up to .* as reward, got nothing"),
     ("a,b,-1\nb,c,1,2\n", "Line: 3"),
 ]
@@ -443,11 +441,9 @@ def test_what_is_no_log_is_refused_in_words(source, said):
 
 def test_logs_with_other_columns_are_not_added(tmp_path):
     planner = fwrl.fit(LOG)
-    with pytest.raises(FwrlError, match="the older logs have a column action, the new log does not"):
+    with pytest.raises(FwrlError, match="some logs have a column action, others do not"):
         fwrl.fit([("a", "b")], into=planner)
-    with pytest.raises(
-        FwrlError, match="the times of the older logs are of kind integer, those of the new log timestamp"
-    ):
+    with pytest.raises(FwrlError, match="the times of some logs are dates, those of others numbers"):
         fwrl.fit(
             {
                 "state": ["a"],
@@ -488,24 +484,16 @@ def test_answers_too_long_for_one_go_are_read_bit_by_bit(monkeypatch, name):
         for k, (s, n, t) in enumerate(zip(*rng.integers(0, 6, (2, 400)), rng.integers(0, 99, 400), strict=True))
     ]
     at_once = fwrl.fit(rows)
-    for module in (reader, latest, connections):
-        monkeypatch.setattr(module, "AT_ONCE", 7)
+    monkeypatch.setattr(reader, "AT_ONCE", 7)
     in_pieces = fwrl.fit(rows)
     assert in_pieces.edges().equals(at_once.edges())
     assert in_pieces.summary == at_once.summary
 
 
-def test_a_trip_beyond_64_bits_is_a_bad_row(tmp_path):
+def test_a_trip_beyond_64_bits_is_text(tmp_path):
     path = tmp_path / "log.jsonl"
     path.write_text("".join(f'{{"state": "a", "next_state": "b", "trip": {n}}}\n' for n in (1, 2**64 - 1)))
-    with pytest.raises(FwrlError, match=r"log.jsonl, row 2: expected a value as trip"):
-        fwrl.fit(path)
-    assert fwrl.fit(path, skip_bad=True).edges()["trips"].to_pylist() == [[1]]
-
-
-def test_a_folder_is_no_log(tmp_path):
-    with pytest.raises(FileError, match="is a folder; name its files"):
-        fwrl.fit(tmp_path)
+    assert fwrl.fit(path).edges()["trips"].to_pylist() == [["1", str(2**64 - 1)]]
 
 
 def test_the_latest_trips_are_kept_also_of_edges_that_were_last_seen_long_ago():

@@ -1,8 +1,7 @@
-"""Visits are ordered by time, with fractions, offsets and ties."""
+"""Visits are ordered by time, with fractions and offsets."""
 
 from __future__ import annotations
 
-import itertools
 import json
 
 import duckdb
@@ -43,17 +42,6 @@ def test_fractions_late_in_a_column_count_as_well(tmp_path):
     times = [str(k) for k in range(1200)] + ["1200.1", "1200.2"]
     states = [f"s{k}" for k in range(1200)] + ["y", "x"]
     assert ("y", "x") in moves(fwrl.fit(write(tmp_path / "log.csv", times, states)))
-
-
-def test_visits_at_one_time_are_ordered_by_all_that_is_known_of_them():
-    visits = [
-        {"trip": 1, "time": 0, "state": "a", "action": action, "reward": reward}
-        for action, reward in (("l", -1.0), ("l", -2.0), ("r", -3.0), ("r", -3.0))
-    ]
-    visits.append({"trip": 1, "time": 1, "state": "b", "action": "", "reward": -9.0})
-    orders = itertools.islice(itertools.permutations(visits), 0, None, 17)
-    found = [fwrl.fit(list(rows)).edges().to_pylist() for rows in orders]
-    assert all(edges == found[0] for edges in found)
 
 
 def test_whole_times_too_large_to_be_kept_beside_fractions_are_refused():

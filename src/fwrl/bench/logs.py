@@ -21,6 +21,7 @@ ROWS = 50_000_000
 SIDE = 316  # the log is of moves on a torus of SIDE x (SIDE + 1) states
 TRIP = 50  # moves
 MEMORY = "1GB"
+LOGS = 10  # to merge
 LARGE, SMALL = 1000, 100  # sides of four-room maps
 
 Edges = tuple[np.ndarray[Any, Any], ...]
@@ -47,15 +48,38 @@ def ingestion() -> Iterator[Measurement]:
             path.unlink()
 
 
-def _write_log(path: Path, as_text: bool) -> None:
+def merging() -> Iterator[Measurement]:
+    """Merge planners of ten logs and save the result, against fitting all ten logs at once."""
+    with tempfile.TemporaryDirectory(prefix="fwrl-bench-") as folder:
+        out, n = Path(folder) / "merged.fwrl", ROWS // LOGS
+        for labels in ("integer", "string"):
+            logs = [Path(folder) / f"{labels}-{k}.parquet" for k in range(LOGS)]
+            for k, log in enumerate(logs):
+                _write_log(log, labels == "string", range(k * n, (k + 1) * n))
+                fit(log, memory=MEMORY).save(log.with_suffix(".fwrl"))
+
+            def merge(logs: list[Path] = logs) -> None:
+                first, *others = (Planner.load(log.with_suffix(".fwrl")) for log in logs)
+                first.merge(*others).save(out)
+
+            ours, other = alternate(merge, lambda given=logs: fit(given, memory=MEMORY).save(out), rounds=3)  # type: ignore[misc]
+            note = f"{ours / other:.2f} times as long; {LOGS} planners of {n:,} rows each"
+            yield Measurement(f"merge, {labels} labels / fit", ours, other, note)
+            for log in logs:
+                log.unlink()
+
+
+def _write_log(path: Path, as_text: bool, rows: range | None = None) -> None:
     import duckdb
+
+    rows = rows or range(ROWS)
 
     S = SIDE * (SIDE + 1)
     label = "'s' || {}" if as_text else "{}"
     step = f"CASE a WHEN 0 THEN 1 WHEN 1 THEN {S - 1} WHEN 2 THEN {SIDE} ELSE {S - SIDE} END"
     moves = (
         f"SELECT i, (hash(i) % 4)::INT AS a, (hash(i // {TRIP}) % {S} + hash(i + 77) % 40 * {SIDE} + hash(i + 99) % 40)"
-        f"::BIGINT % {S} AS s, (hash(i + 5) % 1000)::DOUBLE / 1000 AS noise FROM range({ROWS}) t(i)"
+        f"::BIGINT % {S} AS s, (hash(i + 5) % 1000)::DOUBLE / 1000 AS noise FROM range({rows.start}, {rows.stop}) t(i)"
     )
     with duckdb.connect() as con:
         con.execute(

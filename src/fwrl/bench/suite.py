@@ -10,7 +10,7 @@ from fwrl.agents import make_agent
 from fwrl.agents.agent import Agent
 from fwrl.bench.columns import goals, memory, online
 from fwrl.bench.literal import LiteralFwrl
-from fwrl.bench.logs import ingestion, routes
+from fwrl.bench.logs import ingestion, merging, routes
 from fwrl.bench.measure import Measurement, alternate, discard, seconds
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.task import Task, Trajectory, run
@@ -132,6 +132,7 @@ SUITE: dict[str, Callable[[], Iterator[Measurement]]] = {
     "online": online,
     "memory": memory,
     "fit": ingestion,
+    "merge": merging,
     "plan": routes,
 }
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import typer
@@ -17,15 +20,18 @@ from fwrl.cli.compare import compare
 from fwrl.cli.explain import explain
 from fwrl.cli.export import export
 from fwrl.cli.fit import fit
+from fwrl.cli.merge import merge
 from fwrl.cli.plan import plan
 from fwrl.cli.play import play
 from fwrl.cli.reproduce import reproduce
+from fwrl.cli.states import states
 from fwrl.cli.train import train
 from fwrl.cli.tune import tune
 from fwrl.cli.worlds import worlds
 from fwrl.errors import FwrlError
 
 STOPPED = 130  # the exit code for Ctrl-C
+TERMINATED = 143  # the exit code for SIGTERM
 
 app = typer.Typer(
     name="fwrl",
@@ -63,6 +69,8 @@ app.command(epilog="Example: fwrl worlds windy-four-rooms")(worlds)
 app.command(epilog="Example: fwrl agents --json")(agents)
 app.command(epilog="Example: fwrl train four-rooms --agent fwrl --episodes 20 --out rooms.fwrl")(train)
 app.command(epilog="Example: fwrl fit trips.csv -o trips.fwrl")(fit)
+app.command(epilog="Example: fwrl merge monday.fwrl tuesday.fwrl -o week.fwrl")(merge)
+app.command(epilog="Example: fwrl states trips.fwrl 'dock-*'")(states)
 app.command(epilog="Example: fwrl plan trips.fwrl dock-1 shelf-7")(plan)
 app.command(epilog="Example: fwrl explain trips.fwrl dock-1 shelf-7")(explain)
 app.command(epilog="Example: fwrl check rooms.fwrl")(check)
@@ -78,7 +86,8 @@ USAGE_ERROR: Any = typer.BadParameter.__base__
 def main() -> None:
     """Run the command line. Bad input gives exit code 2 and one sentence, never a traceback."""
     try:
-        code = app(prog_name="fwrl", standalone_mode=False)
+        with _ended_in_order():
+            code = app(prog_name="fwrl", standalone_mode=False)
     except FwrlError as error:
         code = _print_error(str(error))
     except USAGE_ERROR as error:
@@ -96,6 +105,28 @@ def main() -> None:
     if code == STOPPED:
         typer.echo("fwrl: stopped", err=True)
     sys.exit(code)
+
+
+@contextlib.contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let SIGTERM end the command like an error, so that temporary files are removed."""
+    asked = False
+
+    def end(*_: object) -> None:
+        nonlocal asked
+        asked = True
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one would interrupt the removal
+        sys.exit(TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    except KeyboardInterrupt:  # which is what a query of DuckDB makes of any exception in a handler
+        if asked:
+            sys.exit(TERMINATED)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _print_error(message: str) -> int:

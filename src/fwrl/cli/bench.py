@@ -31,6 +31,7 @@ def bench(
     online  a step of learning at a million states / ten thousand; longest steps
     memory  peak at a million states with ten goals in use / SciPy
     fit     fit a log of 50 million rows / a bare DuckDB group-by
+    merge   merge ten planners of 5 million rows each / fit all 50 million
     plan    a route at a million states / SciPy; at ten thousand / networkx
 
     The last column is the other's time or memory divided by ours. All parts together take some minutes.

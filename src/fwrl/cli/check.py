@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ def check(
     file: Annotated[Path, typer.Argument(help="A file saved by fwrl.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Check every checksum of a saved file, and that it loads."""
+    """Check every checksum of a saved file, and that it loads. For a planner, list the logs it was fitted from."""
     from fwrl.files import check_archive
     from fwrl.loading import load
     from fwrl.planner import Planner
@@ -25,8 +26,9 @@ def check(
     sections: list[dict[str, Any]] = [
         {"name": name, "shape": list(archive[name].shape), "bytes": archive[name].nbytes} for name in archive.names
     ]
+    logs = [asdict(log) for log in loaded.experience.logs] if isinstance(loaded, Planner) else []
     if as_json:
-        typer.echo(json.dumps({"kind": archive.kind, "holds": repr(loaded), "sections": sections}))
+        typer.echo(json.dumps({"kind": archive.kind, "holds": repr(loaded), "sections": sections, "logs": logs}))
         return
     from rich.console import Console
     from rich.table import Table
@@ -40,4 +42,6 @@ def check(
         shape = " x ".join(str(n) for n in section["shape"])
         table.add_row(section["name"], shape, f"{section['bytes']:,}")
     console.print(table)
+    for log in logs:
+        console.print(f"log {log['name']}, {log['size']:,} bytes", markup=False, soft_wrap=True)
     console.print(f"{file}: sound. {loaded!r}", markup=False, soft_wrap=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fwrl.cli.output_paths import make_folder
+from fwrl.cli.output_paths import changing, make_folder
 from fwrl.cli.progress import run_with_progress
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ def compare(
 
     experiments = league(worlds or LEAGUE, agents.split() if agents else default_contenders(), episodes, steps)
     errors = Console(stderr=True)
-    with Store(make_folder(out) / "results.sqlite") as store:
+    path = make_folder(out) / "results.sqlite"
+    with changing(path), Store(path) as store:
         run_with_progress(store, experiments, seeds, workers or os.cpu_count() or 1)
         with errors.status("evaluating") as status:
             results = write_league(

@@ -4,10 +4,29 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fwrl.cli.log_options import (
+    Cells,
+    Columns,
+    Dates,
+    Decimal,
+    Header,
+    Hours,
+    Memory,
+    Missing,
+    Shape,
+    Since,
+    SkipBad,
+    Until,
+    Weekdays,
+    log_options,
+    log_source,
+    reading_log,
+)
+from fwrl.cli.output_paths import check_file
 from fwrl.cli.plan import (
     Avoid,
     Backup,
@@ -16,6 +35,7 @@ from fwrl.cli.plan import (
     From,
     GiveUp,
     Json,
+    PositionColumns,
     Positions,
     To,
     Via,
@@ -27,7 +47,7 @@ from fwrl.cli.plan import (
 from fwrl.errors import OptionError
 
 if TYPE_CHECKING:
-    from fwrl.planner import Explanation
+    from fwrl.planner import Explanation, Planner
 
 
 def explain(
@@ -40,34 +60,92 @@ def explain(
     dead_ends: DeadEnds = None,
     give_up: GiveUp = None,
     positions: Positions = None,
+    position_columns: PositionColumns = None,
+    log: Annotated[
+        list[str] | None,
+        typer.Option(help="Read this log again for the fewest past trips; may be given several times, as a pattern."),
+    ] = None,
+    columns: Columns = None,
+    shape: Shape = None,
+    cells: Cells = None,
+    since: Since = None,
+    until: Until = None,
+    hours: Hours = None,
+    weekdays: Weekdays = None,
+    header: Header = None,
+    missing: Missing = None,
+    decimal: Decimal = ".",
+    dates: Dates = None,
+    skip_bad: SkipBad = False,
+    memory: Memory = "1GB",
     picture: Annotated[
-        Path | None, typer.Option(help="Draw the route to this .png or .svg file; needs --positions.")
+        Path | None,
+        typer.Option(
+            help="Draw the route to this .png or .svg file, or write it as .geojson; needs --positions, unless states "
+            "are cells."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Where the route comes from: the past trips of each step, how often, when last, and where trips were stitched.
 
-    Only the latest few trips of a step are kept, so an older one may have covered more of the route.
+    Only the latest few trips of a step are kept, so an older one may have covered more of the route, and the number of
+    past trips is an upper bound. With --log, it is the fewest; the options from --columns to --memory say how that log
+    is read, as in fwrl fit.
     """
     from fwrl.planner import Planner
 
-    if picture is not None and positions is None:
-        raise OptionError("--picture needs --positions, a file with columns state, x, y")
-    if picture is not None and picture.suffix not in (".png", ".svg"):
-        raise OptionError(f"expected a picture that ends in .png or .svg, got {str(picture)!r}")
-    planner = Planner.load(file)
-    options = route_options(planner, backup, avoid, via, dead_ends, give_up, positions)
-    explanation = planner.explain(start, goal, **options)
+    if picture is not None and picture.suffix not in (".png", ".svg", ".geojson"):
+        raise OptionError(f"expected a picture that ends in .png, .svg or .geojson, got {str(picture)!r}")
     if picture is not None:
-        from fwrl.figures.route import route_map, save_picture
-
-        save_picture(route_map(explanation, planner.experience, options["positions"]), picture)
+        check_file(picture)
+    planner = Planner.load(file)
+    if picture is not None and positions is None and planner.positions is None:
+        raise OptionError("--picture needs --positions, a file with columns state, x, y")
+    options = route_options(planner, backup, avoid, via, dead_ends, give_up, positions, position_columns)
+    if log:
+        reading = log_options(
+            columns,
+            cells,
+            missing,
+            shape=shape,
+            since=since,
+            until=until,
+            hours=hours,
+            weekdays=weekdays,
+            header=header,
+            decimal=decimal,
+            dates=dates,
+            skip_bad=skip_bad,
+        )
+        with reading_log() as report:
+            explanation = planner.explain(
+                start, goal, log=log_source(log), log_options=reading, memory=memory, progress=report, **options
+            )
+    else:
+        explanation = planner.explain(start, goal, **options)
+    if picture is not None:
+        _draw(explanation, planner, options.get("positions", planner.positions), picture)
     if as_json:
         typer.echo(json.dumps(explanation.to_dict(), indent=2))
         return
     _print(explanation, give_up is not None)
     if picture is not None:
         typer.echo(f"drawn to {picture}")
+
+
+def _draw(explanation: Explanation, planner: Planner, positions: Any, picture: Path) -> None:
+    if picture.suffix == ".geojson":
+        from fwrl.files import replaced
+        from fwrl.planner.geojson import route_geojson
+
+        text = json.dumps(route_geojson(explanation, planner.experience, positions), indent=1)
+        with replaced(picture) as draft:
+            draft.write_text(text + "\n", encoding="utf-8")
+        return
+    from fwrl.figures.route import route_map, save_picture
+
+    save_picture(route_map(explanation, planner.experience, positions), picture)
 
 
 def _print(explanation: Explanation, gives_up: bool) -> None:
@@ -80,8 +158,10 @@ def _print(explanation: Explanation, gives_up: bool) -> None:
         if each.stretch != stretch and each.trips:
             stretch = each.stretch
             covering = ", ".join(map(str, explanation.stretches[stretch]))
+            others = explanation.covering[stretch] - len(explanation.stretches[stretch])
+            more = f" and {others:,} more" if others else ""
             word = "stitched: " if stretch else ""
-            typer.echo(f"{word}from {each.step.state} on trip {covering}")
+            typer.echo(f"{word}from {each.step.state} on trip {covering}{more}")
         step = each.step
         action = "" if step.action == step.next_state else f" by {step.action}"
         last = "" if each.last is None else f", last {shown_time(each.last)}"
@@ -95,7 +175,8 @@ def _print(explanation: Explanation, gives_up: bool) -> None:
     else:
         n = len(explanation.stitches)
         where = ", ".join(map(str, explanation.stitches))
-        latest = f"going by the latest {KEPT} trips of each step"
-        typer.echo(f"stitched {times(n)}, at {where}, {latest}" if n else "one past trip covers all of it")
+        bound = f"at most: going by the latest {KEPT} trips of each step, see --log"
+        how = "no fewer past trips cover the route" if explanation.fewest else bound
+        typer.echo(f"stitched {times(n)}, at {where} ({how})" if n else "one past trip covers all of it")
     if explanation.route.steps:
         typer.echo(evidence(explanation.route))

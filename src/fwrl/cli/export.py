@@ -24,8 +24,9 @@ def export(
 
     if not (results / STORE).is_file():
         raise FileError(f"there is no {STORE} in {str(results)!r}; make it with: fwrl reproduce --out {results}")
+    folder = make_folder(out or results / "export")
     with Store(results / STORE) as store:
-        written = export_results(store, make_folder(out or results / "export"))
+        written = export_results(store, folder)
     if as_json:
         typer.echo(json.dumps([str(path) for path in written]))
         return

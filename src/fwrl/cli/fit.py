@@ -5,94 +5,119 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fwrl.cli.output_paths import check_saved_file
-from fwrl.errors import FwrlError, OptionError
+from fwrl.cli.log_options import (
+    Cells,
+    Columns,
+    Dates,
+    Decimal,
+    Header,
+    Hours,
+    Memory,
+    Missing,
+    Shape,
+    Since,
+    SkipBad,
+    Until,
+    Weekdays,
+    log_options,
+    log_source,
+    reading_log,
+)
+from fwrl.cli.output_paths import changing, check_saved_file
 
 if TYPE_CHECKING:
-    from fwrl.planner import LogSummary, Planner
+    from fwrl.planner import LogSummary
 
-# The flag that helps where an option of `fwrl.fit` does.
-REMEDIES = {
-    "columns": "say which is which with --columns state=...,next_state=...",
-    "skip_bad": "correct it, or leave such rows out with --skip-bad",
-    "memory": "allow more with --memory",
-}
+Wait = Annotated[bool, typer.Option("--wait", help="Wait while another process changes the file.")]
 
 
 def fit(
     logs: Annotated[
-        list[str], typer.Argument(help="CSV, Parquet or JSON-lines files, or patterns such as 'logs/*.csv.gz'.")
+        list[str],
+        typer.Argument(
+            help="CSV, Parquet, JSON or Arrow files, also packed; folders; patterns such as 'logs/*.csv.gz'; addresses "
+            "such as s3://...; - for standard input."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to save the planner.")],
-    columns: Annotated[
-        str | None, typer.Option(help="Names of columns, as OURS=THEIRS,...: state=from,next_state=to.")
+    columns: Columns = None,
+    shape: Shape = None,
+    cost: Annotated[str | None, typer.Option(help="elapsed: the cost of a move is the time to the next visit.")] = None,
+    cells: Cells = None,
+    cell_width: Annotated[
+        float | None, typer.Option(help="Side of square cells; chosen from the data if left out.")
     ] = None,
+    resolution: Annotated[
+        int | None, typer.Option(help="H3 resolution of hexagons, 0 to 15; chosen from the data if left out.")
+    ] = None,
+    since: Since = None,
+    until: Until = None,
+    hours: Hours = None,
+    weekdays: Weekdays = None,
+    half_life: Annotated[
+        str | None, typer.Option(help="Age at which an observation counts half, as 30d (s, min, h, d, w).")
+    ] = None,
+    header: Header = None,
+    missing: Missing = None,
+    decimal: Decimal = ".",
+    dates: Dates = None,
     add: Annotated[bool, typer.Option("--add", help="Add to the planner that is saved there already.")] = False,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out rows that lack a value, and count them.")
-    ] = False,
+    skip_bad: SkipBad = False,
     connections: Annotated[
         bool, typer.Option(help="Count the pairs of states that are now connected: reads a large log twice more.")
     ] = True,
-    memory: Annotated[str, typer.Option(help="The most memory that reading may take.")] = "1GB",
+    again: Annotated[
+        bool, typer.Option("--again", help="Count a file again whose content was read before or is given twice.")
+    ] = False,
+    memory: Memory = "1GB",
+    wait: Wait = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Learn from logs: rows of transitions (state, next_state) or of visits (trip, time, state).
 
-    Optional columns are action (the next state if left out), reward (-1 if left out), trip and time. fwrl plan and
-    fwrl explain read the saved planner.
+    Optional columns are action (the next state if left out), reward (-1 if left out) or cost, trip, time and count.
+    fwrl plan and fwrl explain read the saved planner.
     """
     check_saved_file(out)
     from fwrl.planner import Planner
+    from fwrl.planner import fit as fit_planner
 
-    into = Planner.load(out) if add else None
-    options = {"columns": _columns(columns), "skip_bad": skip_bad, "memory": memory, "connections": connections}
-    planner = _fit(logs, into, options)
-    planner.save(out)
+    options = log_options(
+        columns,
+        cells,
+        missing,
+        shape=shape,
+        cost=cost,
+        cell_width=cell_width,
+        resolution=resolution,
+        since=since,
+        until=until,
+        hours=hours,
+        weekdays=weekdays,
+        half_life=half_life,
+        header=header,
+        decimal=decimal,
+        dates=dates,
+        skip_bad=skip_bad,
+    )
+    options |= {"memory": memory, "connections": connections, "again": again}
+    with changing(out, wait):
+        into = Planner.load(out) if add else None
+        with reading_log() as report:
+            planner = fit_planner(log_source(logs), into=into, progress=report, **options)
+        planner.save(out)
     if as_json:
         typer.echo(json.dumps(asdict(planner.summary) | {"file": str(out)}, indent=2))
         return
-    _print(planner.summary, out, connections)
+    print_summary(planner.summary, out, connections)
 
 
-def _columns(text: str | None) -> dict[str, str]:
-    chosen: dict[str, str] = {}
-    for pair in (text or "").split(","):
-        ours, equals, theirs = pair.partition("=")
-        if equals and ours.strip() and theirs.strip():
-            chosen[ours.strip()] = theirs.strip()
-        elif text:
-            raise OptionError(f"expected columns as OURS=THEIRS,..., got {pair!r}")
-    return chosen
-
-
-def _fit(logs: list[str], into: Planner | None, options: dict[str, Any]) -> Planner:
-    """Fit with a progress bar; errors name the flag that helps."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    from fwrl.planner import LogError
-    from fwrl.planner import fit as fit_planner
-
-    shown = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*shown, console=console, transient=True, disable=not console.is_terminal) as bar:
-        line = bar.add_task("reading", total=1.0)
-
-        def report(step: str, part: float) -> None:
-            bar.update(line, description=step, completed=part)
-
-        try:
-            return fit_planner(logs, into=into, progress=report, **options)
-        except LogError as error:
-            raise FwrlError(f"{error.problem}; {REMEDIES[error.option]}") from error
-
-
-def _print(summary: LogSummary, out: Path, connections: bool) -> None:
+def print_summary(summary: LogSummary, out: Path, connections: bool = True) -> None:
+    """Print what a saved planner was learned from; `connections` says whether they were asked for."""
     from rich.console import Console
     from rich.table import Table
 
@@ -108,11 +133,14 @@ def _print(summary: LogSummary, out: Path, connections: bool) -> None:
         table.add_row("actions that vary", f"{summary.uncertain:,}", "seen to lead to more than one state")
     if summary.skipped:
         table.add_row("rows left out", f"{summary.skipped:,}")
+    if summary.continued:
+        table.add_row("trips joined", f"{summary.continued:,}", "where they go on in a log that was added later")
     if summary.stitched is not None:
         about = "" if summary.sampled is None else "about "
         note = "" if summary.sampled is None else f"(estimated from the pairs that begin in {summary.sampled} states)"
         table.add_row("pairs connected", f"{about}{summary.connected:,}", note)
-        table.add_row("no single trip did", f"{about}{summary.stitched:,}", note and "(likewise)")
+        most = "(at most: what joined trips connect across logs is counted too)" if summary.continued else ""
+        table.add_row("no single trip did", f"{about}{summary.stitched:,}", most or (note and "(likewise)"))
     else:
         why = "the file was begun without" if connections else "nor can they be when logs are added to this file"
         table.add_row("pairs connected", "not counted", why)

@@ -1,18 +1,21 @@
-"""Checks of output paths before a command starts its work."""
+"""Checks of output paths before a command starts its work, and locks while it changes a file."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
+
+import typer
 
 from fwrl.errors import FileError
 
 
 def check_file(out: Path) -> None:
     """Raise an error if `out` cannot be written as a file."""
-    if not out.resolve().parent.is_dir():
-        raise FileError(f"expected an existing folder for {str(out)!r}; make it first")
-    if out.is_dir():
-        raise FileError(f"expected a file to write, {str(out)!r} is a folder")
+    from fwrl.files import output_file
+
+    output_file(out)
 
 
 def check_saved_file(out: Path) -> None:
@@ -24,10 +27,30 @@ def check_saved_file(out: Path) -> None:
         raise FileError(f"{str(out)!r} is there already and was not saved by fwrl; choose another name, or delete it")
 
 
+@contextlib.contextmanager
+def changing(out: Path, wait: bool | None = None) -> Iterator[None]:
+    """Lock `out` while a command changes it; a command without the flag --wait has None as `wait`."""
+    from fwrl.files import LockedError, locked
+
+    def report(holder: str) -> None:
+        typer.echo(f"waiting for {holder} to finish with {out}", err=True)
+
+    try:
+        with locked(out, bool(wait), report):
+            yield
+    except LockedError as error:
+        if wait is None:
+            raise
+        raise FileError(f"{str(error.path)!r} is in use by {error.holder}; wait for it with --wait") from error
+
+
 def make_folder(out: Path) -> Path:
-    """Make the folder `out` if it does not exist, and return it."""
+    """Make the folder `out` if it does not exist, check that files can be made in it, and return it."""
+    from fwrl.files import check_folder
+
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"cannot make the folder {str(out)!r}: {error.strerror}") from error
+    check_folder(out)
     return out

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fwrl.cli.column_names import column_names
 from fwrl.errors import OptionError
 
 if TYPE_CHECKING:
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
 SHOWN = 60  # steps of a route that are printed unless all are asked for
 
 File = Annotated[Path, typer.Argument(help="A planner saved by fwrl fit.")]
-From = Annotated[str, typer.Argument(metavar="FROM", help="The state to start from.")]
-To = Annotated[str, typer.Argument(metavar="TO", help="The state to reach.")]
+From = Annotated[
+    str, typer.Argument(metavar="FROM", help="The state to start from; where states are cells, also x,y or lat,lon.")
+]
+To = Annotated[str, typer.Argument(metavar="TO", help="The state to reach; likewise.")]
 Backup = Annotated[
     str, typer.Option(help="expected: mean rewards and observed frequencies; best: the best reward of every step.")
 ]
@@ -39,7 +42,11 @@ GiveUp = Annotated[
         help="Allow giving up anywhere for this cost: the plan trades the chance of arriving against reward.",
     ),
 ]
-Positions = Annotated[Path | None, typer.Option(help="A file with columns state, x, y.")]
+Positions = Annotated[Path | None, typer.Option(help="A file with columns state, x, y (or lon, lat).")]
+PositionColumns = Annotated[
+    str | None,
+    typer.Option("--position-columns", help="Names of columns in --positions, as OURS=THEIRS,...: state=id,x=east."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -57,6 +64,7 @@ def plan(
         typer.Option(min=1, help="Show up to this many routes, none through a state twice; with --backup best only."),
     ] = 1,
     positions: Positions = None,
+    position_columns: PositionColumns = None,
     all_steps: Annotated[bool, typer.Option("--all", help="Print every step of a long route.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -67,7 +75,7 @@ def plan(
     from fwrl.planner import Planner
 
     planner = Planner.load(file)
-    options = route_options(planner, backup, avoid, via, dead_ends, give_up, positions)
+    options = route_options(planner, backup, avoid, via, dead_ends, give_up, positions, position_columns)
     if alternatives > 1:
         for name in ("via", "dead_ends", "give_up"):
             if options.pop(name):
@@ -94,14 +102,17 @@ def route_options(
     dead_ends: list[str] | None,
     give_up: float | None,
     positions: Path | None,
+    position_columns: str | None,
 ) -> dict[str, Any]:
     """The options of `Planner.plan`."""
     options: dict[str, Any] = {"backup": backup, "avoid": avoid or (), "via": via or ()}
     options |= {"dead_ends": dead_ends or (), "give_up": give_up}
+    if position_columns is not None and positions is None:
+        raise OptionError("--position-columns needs --positions")
     if positions is not None:
         from fwrl.planner import read_positions
 
-        options["positions"] = read_positions(positions, planner.states)
+        options["positions"] = read_positions(positions, planner.states, column_names(position_columns))
     return options
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fwrl.cli.output_paths import make_folder
+from fwrl.cli.output_paths import changing, make_folder
 from fwrl.cli.progress import run_with_progress
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def reproduce(
 
     experiments = chosen(only)
     console = Console(highlight=False)
-    with Store(make_folder(out) / STORE) as store:
+    path = make_folder(out) / STORE
+    with changing(path), Store(path) as store:
         run_with_progress(store, experiments, seeds, workers or os.cpu_count() or 1)
         found = _report(store, out)
     print_findings(console, found)

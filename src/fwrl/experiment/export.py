@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.errors import FwrlError
+from fwrl.errors import FileError, FwrlError
 from fwrl.experiment.catalogue import EXPERIMENTS, PLAYER
 from fwrl.experiment.store import Store
 from fwrl.files import replaced
@@ -68,6 +68,9 @@ def _write_parquet(source: Path) -> Path:
     import duckdb
 
     path = source.with_suffix(".parquet")
-    with replaced(path) as draft:
-        duckdb.read_csv(str(source), header=True).write_parquet(str(draft))
+    try:
+        with replaced(path) as draft, duckdb.connect() as con:
+            con.read_csv(str(source), header=True).write_parquet(str(draft))
+    except duckdb.Error as error:
+        raise FileError(f"cannot write {str(path)!r}: {error}") from error
     return path

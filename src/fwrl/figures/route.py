@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -11,18 +12,24 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from fwrl.errors import FwrlError
 from fwrl.figures.palette import BLUE, GREEN, INK, ORANGE, PURPLE, VERMILLION
+from fwrl.figures.place_names import place_names, shortened
 from fwrl.figures.style import NOTE, counted, figure_of, sheet, style
 from fwrl.files import replaced
 from fwrl.planner.experience import Experience
 from fwrl.planner.explanation import Explanation
+from fwrl.planner.positions import route_positions
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
 ROAD, PLACE = "#D5D5D5", "#B8B8B8"
-LISTED = 7  # stretches in the legend
-NAMED = 12  # stitches up to which their names are written beside them
-MOST_ROADS = 20_000  # with more moves, none is drawn, and only some places
+LISTED = 6  # stretches in the legend
+NAMED = 10  # stitches whose names are written beside them, at most
+NAME = 26  # characters of a name, at most
+LINE_HEIGHT = 0.2  # inches of a line of the legend
+LINE = 96  # characters that fit into the width of the figure
+FEW_ROADS = 400  # moves up to which they are drawn in full
+MOST_ROADS = 40_000  # moves drawn, at most
+FAINTEST = 0.5  # opacity of a move where there are many
 MOST_ARROWS = 400  # one-way moves up to which they are marked
 HEADS = 14  # arrow heads along a route
 
@@ -41,25 +48,34 @@ def route_map(explanation: Explanation, experience: Experience, positions: Point
     ['a', 'c']
     """
     route = explanation.route
-    stops = np.array([experience.states.find(state) for state in route.states])
-    way = np.asarray(positions, np.float64)[stops]
-    lost = np.flatnonzero(~np.isfinite(way).all(axis=1))
-    if len(lost):
-        raise FwrlError(f"{route.states[lost[0]]!r} is on the route but has no position; add it to the positions")
-    figure = sheet(9, 6.5)
+    way = route_positions(route, experience, positions)
+    legend = _legend(explanation)
+    figure = sheet(9, 6 + LINE_HEIGHT * len(legend))
     axes = figure.add_subplot()
     axes.set_aspect("equal")
     axes.margins(0.06)
     axes.set_axis_off()
     _draw_roads(axes, experience, positions)
     _draw_route(axes, explanation, way)
-    for point, name, shape in ((way[0], route.start, "o"), (way[-1], route.goal, "s")):
+    for point, shape in ((way[0], "o"), (way[-1], "s")):
         axes.plot(*point, shape, color=VERMILLION, markeredgecolor="white", markersize=13, zorder=6)
-        _name(axes, point, str(name), "bold")
-    figure.suptitle(f"{route.start} to {route.goal}")
-    axes.set_title(_described(explanation), fontsize=NOTE + 1, pad=18)
-    _explain(figure, explanation)
+    figure.suptitle(f"{shortened(route.start, NAME)} to {shortened(route.goal, NAME)}")
+    axes.set_title(textwrap.fill(_described(explanation), LINE), fontsize=NOTE + 1, pad=18)
+    longest = max(len(str(handle.get_label())) for handle in legend)
+    ncols = 2 if longest <= LINE // 2 - 6 else 1
+    figure.legend(handles=legend, loc="outside lower center", ncols=ncols, frameon=False, fontsize=NOTE)
+    place_names(axes, way, _names(explanation))
     return figure
+
+
+def _names(explanation: Explanation) -> dict[int, str]:
+    """The names of start and goal and of up to `NAMED` stitches, evenly chosen, by index along the route."""
+    route = explanation.route
+    stitches = [k for k in range(1, len(explanation.steps)) if explanation.is_stitch(k)]
+    chosen = stitches[:: -(-len(stitches) // NAMED) or 1]
+    names = {k: shortened(route.states[k], NAME) for k in chosen}
+    ends = {0: route.start, len(route.steps): route.goal}
+    return names | {k: shortened(name, NAME) for k, name in ends.items()}
 
 
 def _described(explanation: Explanation) -> str:
@@ -70,23 +86,36 @@ def _described(explanation: Explanation) -> str:
         said += f" on arrival, which has probability {route.arrival:.3g}"
     if not any(explanation.stretches):
         return said
-    return f"{said}, {'known from one past trip' if n == 1 else f'stitched from {n:,} past trips'}"
+    most = "" if explanation.fewest else "at most "
+    return f"{said}, {'known from one past trip' if n == 1 else f'stitched from {most}{n:,} past trips'}"
 
 
 def _draw_roads(axes: Axes, experience: Experience, positions: Points) -> None:
-    """Every logged move between two places as a grey line, with an arrow head where none was logged back."""
+    """Logged moves between two places as grey lines, with an arrow head where none was logged back.
+
+    The more there are, the thinner and fainter they are; of more than `MOST_ROADS` an even choice is drawn.
+    """
     source, target = np.asarray(experience.source, np.int64), np.asarray(experience.target, np.int64)
     known = np.all(np.isfinite(positions), axis=1)
-    places = positions[known]
-    if len(source) > MOST_ROADS:
-        axes.plot(*places[:: -(-len(places) // MOST_ROADS)].T, ".", color=PLACE, markersize=2, zorder=1)
-        return
     both = np.stack([source, target], axis=1)
     pairs = np.unique(both[(source != target) & np.all(known[both], axis=1)], axis=0)
-    axes.add_collection(LineCollection(list(positions[pairs]), colors=ROAD, linewidths=1.6, zorder=1))
-    axes.plot(*places.T, ".", color=PLACE, markersize=5, zorder=2)
-    back = set(map(tuple, pairs[:, ::-1].tolist()))
-    one_way = [pair for pair in pairs.tolist() if tuple(pair) not in back]
+    drawn = pairs[:: -(-len(pairs) // MOST_ROADS) or 1]
+    faint = min(1.0, (FEW_ROADS / max(1, len(pairs))) ** 0.5)
+    lines = LineCollection(
+        list(positions[drawn]),
+        colors=ROAD,
+        linewidths=max(0.5, 1.6 * faint),
+        alpha=max(FAINTEST, faint),
+        zorder=1,
+        rasterized=len(drawn) > MOST_ARROWS,
+    )
+    axes.add_collection(lines)
+    axes.autoscale_view()
+    if len(drawn) == len(pairs):
+        size = max(1.0, 5 * faint)
+        axes.plot(*positions[known].T, ".", color=PLACE, markersize=size, zorder=2, rasterized=faint < 1)
+    back = set(map(tuple, pairs[:, ::-1].tolist())) if len(pairs) <= MOST_ROADS else set()
+    one_way = [pair for pair in drawn.tolist() if tuple(pair) not in back]
     if len(one_way) <= MOST_ARROWS:
         for a, b in one_way:
             _head(axes, positions[a], positions[b], PLACE, 5, 2)
@@ -101,15 +130,9 @@ def _draw_route(axes: Axes, explanation: Explanation, way: Points) -> None:
         axes.plot(*way[k : k + 2].T, linestyle=dashes, color=colour, linewidth=4, solid_capstyle="round", zorder=4)
         if k % every == every // 2:
             _head(axes, way[k], way[k + 1], colour, 10, 5)
-    stitches = [k for k in range(1, len(explanation.steps)) if _is_stitch(explanation, k)]
-    for k in stitches:
-        axes.plot(*way[k], "o", color="white", markeredgecolor=INK, markeredgewidth=2.2, markersize=11, zorder=6)
-        if len(stitches) <= NAMED:
-            _name(axes, way[k], str(explanation.steps[k].step.state), "normal")
-
-
-def _is_stitch(explanation: Explanation, k: int) -> bool:
-    return explanation.steps[k].stretch != explanation.steps[k - 1].stretch
+    for k in range(1, len(explanation.steps)):
+        if explanation.is_stitch(k):
+            axes.plot(*way[k], "o", color="white", markeredgecolor=INK, markeredgewidth=2.2, markersize=11, zorder=6)
 
 
 def _head(axes: Axes, begin: Points, end: Points, colour: str, size: float, zorder: float) -> None:
@@ -119,12 +142,7 @@ def _head(axes: Axes, begin: Points, end: Points, colour: str, size: float, zord
     axes.plot(*(begin + end) / 2, marker=(3, 0, angle), color=colour, markersize=size, zorder=zorder)
 
 
-def _name(axes: Axes, point: Points, text: str, weight: str) -> None:
-    note = axes.annotate(text, tuple(point), (9, 9), textcoords="offset points", weight=weight, zorder=7)
-    note.set_bbox({"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8})
-
-
-def _explain(figure: Figure, explanation: Explanation) -> None:
+def _legend(explanation: Explanation) -> list[Line2D]:
     handles = [
         Line2D([], [], color=COLOURS[k % len(COLOURS)], linewidth=4, label=_stretch(explanation, k))
         for k, trips in enumerate(explanation.stretches[:LISTED])
@@ -138,15 +156,17 @@ def _explain(figure: Figure, explanation: Explanation) -> None:
     if explanation.single:
         handles.append(Line2D([], [], color=INK, linestyle=(0, (1, 1)), linewidth=4, label="seen only once"))
     handles.append(Line2D([], [], color=ROAD, linewidth=2, label="other logged moves"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=NOTE)
+    return handles
 
 
 def _stretch(explanation: Explanation, k: int) -> str:
-    """The ends of a stretch, and a trip that covers it."""
+    """The ends of a stretch, and a trip that covers it; long names are shortened."""
     steps = [each.step for each in explanation.steps if each.stretch == k]
     trips = explanation.stretches[k]
-    others = f" and {counted(len(trips) - 1, 'other')}" if len(trips) > 1 else ""
-    return f"{steps[0].state} to {steps[-1].next_state}: trip {trips[0]}{others}"
+    n = explanation.covering[k] - 1
+    others = f" and {counted(n, 'other')}" if n else ""
+    begin, end, trip = (shortened(name, NAME) for name in (steps[0].state, steps[-1].next_state, trips[0]))
+    return f"{begin} to {end}: trip {trip}{others}"
 
 
 def save_picture(figure: Figure, path: Path) -> None:

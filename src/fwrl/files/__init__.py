@@ -1,6 +1,20 @@
-"""The saved format of agents and planners."""
+"""The saved format of agents and planners, and files that are written all or nothing."""
 
 from fwrl.files.archive import Archive, check_archive, is_archive, open_archive, write_archive
-from fwrl.files.atomic import replaced
+from fwrl.files.atomic import check_folder, output_file, replaced
+from fwrl.files.locks import LockedError, locked
+from fwrl.files.scratch import scratch_folder
 
-__all__ = ["Archive", "check_archive", "is_archive", "open_archive", "replaced", "write_archive"]
+__all__ = [
+    "Archive",
+    "LockedError",
+    "check_archive",
+    "check_folder",
+    "is_archive",
+    "locked",
+    "open_archive",
+    "output_file",
+    "replaced",
+    "scratch_folder",
+    "write_archive",
+]

@@ -2,7 +2,8 @@
 
 Version 1 named the sections of agents after fields in the code. Since version 2 they have names of their own, and of a
 priority queue only the entries are saved. Since version 3 agents that plan on counts keep which states terminated, and
-no plan, which follows from the counts; before, no state was known to terminate.
+no plan, which follows from the counts; before, no state was known to terminate. Since version 3 planners list the logs
+they were fitted from, name every trip and keep the ends of trips.
 """
 
 from __future__ import annotations
@@ -73,6 +74,8 @@ OPTIMISM_SINCE_VERSION_2 = {
 
 def upgraded(header: dict[str, Any], version: int) -> tuple[dict[str, Any], Converted]:
     """The header of a file of `version` with the current names, and the sections to compute from those of the file."""
+    if version < 3 and header["kind"] == "planner":
+        return {**header, "details": {**header["details"], "logs": []}}, {}
     if version > 2 or header["kind"] != "agent":
         return header, {}
     sections = header["sections"]

@@ -13,6 +13,8 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.cells import Cells
+from fwrl.planner.aging import Aging
 from fwrl.planner.labels import Labels
 
 Floats = NDArray[np.float64]
@@ -25,6 +27,12 @@ KEPT = 3  # latest trips kept for each edge
 NONE = -1  # no trip, no edge
 TimeKind = Literal["integer", "number", "timestamp"]
 MILLION = 1_000_000  # a time that is not an integer is kept in millionths, a timestamp in microseconds
+DEFAULT_REWARD = -1.0  # of a transition where none is logged
+
+
+def time_unit(kind: TimeKind | None) -> int:
+    """What 1 of the log, or a second of dates, is in stored times of that `kind`."""
+    return 1 if kind == "integer" else MILLION
 
 
 @dataclass(frozen=True)
@@ -38,8 +46,10 @@ class LogSummary:
         edges: Number of distinct (state, action, next state).
         uncertain: Number of (state, action) pairs that were observed to lead to more than one state.
         skipped: Number of bad rows left out.
+        continued: Number of moves that join a trip of one log to its continuation in a log that was added later.
         connected: Number of ordered pairs of states with a known path; None where they were not counted.
-        stitched: Those of them that no single trip connects; None where they were not counted.
+        stitched: Those of them that no single trip connects; None where they were not counted. Where trips were
+            `continued`, what they connect only across two logs is counted too.
         sampled: Number of start states from which `connected` and `stitched` were estimated; None where they are exact.
 
     """
@@ -50,9 +60,59 @@ class LogSummary:
     edges: int
     uncertain: int = 0
     skipped: int = 0
+    continued: int = 0
     connected: int | None = None
     stitched: int | None = None
     sampled: int | None = None
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A file that was read, known again by its content.
+
+    Attributes:
+        name: Its name as it was given.
+        size: Bytes.
+        digest: Of its content (see `ingest.log_files`).
+
+    """
+
+    name: str
+    size: int
+    digest: str
+
+
+@dataclass(frozen=True, eq=False)
+class TripEnds:
+    """The first and the last visit of each of T trips of logs of visits: a trip may go on in a further log.
+
+    Attributes:
+        trips: Labels of the trips, also of those with a single visit, which have no edge.
+        states: Labels of the states of these visits.
+        actions: Labels of the actions of the last visits; None where none were logged.
+        first_time: (T,) time of the first visit.
+        first_state: (T,) code of its state, -1 where it is missing.
+        last_time: (T,) time of the last visit.
+        last_state: (T,) code of its state, -1 where it is missing.
+        last_action: (T,) code of its action, -1 where it is missing; None where no actions were logged.
+        last_reward: (T,) its reward, NaN where it is missing; None where none were logged.
+        last_arrival: (T,) time at which the state of the last visit was first seen; None unless the cost of a move is
+            the time to the next visit.
+        last_kept: (T,) 1 where the last visit is in the period that was read, otherwise 0; None where all are.
+
+    """
+
+    trips: Labels
+    states: Labels
+    actions: Labels | None
+    first_time: Ints
+    first_state: Indices
+    last_time: Ints
+    last_state: Indices
+    last_action: Indices | None
+    last_reward: Floats | None = None
+    last_arrival: Ints | None = None
+    last_kept: Bits | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +121,14 @@ class Evidence:
 
     Attributes:
         last: (E,) time of the latest observation; None where no times were logged.
-        trips: Labels of the trips that `trip` refers to; None where no trips were logged.
+        trips: Labels of the trips; None where no trips were logged. Files of earlier versions hold only the latest
+            trips of each edge.
         trip: (E, 3) codes of the latest trips, latest first, -1 where there were fewer.
         trip_time: (E, 3) their times; None where no times were logged.
         sample: (K,) start states from which connections are counted, all of them up to 5,000; None where they are
             not counted.
         joined: (K, ceil(S / 8)) bits of the states that a single trip connects each of them to.
+        ends: First and last visits of trips; None where no visits were logged.
 
     """
 
@@ -76,6 +138,7 @@ class Evidence:
     trip_time: Ints | None = None
     sample: Indices | None = None
     joined: Bits | None = None
+    ends: TripEnds | None = None
 
     def read(self) -> Evidence:
         """Evidence in memory, which is its own source.
@@ -105,11 +168,16 @@ class Experience:
         action: (E,) code of its action; None where none were logged.
         target: (E,) code of the state it leads to.
         count: (E,) number of observations.
-        total: (E,) sum of rewards.
+        total: (E,) sum of rewards, each times its weight where there are weights.
         best: (E,) largest reward.
+        weight: (E,) sum of the weights of observations; None where each counts once.
+        aging: How weights follow from ages; None where there are none.
+        cells: The division into cells where states are cells, otherwise None.
+        position: (S, 2) the centres of the cells as x and y of a map; None where states are not cells.
         time: Kind of the logged times: `integer`, `number` (kept in millionths) or `timestamp` (kept in
             microseconds since 1970); None where there are none.
         summary: Counts of what was read.
+        logs: The files that were read, in order of their names.
         evidence_source: Holds or reads the evidence. Most of a file is evidence, and routes do not need it.
 
     """
@@ -122,8 +190,13 @@ class Experience:
     count: Ints
     total: Floats
     best: Floats
+    weight: Floats | None = None
+    aging: Aging | None = None
+    cells: Cells | None = None
+    position: Floats | None = None
     time: TimeKind | None = None
     summary: LogSummary = field(default_factory=lambda: LogSummary(None, 0, 0, 0))
+    logs: tuple[LogFile, ...] = ()
     evidence_source: EvidenceSource = field(default_factory=Evidence)
 
     @cached_property
@@ -134,7 +207,12 @@ class Experience:
     @property
     def mean(self) -> Floats:
         """(E,) mean reward."""
-        return self.total / self.count
+        return self.total / self.times
+
+    @property
+    def times(self) -> Floats | Ints:
+        """(E,) how much an edge counts: its weight, or else its number of observations."""
+        return self.count if self.weight is None else self.weight
 
     @property
     def first(self) -> Indices:

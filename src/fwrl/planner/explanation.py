@@ -1,20 +1,24 @@
 """Where a route comes from: the past trips that made each step, and where trips were stitched together.
 
 Only the latest few trips of an edge are kept. So a route is stitched where none of the kept trips covers both sides; an
-older trip may have covered them.
+older trip may have covered them, and the number of trips is an upper bound. Read again, the log itself gives the fewest
+trips that cover the route (see `ingest.coverage`).
 """
 
 from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fwrl.planner.experience import MILLION, NONE, Evidence, Experience, TimeKind
+from fwrl.planner.experience import MILLION, NONE, Evidence, Experience, LogFile, TimeKind
 from fwrl.planner.labels import Label
 from fwrl.planner.route import Route, RouteStep
+
+if TYPE_CHECKING:
+    from fwrl.planner.ingest.coverage import RouteCover
 
 
 class ExplainedStep(NamedTuple):
@@ -42,19 +46,35 @@ class Explanation:
         route: The route.
         steps: Its steps with their evidence.
         stretches: For each stretch of the route in order, the trips that cover all of it. A stretch is a part between
-            two stitches.
+            two stitches. At most three trips are named.
+        covering: For each stretch, the number of trips that are known to cover all of it.
+        fewest: Whether no fewer past trips cover the route; otherwise their number is an upper bound.
 
     """
 
     route: Route
     steps: tuple[ExplainedStep, ...]
     stretches: tuple[tuple[Label, ...], ...]
+    covering: tuple[int, ...] = ()
+    fewest: bool = False
 
     @property
     def stitches(self) -> tuple[Label, ...]:
         """The states where the route changes from one past trip to another."""
         pairs = zip(self.steps, self.steps[1:], strict=False)
         return tuple(after.step.state for before, after in pairs if before.stretch != after.stretch)
+
+    def is_stitch(self, k: int) -> bool:
+        """Whether the route changes from one past trip to another before a step.
+
+        Args:
+            k: Index of the step, from 1.
+
+        Returns:
+            Whether its stretch is another one than that of the step before.
+
+        """
+        return self.steps[k].stretch != self.steps[k - 1].stretch
 
     @property
     def single(self) -> tuple[ExplainedStep, ...]:
@@ -65,7 +85,8 @@ class Explanation:
         """The explanation as JSON holds it.
 
         Returns:
-            The entries of `Route.to_dict`, its steps with trips, last and stretch; stretches, stitches and single.
+            The entries of `Route.to_dict`, its steps with trips, last and stretch; stretches, covering, fewest,
+            stitches and single.
 
         """
         steps = [
@@ -76,6 +97,8 @@ class Explanation:
             **self.route.to_dict(),
             "steps": steps,
             "stretches": [list(trips) for trips in self.stretches],
+            "covering": list(self.covering),
+            "fewest": self.fewest,
             "stitches": list(self.stitches),
             "single": [each.step.state for each in self.single],
         }
@@ -97,7 +120,24 @@ def explained(experience: Experience, route: Route) -> Explanation:
         last = None if evidence.last is None else time_of(int(evidence.last[edge]), experience.time)
         steps.append(ExplainedStep(step, labels, last, len(stretches) - 1))
     covering = tuple(tuple(sorted((_label(evidence, t) for t in trips), key=str)) for trips in stretches)
-    return Explanation(route, tuple(steps), covering)
+    return Explanation(route, tuple(steps), covering, tuple(map(len, covering)), fewest=len(stretches) <= 1)
+
+
+def covered(explanation: Explanation, cover: RouteCover, logs: tuple[LogFile, ...]) -> Explanation:
+    """The explanation with the stretches of `cover`; `logs` are those of the planner.
+
+    The trips are the fewest if all of these were read.
+    """
+    number = [k for k, stretch in enumerate(cover.stretches) for _ in range(stretch.first, stretch.last + 1)]
+    steps = (each._replace(stretch=k) for each, k in zip(explanation.steps, number, strict=True))
+    known = {log.digest for log in cover.logs}
+    return Explanation(
+        explanation.route,
+        tuple(steps),
+        tuple(stretch.trips for stretch in cover.stretches),
+        tuple(stretch.n_trips for stretch in cover.stretches),
+        fewest=len(cover.stretches) <= 1 or all(log.digest in known for log in logs),
+    )
 
 
 def _trips(evidence: Evidence, edge: int) -> list[int]:

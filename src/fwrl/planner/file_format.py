@@ -13,9 +13,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.cells import cells_of
 from fwrl.errors import FileError
 from fwrl.files import Archive, write_archive
-from fwrl.planner.experience import KEPT, LARGEST, NONE, Evidence, Experience, Indices, LogSummary
+from fwrl.planner.aging import Aging
+from fwrl.planner.experience import (
+    KEPT,
+    LARGEST,
+    NONE,
+    Evidence,
+    Experience,
+    Indices,
+    LogFile,
+    LogSummary,
+    TripEnds,
+)
 from fwrl.planner.labels import read_labels
 
 KIND = "planner"
@@ -40,6 +52,8 @@ EDGE_SECTIONS: Sections = {
     "count": Section("count", np.int64, 1, required=True),
     "total": Section("total", np.float64, 1, required=True),
     "best": Section("best", np.float64, 1, required=True),
+    "weight": Section("weight", np.float64, 1),
+    "position": Section("position", np.float64, 2),
 }
 EVIDENCE_SECTIONS: Sections = {
     "last": Section("last", np.int64, 1),
@@ -48,10 +62,24 @@ EVIDENCE_SECTIONS: Sections = {
     "sample": Section("sample", np.int32, 1),
     "joined": Section("joined", np.uint8, 2),
 }
+END_SECTIONS: Sections = {
+    "first_time": Section("ends.first_time", np.int64, 1, required=True),
+    "first_state": Section("ends.first_state", np.int32, 1, required=True),
+    "last_time": Section("ends.last_time", np.int64, 1, required=True),
+    "last_state": Section("ends.last_state", np.int32, 1, required=True),
+    "last_action": Section("ends.last_action", np.int32, 1),
+    "last_reward": Section("ends.last_reward", np.float64, 1),
+    "last_arrival": Section("ends.last_arrival", np.int64, 1),
+    "last_kept": Section("ends.last_kept", np.uint8, 1),
+}
 # What the sections of labels begin with (see `labels`).
 STATES, ACTIONS, TRIPS = "states", "actions", "trips"
-# Keys of the header's details; those of the summary by field of `LogSummary`.
-TIME, SUMMARY = "time", "summary"
+END_STATES, END_ACTIONS, END_TRIPS = "ends.states", "ends.actions", "ends.trips"
+# Keys of the header's details; those of the summary by field of `LogSummary`, those of a log by field of `LogFile`.
+TIME, SUMMARY, LOGS = "time", "summary", "logs"
+LOG_KEYS = {"name": "name", "size": "size", "digest": "sha256"}
+AGING, CELLS = "aging", "cells"  # only where there are weights or cells
+HALF_LIFE, NEWEST = "half_life", "newest"
 SUMMARY_KEYS = {
     "trips": "trips",
     "transitions": "transitions",
@@ -59,6 +87,7 @@ SUMMARY_KEYS = {
     "edges": "edges",
     "uncertain": "uncertain",
     "skipped": "skipped",
+    "continued": "continued",
     "connected": "connected",
     "stitched": "stitched",
     "sampled": "sampled",
@@ -70,16 +99,28 @@ def write_experience(experience: Experience, path: str | Path) -> None:
     """Write a planner file; an existing file is replaced completely or not at all."""
     evidence = experience.evidence
     summary = {key: getattr(experience.summary, name) for name, key in SUMMARY_KEYS.items()}
+    labels = {STATES: experience.states, ACTIONS: experience.actions, TRIPS: evidence.trips}
+    owners: list[tuple[object, Sections]] = [(experience, EDGE_SECTIONS), (evidence, EVIDENCE_SECTIONS)]
+    ends = evidence.ends
+    if ends is not None:
+        labels |= {END_STATES: ends.states, END_ACTIONS: ends.actions, END_TRIPS: ends.trips}
+        owners.append((ends, END_SECTIONS))
     arrays: dict[str, NDArray[Any]] = {}
-    for prefix, labels in ((STATES, experience.states), (ACTIONS, experience.actions), (TRIPS, evidence.trips)):
-        if labels is not None:
-            arrays |= labels.sections(prefix)
-    for owner, sections in ((experience, EDGE_SECTIONS), (evidence, EVIDENCE_SECTIONS)):
+    for prefix, names in labels.items():
+        if names is not None:
+            arrays |= names.sections(prefix)
+    for owner, sections in owners:
         for name, section in sections.items():
             array = getattr(owner, name)
             if array is not None:
                 arrays[section.name] = array
-    write_archive(path, KIND, {TIME: experience.time, SUMMARY: summary}, arrays)
+    logs = [{key: getattr(log, name) for name, key in LOG_KEYS.items()} for log in experience.logs]
+    details: dict[str, Any] = {TIME: experience.time, SUMMARY: summary, LOGS: logs}
+    if experience.aging is not None:
+        details[AGING] = {HALF_LIFE: experience.aging.half_life, NEWEST: experience.aging.newest}
+    if experience.cells is not None:
+        details[CELLS] = experience.cells.to_dict()
+    write_archive(path, KIND, details, arrays)
 
 
 def read_experience(archive: Archive) -> Experience:
@@ -93,7 +134,18 @@ def read_experience(archive: Archive) -> Experience:
         actions = read_labels(archive, ACTIONS) if arrays["action"] is not None else None
         time, summary = archive.details[TIME], _summary(archive.details[SUMMARY])
         evidence = SavedEvidence(archive, n_states=len(states), n_edges=len(arrays["source"]))
-        experience = Experience(states, actions, **arrays, time=time, summary=summary, evidence_source=evidence)
+        aging, cells = _aging(archive.details.get(AGING)), archive.details.get(CELLS)
+        experience = Experience(
+            states,
+            actions,
+            **arrays,
+            aging=aging,
+            cells=None if cells is None else cells_of(cells),
+            time=time,
+            summary=summary,
+            logs=tuple(_log(details) for details in archive.details[LOGS]),
+            evidence_source=evidence,
+        )
         _check(experience)
         timed = EVIDENCE_SECTIONS["last"].name in archive
         _expect(timed == (time is not None), "a kind of time where there are times, and only there")
@@ -111,15 +163,49 @@ class SavedEvidence:
         with _file_errors(self._archive):
             arrays = _arrays(self._archive, EVIDENCE_SECTIONS)
             trips = read_labels(self._archive, TRIPS) if arrays["trip"] is not None else None
-            evidence = Evidence(trips=trips, **arrays)
+            evidence = Evidence(trips=trips, ends=_read_ends(self._archive), **arrays)
             _check_evidence(evidence, self._n_states, self._n_edges)
         return evidence
+
+
+def _read_ends(archive: Archive) -> TripEnds | None:
+    if END_SECTIONS["first_time"].name not in archive:
+        return None
+    arrays = _arrays(archive, END_SECTIONS)
+    actions = read_labels(archive, END_ACTIONS) if arrays["last_action"] is not None else None
+    ends = TripEnds(read_labels(archive, END_TRIPS), read_labels(archive, END_STATES), actions, **arrays)
+    T = len(ends.trips)
+    _expect(all(len(array) == T for array in arrays.values() if array is not None), "both ends of each trip")
+    for code in (ends.first_state, ends.last_state):
+        _expect(_within(code, len(ends.states), NONE), "ends of trips at states that have a name")
+    if ends.actions is not None and ends.last_action is not None:
+        _expect(_within(ends.last_action, len(ends.actions), NONE), "actions that have a name")
+    arrival = ends.last_time if ends.last_arrival is None else ends.last_arrival
+    ordered = (ends.first_time <= arrival) & (arrival <= ends.last_time)
+    _expect(bool(ordered.all()), "trips that begin before they end")
+    _expect(ends.last_reward is None or ends.last_arrival is None, "rewards or elapsed times, not both")
+    return ends
+
+
+def _log(details: Any) -> LogFile:
+    log = LogFile(**{name: details[key] for name, key in LOG_KEYS.items()})
+    _expect(isinstance(log.name, str) and isinstance(log.digest, str), "logs with a name and a checksum")
+    _expect(type(log.size) is int and log.size >= 0, "logs with a size")
+    return log
 
 
 def _summary(details: Any) -> LogSummary:
     unknown = set(details) - set(SUMMARY_KEYS.values())
     _expect(not unknown, "a summary of known counts")
     return LogSummary(**{name: details[key] for name, key in SUMMARY_KEYS.items() if key in details})
+
+
+def _aging(details: Any) -> Aging | None:
+    if details is None:
+        return None
+    half_life, newest = details[HALF_LIFE], details[NEWEST]
+    _expect(type(half_life) is float and 0 < half_life < np.inf and type(newest) is int, "a sound half-life")
+    return Aging(half_life, newest)
 
 
 @contextlib.contextmanager
@@ -156,6 +242,13 @@ def _check(experience: Experience) -> None:
     _expect(bool((e.count > 0).all() and e.count.sum() < 2**62), "edges seen at least once")
     small = [bool((np.abs(rewards) <= LARGEST).all()) for rewards in (e.total, e.best)]
     _expect(all(small), f"finite rewards up to {LARGEST:g} in size")
+    _expect((e.weight is None) == (e.aging is None), "a half-life where there are weights, and only there")
+    if e.weight is not None:
+        weighed = len(e.weight) == E and bool(((e.weight > 0) & (e.weight < np.inf)).all())
+        _expect(weighed and e.time is not None, "a positive weight for each edge, and times")
+    _expect((e.position is None) == (e.cells is None), "positions where states are cells, and only there")
+    if e.position is not None:
+        _expect(e.position.shape == (S, 2) and bool(np.isfinite(e.position).all()), "a position for each state")
     _expect(_ordered(e), "edges in order")
     _expect(e.time in (None, "integer", "number", "timestamp"), "a known kind of time")
     _check_summary(e.summary, S, E)

@@ -111,7 +111,7 @@ class GoalPolicySolver:
                 experience.source[first],
                 experience.pair(),
                 experience.target,
-                experience.count,
+                experience.times,
                 experience.mean,
             )
         mask = np.zeros(len(experience.states), np.bool_)
@@ -144,7 +144,7 @@ def _likeliest(experience: Experience, chosen: Ints, goal: int) -> Indices:
     steps = -ShortestPaths(edges).column(goal)
     closer = chosen[away & (steps[target] < steps[source])]
     # The last one assigned stays: the most frequent, among those the closest, among those the lowest.
-    order = np.lexsort((-closer, -steps[experience.target[closer]], experience.count[closer]))
+    order = np.lexsort((-closer, -steps[experience.target[closer]], experience.times[closer]))
     edge = np.full(S, NONE, np.int32)
     edge[experience.source[closer[order]]] = closer[order]
     return edge

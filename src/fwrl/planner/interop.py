@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fwrl.errors import FwrlError
-from fwrl.planner.experience import MILLION, NONE, Experience, Floats
+from fwrl.planner.experience import MILLION, NONE, Experience, Floats, Ints, TimeKind
 from fwrl.planner.labels import IntegerLabels, Labels
 
 
@@ -25,19 +25,22 @@ def arrow_table(experience: Experience) -> Any:
         else _decoded(experience.actions, experience.action),
         "next_state": next_state,
         "count": pa.array(experience.count),
+        **({} if experience.weight is None else {"weight": pa.array(experience.weight)}),
         "reward": pa.array(experience.mean),
         "best": pa.array(experience.best),
         "probability": pa.array(edge_probabilities(experience)),
     }
     evidence = experience.evidence
     if evidence.last is not None:
-        last = evidence.last / MILLION if experience.time == "number" else evidence.last
-        columns["last"] = pa.array(last, pa.timestamp("us")) if experience.time == "timestamp" else pa.array(last)
+        columns["last"] = _times(evidence.last, experience.time)
     if evidence.trip is not None and evidence.trips is not None:
         kept = evidence.trip != NONE
         offsets = np.concatenate(([0], np.cumsum(kept.sum(axis=1)))).astype(np.int32)
         trips = _decoded(evidence.trips, evidence.trip[kept])
         columns["trips"] = pa.ListArray.from_arrays(pa.array(offsets), trips)
+        if evidence.trip_time is not None:
+            times = _times(evidence.trip_time[kept], experience.time)
+            columns["trip_times"] = pa.ListArray.from_arrays(pa.array(offsets), times)
     return pa.table(columns)
 
 
@@ -70,8 +73,16 @@ def networkx_graph(experience: Experience) -> Any:
 def edge_probabilities(experience: Experience) -> Floats:
     """(E,) how often the action of an edge led to its next state, as a share of the observations of the action."""
     pair = experience.pair()
-    probabilities: Floats = experience.count / np.bincount(pair, weights=experience.count)[pair]
+    probabilities: Floats = experience.times / np.bincount(pair, weights=experience.times)[pair]
     return probabilities
+
+
+def _times(times: Ints, kind: TimeKind | None) -> Any:
+    import pyarrow as pa
+
+    if kind == "timestamp":
+        return pa.array(times, pa.timestamp("us"))
+    return pa.array(times / MILLION if kind == "number" else times)
 
 
 def _decoded(labels: Labels, codes: Any) -> Any:

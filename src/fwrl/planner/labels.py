@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import bisect
 import difflib
+import fnmatch
 import itertools
 import operator
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -24,7 +26,9 @@ from fwrl.files import Archive
 Label = int | str
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
+Codes = NDArray[np.int32]
 
+AT_ONCE = 100_000  # labels decoded at once in a search
 ALL_COMPARED = 20_000  # with more labels, only those near in order are compared with an unknown one
 CLOSE = 3  # matches shown
 LONGEST = 20  # characters of an integer of 64 bits
@@ -76,16 +80,36 @@ class Labels(Sequence[Label]):
             raise UnknownNameError(f"unknown {what} {label!r} among {len(self):,}; {hint}")
         return code
 
+    def search(self, pattern: str) -> Codes:
+        """The codes of the labels that contain `pattern` or, with `*` or `?` in it, match it; case is ignored."""
+        folded = pattern.casefold()
+        matches = (
+            re.compile(fnmatch.translate(folded)).match
+            if "*" in pattern or "?" in pattern
+            else lambda name: folded in name
+        )
+        codes: list[int] = []
+        for begin in range(0, len(self), AT_ONCE):
+            names = self[begin : begin + AT_ONCE]
+            codes += [code for code, name in enumerate(names, begin) if matches(str(name).casefold())]
+        return np.array(codes, np.int32)
+
     def _close(self, label: object) -> list[Label]:
+        """Labels like an unknown one: in other case, then those that begin with it, contain it, or are similar."""
+        wanted = str(label)
+        containing = self.decode(self.search(_literal(wanted)).tolist()) if wanted else []
+        folded = [known for known in containing if str(known).casefold() == wanted.casefold()]
+        if folded:
+            return folded[:CLOSE]
+        containing.sort(key=lambda known: (not str(known).casefold().startswith(wanted.casefold()), len(str(known))))
+        close = containing[:CLOSE]
         begin, end = 0, len(self)
         if end > ALL_COMPARED:
             begin = max(0, self.insertion_code(label) - ALL_COMPARED // 2)
             end = min(end, begin + ALL_COMPARED)
         near = {str(known): known for known in self[begin:end]}
-        wanted = str(label)
-        folded = [text for text in near if text.casefold() == wanted.casefold()]
-        close = folded or difflib.get_close_matches(wanted, near, n=CLOSE)
-        return [near[text] for text in close[:CLOSE]]
+        similar = (near[text] for text in difflib.get_close_matches(wanted, near, n=CLOSE))
+        return [*close, *(known for known in similar if known not in close)][:CLOSE]
 
     def __getitem__(self, code: Any) -> Any:
         if isinstance(code, slice):
@@ -119,13 +143,13 @@ class IntegerLabels(Labels):
 
     def code(self, label: object) -> int | None:
         """The code of `label`, which may be an integer or the usual text of one."""
-        number = _integer(label)
+        number = integer(label)
         code = -1 if number is None else int(np.searchsorted(self.numbers, number))
         return code if 0 <= code < len(self) and self.numbers[code] == number else None
 
     def insertion_code(self, label: object) -> int:
         """See `Labels`."""
-        number = _integer(label)
+        number = integer(label)
         return 0 if number is None else int(np.searchsorted(self.numbers, number))
 
     def sections(self, name: str) -> dict[str, NDArray[Any]]:
@@ -145,7 +169,7 @@ class TextLabels(Labels):
     """Strings, in the order of their UTF-8 bytes."""
 
     def __init__(self, text: Bytes, offsets: Ints) -> None:
-        self._text, self._offsets = text, offsets
+        self.text, self.offsets = text, offsets
 
     @classmethod
     def of(cls, ordered: Sequence[str]) -> TextLabels:
@@ -156,18 +180,19 @@ class TextLabels(Labels):
         return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
 
     def __len__(self) -> int:
-        return len(self._offsets) - 1
+        return len(self.offsets) - 1
 
     def decode(self, codes: list[int]) -> list[Label]:
         """See `Labels`."""
         wanted = np.array(codes, np.int64)
-        begins, ends = self._offsets[wanted].tolist(), self._offsets[wanted + 1].tolist()
-        text = memoryview(self._text)  # type: ignore[arg-type]
+        begins, ends = self.offsets[wanted].tolist(), self.offsets[wanted + 1].tolist()
+        text = memoryview(self.text)  # type: ignore[arg-type]
         return [str(text[begin:end], "utf-8") for begin, end in zip(begins, ends, strict=True)]
 
     def column(self, codes: NDArray[Any], as_text: bool) -> NDArray[Any]:
         """See `Labels`."""
-        labels: NDArray[Any] = np.array(self.decode(list(range(len(self)))), object)[codes]
+        wanted, place = np.unique(codes, return_inverse=True)
+        labels: NDArray[Any] = np.array(self.decode(wanted.tolist()), object)[place]
         return labels
 
     def code(self, label: object) -> int | None:
@@ -181,7 +206,7 @@ class TextLabels(Labels):
 
     def sections(self, name: str) -> dict[str, NDArray[Any]]:
         """See `Labels`."""
-        return {f"{name}.{TEXT}": self._text, f"{name}.{OFFSET}": self._offsets}
+        return {f"{name}.{TEXT}": self.text, f"{name}.{OFFSET}": self.offsets}
 
     def check_order(self) -> None:
         """See `Labels`."""
@@ -189,7 +214,7 @@ class TextLabels(Labels):
             raise FileError("expected labels in order; the file is damaged")
 
     def _bytes(self, code: int) -> bytes:
-        return self._text[self._offsets[code] : self._offsets[code + 1]].tobytes()
+        return self.text[self.offsets[code] : self.offsets[code + 1]].tobytes()
 
     def __repr__(self) -> str:
         return f"<{len(self):,} labels, text>"
@@ -223,7 +248,14 @@ def read_labels(archive: Archive, name: str) -> Labels:
     return labels
 
 
-def _integer(label: object) -> int | None:
+def _literal(text: str) -> str:
+    """A pattern of `search` for labels that contain `text`, whatever characters it has."""
+    if "*" not in text and "?" not in text:
+        return text
+    return "*" + "".join(f"[{c}]" if c in "*?[" else c for c in text) + "*"
+
+
+def integer(label: object) -> int | None:
     """The 64-bit integer that `label` is, or is the usual text of; None otherwise."""
     given = label
     if isinstance(label, str) and len(label) > LONGEST:

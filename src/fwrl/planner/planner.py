@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -19,14 +19,17 @@ from numpy.typing import NDArray
 from fwrl.errors import OptionError
 from fwrl.files import Archive, open_archive
 from fwrl.planner.experience import Experience, Floats, Indices, LogSummary
-from fwrl.planner.explanation import Explanation, explained
+from fwrl.planner.explanation import Explanation, covered, explained
 from fwrl.planner.file_format import read_experience, write_experience
-from fwrl.planner.labels import Label, Labels
+from fwrl.planner.labels import Labels
+from fwrl.planner.places import Place, find_state
 from fwrl.planner.policy import Policy
 from fwrl.planner.route import Route, RouteStep, concatenated
 
 if TYPE_CHECKING:
     from fwrl.planner.goal_policy import Backup, GoalPolicy, GoalPolicySolver
+    from fwrl.planner.ingest.reader import Progress
+    from fwrl.planner.state_summary import StateSummary
 
 MEMORY = 256 * 2**20  # bytes of goal policies kept
 BACKUPS = ("expected", "best")
@@ -37,7 +40,8 @@ class Planner:
     """Routes from an experience; `fwrl.fit` makes one from a log.
 
     Methods with a `backup` take `expected` (mean rewards and observed frequencies) or `best` (the best reward of every
-    edge, as if outcomes could be chosen). An unknown state is an `UnknownNameError` with close matches.
+    edge, as if outcomes could be chosen). A state is given by its label or, where states are cells, also by the
+    coordinates of a point there, as a pair or as text. An unknown state is an `UnknownNameError` with close matches.
 
     Args:
         experience: What was learned from logs.
@@ -95,9 +99,37 @@ class Planner:
         """
         write_experience(self.experience, path)
 
+    def merge(self, *others: Planner, again: bool = False, skip_bad: bool = False) -> Planner:
+        """What one fit of the logs of this planner and of others gives; none of them is changed.
+
+        A trip of visits that goes on in a log of another planner is joined by the move between. Where it overlaps
+        with that log in time, that is an error.
+
+        Args:
+            others: Planners to merge with.
+            again: Count logs several times that several of the planners have; otherwise that is an error.
+            skip_bad: Leave out moves that join parts of a trip but lack an action or a reward, and count them;
+                otherwise the first one is an error.
+
+        Returns:
+            The merged planner.
+
+        """
+        from fwrl.planner.ingest.log_files import refuse_shared
+        from fwrl.planner.merging import merged
+
+        experiences = [self.experience, *(other.experience for other in others)]
+        if not again:
+            refuse_shared([experience.logs for experience in experiences])
+        return Planner(merged(experiences, skip_bad), self._memory)
+
     def check(self) -> None:
         """Check all evidence and the order of all labels, which loading does not; FileError if they are damaged."""
-        for labels in (self.experience.states, self.experience.actions, self.experience.evidence.trips):
+        experience, evidence = self.experience, self.experience.evidence
+        named = [experience.states, experience.actions, evidence.trips]
+        if evidence.ends is not None:
+            named += [evidence.ends.trips, evidence.ends.states, evidence.ends.actions]
+        for labels in named:
             if labels is not None:
                 labels.check_order()
 
@@ -111,15 +143,34 @@ class Planner:
         """The labels of all states, in order."""
         return self.experience.states
 
+    def find_states(self, pattern: str = "") -> list[StateSummary]:
+        """The states whose names contain a text or match a pattern.
+
+        Args:
+            pattern: A part of the name; with `*` or `?` a pattern for the whole name. Upper and lower case are alike.
+
+        Returns:
+            The states in order, with their neighbours and how often they were seen.
+
+        """
+        from fwrl.planner.state_summary import state_summaries
+
+        return state_summaries(self.experience, self.states.search(pattern))
+
+    @property
+    def positions(self) -> Floats | None:
+        """(S, 2) the centres of the states' cells as x and y of a map; None where states are not cells."""
+        return self.experience.position
+
     def plan(
         self,
-        start: Label,
-        goal: Label,
+        start: Place,
+        goal: Place,
         *,
         backup: Backup = "expected",
-        via: Iterable[Label] = (),
-        avoid: Iterable[Label] = (),
-        dead_ends: Iterable[Label] = (),
+        via: Iterable[Place] = (),
+        avoid: Iterable[Place] = (),
+        dead_ends: Iterable[Place] = (),
         give_up: float | None = None,
         positions: Floats | None = None,
     ) -> Route:
@@ -135,8 +186,8 @@ class Planner:
                 the log merely ends is unknown: outcomes that lead only there are left out.
             give_up: The positive cost of giving up, allowed at any state: the plan then trades the chance of arriving
                 against reward, and its value is the expected reward in all. None puts arriving first.
-            positions: (S, 2) positions of the states (see `read_positions`); where there is no route, the error then
-                names the nearest pair of states that a link would have to join.
+            positions: (S, 2) positions of the states (see `read_positions`; default: the centres of cells); where
+                there is no route, the error then names the nearest pair of states that a link would have to join.
 
         Returns:
             The route. Where the log shows none, `NoRouteError` is raised.
@@ -156,18 +207,19 @@ class Planner:
                         f"giving up at once, for {give_up:g}, is better than any route from {self.states[here]!r} to "
                         f"{self.states[there]!r}; choose a higher cost of giving up"
                     )
-                raise no_route(self.experience, here, there, avoided, positions)
+                where = self.positions if positions is None else positions
+                raise no_route(self.experience, here, there, avoided, where)
             routes.append(self._followed(here, policy, backup))
         return concatenated(routes)
 
     def alternatives(
         self,
-        start: Label,
-        goal: Label,
+        start: Place,
+        goal: Place,
         k: int,
         *,
         backup: Backup = "best",
-        avoid: Iterable[Label] = (),
+        avoid: Iterable[Place] = (),
         positions: Floats | None = None,
     ) -> list[Route]:
         """The k best routes that differ in the states they pass and pass no state twice.
@@ -197,27 +249,51 @@ class Planner:
         paths = best_paths(self.experience, V, here, there, k, avoided)
         return [self._route(here, there, path, "best") for path in paths] or [best]
 
-    def explain(self, start: Label, goal: Label, **options: Any) -> Explanation:
+    def explain(
+        self,
+        start: Place,
+        goal: Place,
+        *,
+        log: Any = None,
+        log_options: Mapping[str, Any] | None = None,
+        memory: str = "1GB",
+        progress: Progress | None = None,
+        **options: Any,
+    ) -> Explanation:
         """Where the route from one state to another comes from.
 
         Args:
             start: The state to start from.
             goal: The state to reach.
+            log: The log that the planner was fitted from, to read again for the fewest past trips that cover the
+                route. Without it, only the latest few trips of each step are known, and the number of trips is an
+                upper bound.
+            log_options: How the log is read: options of `fwrl.fit` by name, as `{"columns": {"state": "stop"}}`.
+            memory: For reading the log, as in `fwrl.fit`.
+            progress: Of reading the log, as in `fwrl.fit`.
             **options: The options of `plan`.
 
         Returns:
             The route of `plan` with the past trips that made its steps.
 
         """
-        return explained(self.experience, self.plan(start, goal, **options))
+        explanation = explained(self.experience, self.plan(start, goal, **options))
+        if log is None or not explanation.steps:
+            return explanation
+        from fwrl.planner.ingest.coverage import route_cover
+        from fwrl.planner.ingest.options import read_options
+
+        reading = read_options(**(log_options or {}))
+        cover = route_cover(explanation.route.steps, self.experience, log, reading, memory, progress)
+        return covered(explanation, cover, self.experience.logs)
 
     def value(
         self,
-        state: Label,
-        goal: Label,
+        state: Place,
+        goal: Place,
         backup: Backup = "expected",
         *,
-        dead_ends: Iterable[Label] = (),
+        dead_ends: Iterable[Place] = (),
         give_up: float | None = None,
     ) -> float:
         """The value of a state for a goal.
@@ -238,11 +314,11 @@ class Planner:
 
     def arrival(
         self,
-        state: Label,
-        goal: Label,
+        state: Place,
+        goal: Place,
         backup: Backup = "expected",
         *,
-        dead_ends: Iterable[Label] = (),
+        dead_ends: Iterable[Place] = (),
         give_up: float | None = None,
     ) -> float:
         """The probability of arriving at a goal.
@@ -263,10 +339,10 @@ class Planner:
 
     def policy(
         self,
-        goal: Label,
+        goal: Place,
         backup: Backup = "expected",
         *,
-        dead_ends: Iterable[Label] = (),
+        dead_ends: Iterable[Place] = (),
         give_up: float | None = None,
     ) -> Policy:
         """The action at every state on the way to a goal.
@@ -282,14 +358,15 @@ class Planner:
 
         """
         code, ended = self._code(goal, "goal"), self._codes(dead_ends)
-        return Policy(self.experience, goal, self._goal_policy(code, backup, frozenset(), ended, give_up))
+        return Policy(self.experience, self.states[code], self._goal_policy(code, backup, frozenset(), ended, give_up))
 
     def edges(self) -> Any:
         """All edges and their evidence as an Arrow table; needs pyarrow.
 
         Returns:
             A `pyarrow.Table`, one row for each edge: state, action, next_state, count, reward (mean), best and
-            probability; last where times were logged, and trips where trips were.
+            probability; weight where observations are weighted by age; last where times were logged, and trips and
+            trip_times where trips were. `fwrl.fit` reads it back.
 
         """
         from fwrl.planner.interop import arrow_table
@@ -312,13 +389,13 @@ class Planner:
         s = self.summary
         return f"<planner, {s.states:,} states, {s.edges:,} edges, {s.transitions:,} transitions>"
 
-    def _code(self, label: Label, what: str) -> int:
-        return self.experience.states.find(label, what)
+    def _code(self, label: Place, what: str) -> int:
+        return find_state(self.experience, label, what)
 
-    def _codes(self, labels: Iterable[Label]) -> frozenset[int]:
+    def _codes(self, labels: Iterable[Place]) -> frozenset[int]:
         return frozenset(self._code(label, "state") for label in labels)
 
-    def _avoided(self, avoid: Iterable[Label], stops: list[int]) -> frozenset[int]:
+    def _avoided(self, avoid: Iterable[Place], stops: list[int]) -> frozenset[int]:
         avoided = self._codes(avoid)
         for stop in stops:
             if stop in avoided:
@@ -368,7 +445,7 @@ class Planner:
         """The route along the edges of `path`, its value the sum of its rewards."""
         experience, edges = self.experience, np.array(path, np.int64)
         seen = experience.count[edges]
-        reward = experience.best[edges] if backup == "best" else experience.total[edges] / seen
+        reward = experience.best[edges] if backup == "best" else experience.total[edges] / experience.times[edges]
         states = experience.states.decode([start, *experience.target[edges].tolist()])
         actions = states[1:]
         if experience.action is not None and experience.actions is not None:
@@ -387,8 +464,8 @@ class Planner:
         edges = np.arange(first[experience.source[edge]], first[experience.source[edge] + 1])
         chosen = experience.target if experience.action is None else experience.action
         same = edges[chosen[edges] == chosen[edge]]
-        count = experience.count[same]
-        return float(count[unknown[experience.target[same]]].sum() / count.sum())
+        times = experience.times[same]
+        return float(times[unknown[experience.target[same]]].sum() / times.sum())
 
     def _probability(self, edge: int) -> float:
         """How often the action of an edge led to its next state, as a share of the observations of the action."""
@@ -399,5 +476,5 @@ class Planner:
             self._first = experience.first
         s = int(experience.source[edge])
         span = slice(int(self._first[s]), int(self._first[s + 1]))
-        tries = experience.count[span][experience.action[span] == experience.action[edge]].sum()
-        return float(experience.count[edge] / tries)
+        tries = experience.times[span][experience.action[span] == experience.action[edge]].sum()
+        return float(experience.times[edge] / tries)

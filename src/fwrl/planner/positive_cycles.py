@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
-from fwrl.errors import PositiveCycleError
+from fwrl.errors import FwrlWarning, PositiveCycleError
 from fwrl.planner.experience import Experience
 
 NAMED = 10  # states of a cycle in a message
@@ -31,12 +33,23 @@ def refuse_positive_cycle(experience: Experience) -> None:
         raise positive_cycle_error(experience, tuple(map(int, cycle)), "mean")
 
 
+def warn_of_positive_rewards(experience: Experience) -> None:
+    """Warn where every reward is positive, without a cycle: longer routes are better then, which is rarely meant."""
+    if bool((experience.mean > 0).all()):
+        warnings.warn(
+            "every reward of the log is positive, so that longer routes are better; if they are costs, name their "
+            "column cost",
+            FwrlWarning,
+            stacklevel=3,
+        )
+
+
 def positive_cycle_error(experience: Experience, cycle: tuple[int, ...], rewards: str) -> PositiveCycleError:
     """The error that names the states of a positive cycle, by `rewards`: `mean` or `best`."""
     names = [str(experience.states[s]) for s in cycle[:NAMED]]
     path = " -> ".join([*names, "..."] if len(cycle) > NAMED else [*names, names[0]])
     return PositiveCycleError(
         f"the log has a positive cycle, {path}: its {rewards} rewards sum to more than 0, so that no route is best; "
-        "check the sign of the rewards, and leave goal rewards out",
+        "if they are costs, name their column cost; and leave goal rewards out",
         states=cycle,
     )

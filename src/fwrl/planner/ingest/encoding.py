@@ -1,40 +1,33 @@
-"""Label encoding: labels to codes, and the tables in DuckDB to the arrays of an `Experience`."""
+"""The tables in DuckDB to the arrays of an `Experience`, with codes instead of labels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from fwrl.planner.aging import Aging
 from fwrl.planner.experience import KEPT, NONE, Evidence, Experience, Indices, Ints
-from fwrl.planner.ingest.folding import fold
+from fwrl.planner.ingest.label_codes import encode
 from fwrl.planner.ingest.log import Log
 from fwrl.planner.ingest.reader import Columns, Reader
-from fwrl.planner.ingest.schema import (
-    ACTION_CODES,
-    EDGE_TRIPS,
-    EDGES,
-    STATE_CODES,
-    TRIP_CODES,
-    TRIP_HASHES,
-    SharedTable,
-)
+from fwrl.planner.ingest.schema import ACTION_CODES, EDGE_TRIPS, EDGES, STATE_CODES, TRIP_CODES, TRIP_HASHES
 from fwrl.planner.ingest.sql import listed, when
-from fwrl.planner.labels import IntegerLabels, Labels, TextLabels
+from fwrl.planner.ingest.trip_ends import trip_ends
 
 
-def encoded_experience(reader: Reader, log: Log, old: Experience | None) -> Experience:
-    """The experience in the tables, merged with `old`; its summary and the counts of connections are not filled in."""
-    integer = {name: _is_integer(reader, log, name, old) for name in ("state", "action", "trip")}
-    time = log.time if old is None else fold(reader, log, old, integer)
-    states = _encode(reader, STATE_CODES, EDGES, ("state", "next_state"), integer["state"])
-    actions = _encode(reader, ACTION_CODES, EDGES, ("action",), integer["action"]) if "action" in log.has else None
-    edges = _edges(reader, log)
-    evidence = Evidence(last=edges["last"].astype(np.int64) if time is not None else None)
+def encoded_experience(reader: Reader, log: Log, aging: Aging | None = None) -> Experience:
+    """The experience in the tables; its summary and the counts of connections are not filled in.
+
+    `aging` is how observations were weighted.
+    """
+    states = encode(reader, STATE_CODES, EDGES, ("state", "next_state"), log, "state")
+    actions = encode(reader, ACTION_CODES, EDGES, ("action",), log, "action") if "action" in log.has else None
+    edges, timed = _edges(reader, log), log.time is not None
+    evidence = Evidence(last=edges["last"].astype(np.int64) if timed else None)
     if "trip" in log.has:
-        trips = _encode(reader, TRIP_CODES, EDGE_TRIPS, ("trip",), integer["trip"])
-        trip, trip_time = _edge_trips(reader, edges, timed=time is not None)
-        evidence = Evidence(evidence.last, trips, trip, trip_time)
+        trips = encode(reader, TRIP_CODES, TRIP_HASHES, ("trip",), log, "trip")
+        trip, trip_time = _edge_trips(reader, edges, timed)
+        ends = trip_ends(reader, log) if log.shape == "visits" else None
+        evidence = Evidence(evidence.last, trips, trip, trip_time, ends=ends)
     return Experience(
         states,
         actions,
@@ -44,40 +37,13 @@ def encoded_experience(reader: Reader, log: Log, old: Experience | None) -> Expe
         edges["count"].astype(np.int64),
         np.ascontiguousarray(edges["total"], np.float64),
         np.ascontiguousarray(edges["best"], np.float64),
-        time=time,
+        weight=None if aging is None else np.ascontiguousarray(edges["weight"], np.float64),
+        aging=aging,
+        cells=log.cells,
+        position=None if log.cells is None else log.cells.centres(list(map(str, states))),
+        time=log.time,
         evidence_source=evidence,
     )
-
-
-def _is_integer(reader: Reader, log: Log, name: str, old: Experience | None) -> bool:
-    """Whether the labels of a column are integers, in the log and in `old`.
-
-    Text from CSV is read as integers if every label is the usual text of one.
-    """
-    if name not in log.has:
-        return False
-    if old is not None:
-        before = {"state": old.states, "action": old.actions, "trip": old.evidence.trips}[name]
-        if isinstance(before, TextLabels):
-            return False
-    if log.kinds[name] != "undecided":
-        return log.kinds[name] == "integer"
-    table = TRIP_HASHES if name == "trip" else EDGES
-    columns = ("state", "next_state") if name == "state" else (name,)
-    whole = (f"bool_and(coalesce(try_cast({c} AS BIGINT)::VARCHAR = {c}::VARCHAR, false))" for c in columns)
-    return all(reader.one(f"SELECT {listed(whole)} FROM {table}"))
-
-
-def _encode(reader: Reader, codes: SharedTable, table: SharedTable, columns: Sequence[str], integer: bool) -> Labels:
-    """The labels in `columns` of `table`; makes the table `codes`, from label to code."""
-    distinct = " UNION ".join(f"SELECT DISTINCT {column} AS label FROM {table}" for column in columns)
-    typed = "label::BIGINT" if integer else "label::VARCHAR"
-    reader.con.execute(
-        f"CREATE OR REPLACE TEMP TABLE {codes} AS "
-        f"SELECT label, (row_number() OVER (ORDER BY {typed}) - 1)::INTEGER AS code FROM ({distinct})"
-    )
-    labels = reader.columns(f"SELECT {typed} AS label FROM {codes} ORDER BY code")["label"]
-    return IntegerLabels(labels.astype(np.int64)) if integer else TextLabels.of(labels.tolist())
 
 
 def _edges(reader: Reader, log: Log) -> Columns:
@@ -91,6 +57,7 @@ def _edges(reader: Reader, log: Log) -> Columns:
         "e.count::BIGINT AS count",
         "e.total",
         "e.best",
+        *when("age" in log.has, "e.weight"),
         *when(log.time is not None, "e.last"),
     ]
     joins = [

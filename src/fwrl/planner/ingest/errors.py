@@ -6,11 +6,16 @@ from typing import Literal
 
 from fwrl.errors import FwrlError
 
-FitOption = Literal["columns", "skip_bad", "memory"]
+FitOption = Literal["columns", "skip_bad", "memory", "again", "shape", "header", "decimal", "dates"]
 REMEDIES: dict[FitOption, str] = {
-    "columns": "say which is which with columns={'state': ..., 'next_state': ...}",
+    "columns": "say which is which with columns={'state': ..., 'next_state': ...}, by number without a header",
     "skip_bad": "correct it, or leave such rows out with skip_bad=True",
     "memory": "allow more with memory=...",
+    "again": "leave it out, or count it again with again=True",
+    "shape": "say shape='trajectories' or shape='transitions'",
+    "header": "say header=True, or header=False with columns by number where there is none",
+    "decimal": "read decimal commas with decimal=','",
+    "dates": "say how dates are written with dates='day-first', 'month-first' or a format such as '%d.%m.%y %H:%M'",
 }
 
 
@@ -19,7 +24,7 @@ class LogError(FwrlError):
 
     Attributes:
         problem: The message without the remedy.
-        option: The option of `fit` that helps: `columns`, `skip_bad` or `memory`.
+        option: The option of `fit` that helps.
 
     """
 
@@ -30,3 +35,7 @@ class LogError(FwrlError):
 
 class BrokenLinesError(FwrlError):
     """A CSV file has line breaks inside quotes, which DuckDB reads with one thread only."""
+
+
+class MixedLinesError(FwrlError):
+    """The lines of a CSV file end in different ways, which DuckDB does not read."""

@@ -9,15 +9,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fwrl.errors import FwrlError
-from fwrl.planner.experience import LARGEST
+from fwrl.planner.aging import Aging
+from fwrl.planner.experience import DEFAULT_REWARD, LARGEST
 from fwrl.planner.ingest.bad_rows import bad_log_error
-from fwrl.planner.ingest.latest import count_trips, keep_trips
+from fwrl.planner.ingest.latest import count_trips, keep_listed_trips, keep_trips
 from fwrl.planner.ingest.log import Log
 from fwrl.planner.ingest.reader import Reader
 from fwrl.planner.ingest.schema import EDGES, MOVES, edge_key
 from fwrl.planner.ingest.sql import any_of, listed, when
+from fwrl.planner.ingest.visits import ROWS, make_visits, moves_of_visits, read_rows
 
-DEFAULT_REWARD = -1.0  # of a transition where none is logged
+MOST = 2**62  # transitions in all
+MISCOUNTED = f"miscounted > 0 OR NOT coalesce(count < {MOST}, false)"
 
 
 class Counts(NamedTuple):
@@ -27,58 +30,93 @@ class Counts(NamedTuple):
         transitions: Number of transitions.
         trips: Number of trips; None where the log names none.
         skipped: Number of bad rows left out.
+        aging: By which observations are weighted; None where all count once.
 
     """
 
     transitions: int
     trips: int | None
     skipped: int
+    aging: Aging | None = None
 
 
-def group(reader: Reader, log: Log, skip_bad: bool) -> Counts:
-    """Make `moves`, `edges` and, where the log has trips, `edge_trips`; a bad row is an error unless `skip_bad`."""
-    skipped = _make_moves(reader, log, skip_bad)
-    n_edges, transitions = _make_edges(reader, log)
+def group(reader: Reader, log: Log, skip_bad: bool, aging: Aging | None = None) -> Counts:
+    """Make `moves`, `edges` and, where the log has trips, `edge_trips`; a bad row is an error unless `skip_bad`.
+
+    With `aging`, an observation weighs less the older it is (see `planner.aging`).
+    """
+    skipped = make_moves(reader, log, skip_bad)
+    if aging is not None:
+        aging = _dated(reader, aging)
+    n_edges, transitions = _make_edges(reader, log, aging)
     if n_edges == 0:
-        raise FwrlError(
-            "expected at least one transition, the log has none" + (f" but {skipped} bad rows" if skipped else "")
-        )
+        raise FwrlError(_nothing(log, skipped))
     trips, span = _count_trips(reader, log), _span(reader, log, skip_bad)
-    if trips is not None:
+    if log.names_trips:
         keep_trips(reader, log.has, n_edges, transitions, span, _has_integer_trips(log))
-    return Counts(transitions, trips, skipped)
+    return Counts(transitions, trips, skipped, aging)
 
 
-def _make_moves(reader: Reader, log: Log, skip_bad: bool) -> int:
-    """Make `moves`: a view of transitions, or a table made of visits. The number of rows skipped."""
+def _nothing(log: Log, skipped: int) -> str:
+    """The message for a log without transitions."""
+    within = "" if log.period == "true" else " in that period"
+    return f"expected at least one transition, the log has none{within}" + (
+        f" but {skipped} bad rows" if skipped else ""
+    )
+
+
+def make_moves(reader: Reader, log: Log, skip_bad: bool) -> int:
+    """Make `moves`, a view of transitions or of the table `visits`, which is made too. The number of rows skipped."""
+    if log.shape == "visits":
+        read_rows(reader, log)
     skipped = 0
     if skip_bad or log.shape == "visits":
-        skipped = int(reader.one(f"SELECT count(*) FILTER ({log.bad_row}) FROM ({log.rows})")[0])
+        rows = ROWS if log.shape == "visits" else f"({log.rows})"
+        skipped = int(reader.one(f"SELECT count(*) FILTER ({log.bad_row}) FROM {rows}")[0])
     if skipped and not skip_bad:
         raise bad_log_error(reader.con, log)
     if skip_bad and any(selection.source.is_text for selection in log.selections):
-        # Lines that DuckDB could not split into columns.
-        skipped += int(reader.one("SELECT count(DISTINCT (scan_id, file_id, line)) FROM reject_errors")[0])
+        # Lines that DuckDB could not split into columns, in any of the scans so far.
+        rejected = "reject_errors JOIN reject_scans USING (scan_id, file_id)"
+        skipped += int(reader.one(f"SELECT count(DISTINCT (file_path, line)) FROM {rejected}")[0])
     if log.shape == "transitions":
-        reader.con.execute(f"CREATE TEMP VIEW {MOVES} AS {log.moves(skip_bad)}")
+        # Cells are named once: naming hexagons takes longer than anything else.
+        kind = "VIEW" if log.cells is None else "TABLE"
+        reader.run("reading", f"CREATE TEMP {kind} {MOVES} AS {log.transitions(skip_bad)}")
         return skipped
-    reader.run("ordering visits", f"CREATE TEMP TABLE {MOVES} AS {log.moves(skip_bad)}")
+    skipped += make_visits(reader, log, skip_bad)
+    moves = moves_of_visits(log)
     if skip_bad:
-        skipped += int(reader.one(f"SELECT count(*) FILTER ({log.bad_move}) FROM {MOVES}")[0])
-        reader.con.execute(f"DELETE FROM {MOVES} WHERE {log.bad_move}")
+        skipped += int(reader.one(f"SELECT count(*) FILTER ({log.bad_move}) FROM ({moves})")[0])
+        moves += f" AND NOT ({log.bad_move})"
+    reader.con.execute(f"CREATE TEMP VIEW {MOVES} AS {moves}")
     return skipped
 
 
-def _make_edges(reader: Reader, log: Log) -> tuple[int, int]:
+def _dated(reader: Reader, aging: Aging) -> Aging:
+    """The aging with the newest time of `moves`."""
+    low, high = reader.one(f"SELECT min(time), max(time) FROM {MOVES}")
+    if high is None:
+        return aging
+    aging = aging.until(int(high))
+    aging.check_oldest(int(low))
+    return aging
+
+
+def _make_edges(reader: Reader, log: Log, aging: Aging | None) -> tuple[int, int]:
     """Make `edges`, without `last` where `latest` finds it; the number of edges and of transitions."""
     key, has_reward = edge_key(log.has), "reward" in log.has
     reward = "reward" if has_reward else f"{DEFAULT_REWARD}::DOUBLE"
+    times = _times(log, aging)
     aggregates = [
-        "count(*) AS count",
-        f"sum({reward}) AS total",
-        f"max({reward}) AS best",
-        *when("time" in log.has and "trip" not in log.has, "max(time) AS last"),
+        "try_cast(sum(count) AS BIGINT) AS count" if "count" in log.has else "count(*) AS count",
+        f"sum({reward}) AS total" if times is None else f"sum({times} * {reward}) AS total",
+        f"max({'best' if 'best' in log.has else reward}) AS best",
+        *when(aging is not None, f"sum({times}) AS weight"),
+        *when("time" in log.has and not log.names_trips, "max(time) AS last"),
         f"{'count(*) - count(reward)' if has_reward else '0'} AS without_reward",
+        *when(log.is_cost, "count(*) FILTER (reward > 0) AS negative_cost"),
+        *when("count" in log.has, f"count(*) FILTER ({log.missing('count')}) AS miscounted"),
     ]
     grouped = f"SELECT {listed([*key, *aggregates])} FROM {MOVES} GROUP BY {listed(key)}"
     reader.run(
@@ -87,21 +125,35 @@ def _make_edges(reader: Reader, log: Log) -> tuple[int, int]:
     )
     unlabelled = any_of(log.missing(name) for name in key)
     large = f"NOT greatest(abs(total), abs(best)) <= {LARGEST}"
+    bad = [f"{unlabelled} OR {large}", *when(log.is_cost, "negative_cost > 0"), *when("count" in log.has, MISCOUNTED)]
     n_edges, transitions, wrong = reader.one(
         "SELECT count(*), coalesce(sum(count), 0), "
-        f"coalesce(sum(without_reward), 0) + count(*) FILTER ({unlabelled} OR {large}) FROM {EDGES}"
+        f"coalesce(sum(without_reward), 0) + count(*) FILTER ({any_of(bad)}) FROM {EDGES}"
     )
     if wrong:
         raise bad_log_error(reader.con, log)
-    reader.con.execute(f"ALTER TABLE {EDGES} DROP COLUMN without_reward")
+    for column in ("without_reward", *when(log.is_cost, "negative_cost"), *when("count" in log.has, "miscounted")):
+        reader.con.execute(f"ALTER TABLE {EDGES} DROP COLUMN {column}")
     return int(n_edges), int(transitions)
+
+
+def _times(log: Log, aging: Aging | None) -> str | None:
+    """A term for how often a row counts; None where every row counts once."""
+    if aging is None:
+        return "count" if "count" in log.has else None
+    if "weight" in log.has:
+        return "weight"
+    weight = f"pow(2.0, (time - {aging.newest}) / {aging.half_life!r})"
+    return f"count * {weight}" if "count" in log.has else weight
 
 
 def _count_trips(reader: Reader, log: Log) -> int | None:
     """The number of trips; None where the log names none."""
     if "trip" not in log.has:
         return None
-    trips, unnamed = count_trips(reader, _has_integer_trips(log))
+    if "trips" in log.has:
+        return keep_listed_trips(reader, log.has)
+    trips, unnamed = count_trips(reader)
     if unnamed:
         raise bad_log_error(reader.con, log)
     return trips

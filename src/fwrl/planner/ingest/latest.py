@@ -7,13 +7,13 @@ latest trips, are read first and a kernel picks the trips; rows further back are
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.planner.experience import KEPT
-from fwrl.planner.ingest.reader import AT_ONCE, Reader
+from fwrl.planner.ingest.reader import Reader
 from fwrl.planner.ingest.schema import EDGE_TRIPS, EDGES, MOVES, TRIP_HASHES, edge_key
 from fwrl.planner.ingest.sql import listed, when
 
@@ -31,8 +31,7 @@ def latest_trips(rows: str, timed: bool) -> str:
     Trips are ranked by time and then by hash; without times by number and then by name. An integer ranks the same
     whether it is logged as a number or as text.
     """
-    by_name = "try_cast(trip AS BIGINT) DESC NULLS LAST, trip::VARCHAR DESC"
-    order = "time DESC, hash(trip::VARCHAR) DESC" if timed else by_name
+    order = "time DESC, hash(trip::VARCHAR) DESC" if timed else by_name("DESC")
     each = listed(["edge", "trip", *when(timed, "max(time) AS time")])
     return (
         f"SELECT *, row_number() OVER (PARTITION BY edge ORDER BY {order})::INTEGER - 1 AS rank "
@@ -40,21 +39,35 @@ def latest_trips(rows: str, timed: bool) -> str:
     )
 
 
-def count_trips(reader: Reader, integers: bool) -> tuple[int, int]:
-    """The number of trips in `moves`, and of rows that name none.
+def by_name(direction: Literal["ASC", "DESC"]) -> str:
+    """The order of trips without times: numbers rank above other names."""
+    nulls = "NULLS LAST" if direction == "DESC" else "NULLS FIRST"
+    return f"try_cast(trip AS BIGINT) {direction} {nulls}, trip::VARCHAR {direction}"
 
-    Where trips are `integers`, distinct trips have distinct hashes, which are faster to count. Otherwise
-    `trip_hashes` is made.
-    """
-    if integers:
-        trips, unnamed = reader.one(f"SELECT count(DISTINCT hash(trip)), count(*) - count(trip) FROM {MOVES}")
-        return int(trips), int(unnamed)
+
+def count_trips(reader: Reader) -> tuple[int, int]:
+    """Make `trip_hashes`; the number of trips in `moves`, and of missing names among them."""
     reader.run(
         "counting trips",
         f"CREATE TEMP TABLE {TRIP_HASHES} AS SELECT trip, hash(trip) AS hash FROM (SELECT DISTINCT trip FROM {MOVES})",
     )
-    trips, unnamed = reader.one(f"SELECT count(*), count(*) FILTER (trip IS NULL OR trip = '') FROM {TRIP_HASHES}")
-    return int(trips), int(unnamed)
+    unnamed = "trip IS NULL OR trip::VARCHAR = ''"
+    trips, missing = reader.one(f"SELECT count(*), count(*) FILTER ({unnamed}) FROM {TRIP_HASHES}")
+    return int(trips), int(missing)
+
+
+def keep_listed_trips(reader: Reader, has: Collection[str]) -> int:
+    """Make `edge_trips` and `trip_hashes` of edges that are counted already, from their lists; the number of trips."""
+    timed = "time" in has
+    time = "unnest(trip_times) AS time" if "trip_times" in has else "time"
+    terms = listed(["edge", "unnest(trips) AS trip", *when(timed, time)])
+    listed_trips = f"(SELECT {terms} FROM {MOVES} JOIN {EDGES} USING ({listed(edge_key(has))}))"
+    reader.con.execute(f"CREATE TEMP TABLE {EDGE_TRIPS} AS {latest_trips(listed_trips, timed)}")
+    reader.con.execute(
+        f"CREATE TEMP TABLE {TRIP_HASHES} AS SELECT trip, hash(trip) AS hash "
+        f"FROM (SELECT DISTINCT trip FROM {EDGE_TRIPS})"
+    )
+    return int(reader.one(f"SELECT count(*) FROM {TRIP_HASHES}")[0])
 
 
 def keep_trips(
@@ -95,7 +108,7 @@ def _latest(reader: Reader, key: list[str], n_edges: int, n_rows: int, span: tup
     while until > low:
         since = low if part > 0.5 else max(low, high - int((high - low) * part))
         within = f"time >= {since} AND time < {until}"
-        if most > AT_ONCE:
+        if most > reader.at_once:
             most = int(reader.one(f"SELECT count(*) FROM {MOVES} WHERE {within}")[0])
         query = f"SELECT {terms} FROM {MOVES} JOIN {wanted} USING ({listed(key)}) WHERE {within}"
         for rows in reader.pieces("keeping trips", query, most):

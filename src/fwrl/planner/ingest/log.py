@@ -1,35 +1,37 @@
 """A log in SQL: the columns `state`, `next_state` and, where it has them, `action`, `reward`, `trip`, `time`.
 
-Two shapes are read. Rows of *transitions* have `state` and `next_state`. Rows of *visits* have `trip`, `time` and
-`state`: in each trip, ordered by time, every visit but the last is a transition to the next one. Visits at the same
-time are ordered by state, action and reward, so that the order of rows does not matter.
+Two shapes are read. Rows of *transitions* have `state` and `next_state`; they may be counted already (column `count`).
+Rows of *visits* have `trip`, `time` and `state`: in each trip, ordered by time, every visit but the last is a
+transition to the next one (see `visits`).
 
 A value that cannot be read is NULL; a row that lacks a value it needs is bad.
 """
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from fwrl.errors import FwrlError, OptionError, unknown_name
+from fwrl.cells import Cells
+from fwrl.errors import FwrlError
 from fwrl.planner.experience import LARGEST, TimeKind
-from fwrl.planner.ingest.errors import LogError
-from fwrl.planner.ingest.scan import INTEGERS, Source
+from fwrl.planner.ingest.cell_terms import PointSource, cell_term, division, register_names
+from fwrl.planner.ingest.columns import Choice, check_names, chosen_columns
+from fwrl.planner.ingest.label_terms import LabelKind, LabelTerm, are_whole_floats, joint_kind, label_term
+from fwrl.planner.ingest.list_terms import list_kind, list_terms
+from fwrl.planner.ingest.number_terms import number_term
+from fwrl.planner.ingest.options import ReadOptions
+from fwrl.planner.ingest.scan import Source
 from fwrl.planner.ingest.schema import COLUMNS, LABELS, MOVES
-from fwrl.planner.ingest.sql import any_of, identifier, listed, union_all
-from fwrl.planner.ingest.times import mixed_times, span_terms, time_kind, time_term
+from fwrl.planner.ingest.sql import any_of, identifier, listed, union_all, when
+from fwrl.planner.ingest.times import TimeColumn, joint_times, span_terms, time_column, time_kind, time_term
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-TEXTS = ("VARCHAR", "UUID", "DATE", "JSON")
-LISTED = 20  # columns named in a message
-
-LabelKind = Literal["integer", "text", "undecided"]  # undecided: text that may turn out to be integers
-Shape = Literal["transitions", "visits"]
+NUMBERS = ("reward", "count", "best", "weight")
+LISTS = ("trips", "trip_times")
 
 
 @dataclass(frozen=True)
@@ -39,18 +41,27 @@ class Selection:
     Attributes:
         source: Where the rows come from.
         terms: The SQL term for each column of the log.
+        written: A term for what is written there, for messages.
         span: Terms for the first time, the last time, and the number of rows without a time; none without times.
 
     """
 
     source: Source
     terms: Mapping[str, str]
+    written: Mapping[str, str]
     span: tuple[str, ...]
 
-    def rows(self, files: Iterable[str] | None = None) -> str:
-        """A query for all rows, or for those of some files."""
+    def rows(self, part: bool = False) -> str:
+        """A query for all rows; with the column `part` (see `Source.part`) if that is asked for."""
+        columns = [f"{term} AS {name}" for name, term in self.terms.items()]
+        return f"SELECT {listed([*columns, *when(part, f'{self.source.part} AS part')])} FROM {self.source.scan}"
+
+    def written_rows(self, files: Iterable[str] | None) -> str:
+        """A query for the rows of some files, or all, with what is written in them as `written_` columns."""
         scan = self.source.scan if files is None else self.source.scan_of(files)
-        return f"SELECT {listed(f'{term} AS {name}' for name, term in self.terms.items())} FROM {scan}"
+        columns = [f"{term} AS {name}" for name, term in self.terms.items()]
+        columns += [f"{term} AS written_{name}" for name, term in self.written.items()]
+        return f"SELECT {listed(columns)} FROM {scan}"
 
 
 @dataclass(frozen=True)
@@ -63,14 +74,22 @@ class Log:
         shape: What a row is.
         kinds: What the labels of each column are.
         time: What its times are; None without times.
+        period: A condition for the times to keep.
+        is_cost: Whether rewards are negative costs.
+        elapsed: Whether the cost of a move is the time to the next visit.
+        cells: The division into cells where states are cells.
 
     """
 
     selections: tuple[Selection, ...]
     has: frozenset[str]
-    shape: Shape
+    shape: Literal["transitions", "visits"]
     kinds: Mapping[str, LabelKind]
     time: TimeKind | None
+    period: str = "true"
+    is_cost: bool = False
+    elapsed: bool = False
+    cells: Cells | None = None
 
     @property
     def rows(self) -> str:
@@ -78,9 +97,25 @@ class Log:
         return union_all(selection.rows() for selection in self.selections)
 
     @property
+    def arrival(self) -> str:
+        """The column of `visits` for the time at which a state was first seen."""
+        return "arrival" if "stays" in self.has else "time"
+
+    @property
+    def names_trips(self) -> bool:
+        """Whether each row names its trip; edges that are counted already have lists of trips."""
+        return "trip" in self.has and "trips" not in self.has
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether the order of some rows is unknown: those of different files, or of a source without order."""
+        sources = [selection.source for selection in self.selections]
+        return len(sources) > 1 or sources[0].has_parts
+
+    @property
     def span(self) -> str:
         """A query for bounds on the times of `moves`, and the number of rows without a time."""
-        if self.shape == "visits":
+        if self.shape == "visits" or self.period != "true":
             return self.exact_span
         names = ("low", "high", "untimed")
         spans = (
@@ -95,31 +130,21 @@ class Log:
         """The same, with exact bounds; reads `moves`."""
         return f"SELECT min(time), max(time), count(*) - count(time) FROM {MOVES}"
 
-    def moves(self, skip_bad: bool) -> str:
-        """A query for the transitions; bad ones are among them unless `skip_bad`.
-
-        A visit without a state interrupts its trip: no transition leads across it. A visit without trip or time is
-        left out.
-        """
-        if self.shape == "transitions":
-            return f"SELECT * FROM ({self.rows}) WHERE NOT ({self.bad_row})" if skip_bad else self.rows
-        kept = [name for name in COLUMNS if name in self.has]
-        unplaced, gap = (any_of(self.missing(name) for name in names) for names in (("trip", "time"), LABELS[:2]))
-        placed = f"SELECT * FROM ({self.rows}) WHERE NOT ({unplaced})"
-        linked = f"SELECT {listed([*kept, f'{self.following} AS next_state'])} FROM ({placed})"
-        return f"SELECT * FROM ({linked}) WHERE NOT ({gap})"
+    def transitions(self, skip_bad: bool) -> str:
+        """A query for rows of transitions; bad ones are among them unless `skip_bad`."""
+        conditions = [*when(skip_bad, f"NOT ({self.bad_row})"), *when(self.period != "true", self._kept)]
+        return f"SELECT * FROM ({self.rows}) WHERE {' AND '.join(conditions)}" if conditions else self.rows
 
     @property
-    def following(self) -> str:
-        """A term for the state of the next visit of the trip."""
-        order = listed(name for name in ("time", "state", "action", "reward") if name in self.has)
-        return f"lead(state) OVER (PARTITION BY trip ORDER BY {order})"
+    def _kept(self) -> str:
+        """A condition for rows of the period; those without a time, which are bad, are kept."""
+        return f"coalesce({self.period}, true)"
 
     @property
     def bad_row(self) -> str:
         """A condition for rows that lack a value they need in any case."""
         needed = {"trip", "time", "state"} if self.shape == "visits" else self.has
-        return any_of(self.missing(name) for name in COLUMNS if name in needed)
+        return any_of(self.missing(name) for name in (*COLUMNS, "best", "weight") if name in needed)
 
     @property
     def bad_move(self) -> str:
@@ -128,109 +153,124 @@ class Log:
 
     def missing(self, name: str) -> str:
         """A condition for rows that lack a value in a column."""
-        if name == "reward":
-            return f"(reward IS NULL OR NOT abs(reward) <= {LARGEST})"
+        if name in NUMBERS:
+            positive = {"count": " AND count >= 1 AND count = floor(count)", "weight": " AND weight > 0"}.get(name, "")
+            cost = " AND reward <= 0" if name == "reward" and self.is_cost else ""
+            return f"({name} IS NULL OR NOT (abs({name}) <= {LARGEST}{positive}{cost}))"
         kind = self.kinds["state"] if name == "next_state" else self.kinds.get(name, "integer")
         return f"{name} IS NULL" if kind == "integer" else f"({name} IS NULL OR {name} = '')"
 
 
-def log_of(con: DuckDBPyConnection, sources: list[Source], columns: Mapping[str, str]) -> Log:
-    """The log in `sources`; `columns` maps columns of a log to theirs where the names differ."""
-    for name in columns:
-        if name not in COLUMNS:
-            raise OptionError(str(unknown_name("column", name, COLUMNS)))
-    chosen = [_chosen(source, columns) for source in sources]
-    has = frozenset(chosen[0])
+def log_of(con: DuckDBPyConnection, sources: list[Source], options: ReadOptions, old: Cells | None = None) -> Log:
+    """The log in `sources`; `old` is the division into cells of an older log that it is added to."""
+    check_names(options.columns)
+    chosen = [chosen_columns(source, options) for source in sources]
+    has = _common_columns(sources, chosen)
+    labels, kinds = _labels(con, sources, chosen, has)
+    times = _times(sources, chosen, options) if "time" in has else []
+    own = [time_kind(con, time) for time in times]
+    whole = joint_times(own) if own else None
+    terms = [
+        {name: label.of_kind(kinds[name]) for name, label in of_source.items()}
+        | ({"time": time_term(times[k], own[k], whole)} if whole is not None else {})
+        for k, of_source in enumerate(labels)
+    ]
+    points = [PointSource(*each) for each in zip(sources, chosen, terms, strict=True)]
+    cells = division(con, points, options, old)
+    register_names(con, cells)
+    selections = []
+    for k, (source, choice) in enumerate(zip(sources, chosen, strict=True)):
+        span = span_terms(times[k], own[k], whole) if whole is not None else ()
+        selections.append(_selection(source, choice, terms[k], cells, span, options))
+    elapsed = options.cost is not None
+    shape: Literal["transitions", "visits"] = "transitions" if "next_state" in has else "visits"
+    derived = {
+        "reward": elapsed,
+        "age": options.half_life is not None,
+        "stays": cells is not None and shape == "visits",
+    }
+    return Log(
+        tuple(selections),
+        has | {name for name, there in derived.items() if there},
+        shape,
+        kinds,
+        whole,
+        options.period.condition(con, whole),
+        chosen[0].is_cost,
+        elapsed,
+        cells,
+    )
+
+
+def _common_columns(sources: list[Source], chosen: list[Choice]) -> frozenset[str]:
+    """The columns that every source has; all must have the same."""
+    has = chosen[0].has
     for source, choice in zip(sources, chosen, strict=True):
-        if frozenset(choice) != has:
-            odd = listed(sorted(has ^ frozenset(choice)))
+        if choice.has != has or choice.is_cost != chosen[0].is_cost:
+            odd = listed(sorted(has ^ choice.has)) or "cost and reward"
             raise FwrlError(
                 f"{sources[0].name} and {source.name} differ in {odd}; all of a log must have the same columns"
             )
-    kinds = {name: _kind(name, sources, chosen) for name in LABELS if name in has}
-    if "next_state" in has:
-        kinds["state"] = kinds["next_state"] = _joint(kinds["state"], kinds["next_state"])
-    own_times = [time_kind(con, source, choice) for source, choice in zip(sources, chosen, strict=True)]
-    time = own_times[0] if len(set(own_times)) == 1 else mixed_times(own_times)
-    selections = (_selection(*each, kinds, time) for each in zip(sources, chosen, own_times, strict=True))
-    return Log(tuple(selections), has, "transitions" if "next_state" in has else "visits", kinds, time)
+    return has | ({"trip"} if "trips" in has else set())
 
 
-def _chosen(source: Source, columns: Mapping[str, str]) -> dict[str, str]:
-    """The source's column for each column of a log that it has."""
-    folded = {column.casefold(): column for column in source.types}
-    choice = {}
-    for name in COLUMNS:
-        wanted = columns.get(name, name)
-        if wanted.casefold() in folded:
-            choice[name] = folded[wanted.casefold()]
-        elif name in columns:
-            close = difflib.get_close_matches(wanted, source.types, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else "."
-            raise FwrlError(f"{source.name} has no column {wanted!r} for {name}{hint} It has {_column_names(source)}")
-    if not ({"state", "next_state"} <= choice.keys() or {"trip", "time", "state"} <= choice.keys()):
-        raise LogError(
-            "expected the columns state and next_state (transitions), or trip, time and state (visits); "
-            f"{source.name} has {_column_names(source)}",
-            "columns",
-        )
-    return choice
+def _labels(
+    con: DuckDBPyConnection, sources: list[Source], chosen: list[Choice], has: frozenset[str]
+) -> tuple[list[dict[str, LabelTerm]], dict[str, LabelKind]]:
+    """The labels of each source, and what they are in the whole log."""
+    pairs = list(zip(sources, chosen, strict=True))
+    names = [name for name in LABELS if name in chosen[0].columns]
+    whole: dict[str, bool] = {}
+    for alike in (("state", "next_state"), ("action",), ("trip",)):
+        same = [(source, choice.columns[name]) for source, choice in pairs for name in alike if name in names]
+        whole |= dict.fromkeys(alike, bool(same) and are_whole_floats(con, same))
+    labels = [
+        {name: label_term(con, source, choice.columns[name], name, whole[name]) for name in names}
+        for source, choice in pairs
+    ]
+    kinds = {name: joint_kind([of_source[name].kind for of_source in labels]) for name in labels[0]}
+    for name in chosen[0].points:
+        kinds[name] = "text"
+    if "next_state" in kinds:
+        kinds["state"] = kinds["next_state"] = joint_kind([kinds["state"], kinds["next_state"]])
+    if "trips" in has:
+        kinds["trip"] = list_kind(sources, [choice.columns["trips"] for choice in chosen])
+    return labels, kinds
 
 
-def _column_names(source: Source) -> str:
-    return listed(list(source.types)[:LISTED])
-
-
-def _kind(name: str, sources: list[Source], chosen: list[dict[str, str]]) -> LabelKind:
-    """What the labels of a column are in all sources together."""
-    kinds = [_own_kind(name, source, choice[name]) for source, choice in zip(sources, chosen, strict=True)]
-    joint = kinds[0]
-    for kind in kinds[1:]:
-        joint = _joint(joint, kind)
-    return joint
-
-
-def _own_kind(name: str, source: Source, column: str) -> LabelKind:
-    type_ = source.types[column]
-    if source.is_text:
-        return "undecided"
-    if type_ in INTEGERS:
-        return "integer"
-    if type_ in TEXTS or type_.startswith(("ENUM", "TIMESTAMP")):
-        return "text"
-    raise FwrlError(f"expected strings or integers as {name}, column {column!r} of {source.name} is {type_}")
-
-
-def _joint(one: LabelKind, other: LabelKind) -> LabelKind:
-    """What labels are that come partly from one column, partly from another."""
-    if "text" in (one, other):
-        return "text"
-    return one if one == other else "undecided"
+def _times(sources: list[Source], chosen: list[Choice], options: ReadOptions) -> list[TimeColumn]:
+    return [
+        time_column(source, choice.columns["time"].columns[0], options)
+        for source, choice in zip(sources, chosen, strict=True)
+    ]
 
 
 def _selection(
     source: Source,
-    choice: Mapping[str, str],
-    own_time: TimeKind | None,
-    kinds: Mapping[str, LabelKind],
-    time: TimeKind | None,
+    choice: Choice,
+    terms: dict[str, str],
+    cells: Cells | None,
+    span: tuple[str, ...],
+    options: ReadOptions,
 ) -> Selection:
-    terms = {}
-    for name, column in choice.items():
-        if name in LABELS:
-            value = identifier(column)
-            terms[name] = f"try_cast({value} AS BIGINT)" if kinds[name] == "integer" else f"{value}::VARCHAR"
-        elif name == "reward":
-            terms[name] = _reward_term(source, column)
-        else:
-            terms[name] = time_term(source, column, own_time, time)
-    return Selection(source, terms, span_terms(source, choice["time"], own_time, time) if "time" in choice else ())
+    """The columns of one source; `terms` are those of its labels and times."""
+    if cells is not None:
+        terms = terms | {
+            name: cell_term(source, point, cells, options.decimal) for name, point in choice.points.items()
+        }
+    for name in NUMBERS:
+        if name in choice.columns:
+            terms = terms | {name: number_term(source, choice.columns[name], name, options.decimal)}
+    terms = terms | list_terms({name: choice.columns[name] for name in LISTS if name in choice.columns})
+    ordered = {name: terms[name] for name in (*COLUMNS, *NUMBERS, *LISTS) if name in terms}
+    return Selection(source, ordered, _written(choice), span)
 
 
-def _reward_term(source: Source, column: str) -> str:
-    type_ = source.types[column]
-    if type_ not in ("VARCHAR", "FLOAT", "DOUBLE", *INTEGERS) and not type_.startswith("DECIMAL"):
-        raise FwrlError(f"expected numbers as reward, column {column!r} of {source.name} is {type_}")
-    # Not the bare column of CSV: DuckDB would cast while it reads, and fail there.
-    value = f"nullif({identifier(column)}, '')" if source.is_text else identifier(column)
-    return f"try_cast({value} AS DOUBLE)"
+def _written(choice: Choice) -> dict[str, str]:
+    """Terms for what is written in the columns, as text."""
+    columns = {name: expression.columns for name, expression in choice.columns.items() if name not in LISTS}
+    columns |= {name: list(point) for name, point in choice.points.items()}
+    return {
+        name: f"nullif(concat_ws(' ', {listed(f'{identifier(column)}::VARCHAR' for column in of_name)}), '')"
+        for name, of_name in columns.items()
+    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
@@ -13,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.errors import FwrlError
-from fwrl.planner.ingest.errors import BrokenLinesError, FitOption, LogError
+from fwrl.errors import FwrlError, OptionError
+from fwrl.files import scratch_folder
+from fwrl.planner.ingest.errors import BrokenLinesError, FitOption, LogError, MixedLinesError
 from fwrl.planner.ingest.sql import quoted
 
 if TYPE_CHECKING:
@@ -25,8 +25,16 @@ Progress = Callable[[str, float], None]
 Columns = dict[str, NDArray[Any]]
 
 POLL = 0.1  # seconds between two progress reports
-AT_ONCE = 4_000_000  # rows fetched from DuckDB at once
+AT_ONCE = 4_000_000  # rows fetched from DuckDB at once, at most
+BYTES_OF_ROW = 250  # of memory for each row that is fetched at once, here and in DuckDB
+SHARE = 0.75  # of the memory that DuckDB may take; it keeps some buffers beyond its limit
+LEAST = 10_000_000  # bytes
+PREFIXES = ("", "K", "M", "G", "T")
+UNITS = {f"{prefix}B": 1000**k for k, prefix in enumerate(PREFIXES)}
+UNITS |= {f"{prefix}IB": 1024**k for k, prefix in enumerate(PREFIXES) if prefix}
+SIZE = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([A-Za-z]*)\s*")
 CTRL_C = ("Query interrupted", "KeyboardInterrupt")  # what DuckDB's message begins with after Ctrl-C
+EXTENSION = re.compile(r"required extension '(\w+)")
 KIND = re.compile(r"^[A-Z][\w ]* Error: ")  # what DuckDB's messages begin with
 
 
@@ -36,11 +44,17 @@ class Reader:
     Args:
         con: The connection.
         progress: Called with the name of the step and the part of it that is done, from 0 to 1.
+        memory: Bytes that reading may take in all.
+
+    Attributes:
+        con: The connection.
+        at_once: Rows to fetch at once.
 
     """
 
-    def __init__(self, con: DuckDBPyConnection, progress: Progress | None) -> None:
+    def __init__(self, con: DuckDBPyConnection, progress: Progress | None, memory: int) -> None:
         self.con, self._progress = con, progress
+        self.at_once = min(AT_ONCE, memory // BYTES_OF_ROW)
 
     def run(self, step: str, query: str) -> None:
         """Execute a query as a `step` whose progress is reported."""
@@ -48,12 +62,12 @@ class Reader:
 
     def pieces(self, step: str, query: str, most: int) -> Iterator[Columns]:
         """The columns of an answer of at most `most` rows; a long one is stored first and fetched in pieces."""
-        if most <= AT_ONCE:
+        if most <= self.at_once:
             yield self.columns(query, step)
             return
         self.run(step, f"CREATE OR REPLACE TEMP TABLE spooled AS {query}")
-        for first in range(0, int(self.one("SELECT count(*) FROM spooled")[0]), AT_ONCE):
-            yield self.columns(f"SELECT * FROM spooled WHERE rowid >= {first} AND rowid < {first + AT_ONCE}")
+        for first in range(0, int(self.one("SELECT count(*) FROM spooled")[0]), self.at_once):
+            yield self.columns(f"SELECT * FROM spooled WHERE rowid >= {first} AND rowid < {first + self.at_once}")
         self.con.execute("DROP TABLE spooled")
 
     def columns(self, query: str, step: str = "") -> Columns:
@@ -100,6 +114,22 @@ def _fulfil(promise: Future[T], work: Callable[[], T]) -> None:
         promise.set_exception(error)
 
 
+def memory_size(text: str) -> int:
+    """The bytes of a size such as "300MB" or "2GiB".
+
+    >>> memory_size("1.5 GB")
+    1500000000
+    """
+    found = SIZE.fullmatch(text)
+    unit = UNITS.get(found[2].upper()) if found else None
+    if found is None or unit is None:
+        raise OptionError(f"expected an amount of memory such as 500MB or 2GB, got {text!r}")
+    size = int(float(found[1]) * unit)
+    if size < LEAST:
+        raise OptionError(f"expected at least {LEAST // 10**6}MB of memory, got {text!r}")
+    return size
+
+
 @contextlib.contextmanager
 def reading(
     memory: str, progress: Progress | None, what: str = "log", option: FitOption | None = None
@@ -110,12 +140,13 @@ def reading(
     """
     import duckdb
 
-    with tempfile.TemporaryDirectory(prefix="fwrl-") as folder, duckdb.connect() as con:
+    size = memory_size(memory)
+    with scratch_folder() as folder, duckdb.connect() as con:
         try:
-            con.execute(f"SET memory_limit={quoted(memory)}; SET temp_directory={quoted(folder)}")
+            con.execute(f"SET memory_limit='{int(SHARE * size)}B'; SET temp_directory={quoted(str(folder))}")
             con.execute("SET enable_progress_bar=true; SET enable_progress_bar_print=false")
             con.execute("SET preserve_insertion_order=false; SET TimeZone='UTC'")
-            yield Reader(con, progress)
+            yield Reader(con, progress, size)
         except duckdb.OutOfMemoryException as error:
             problem = f"the {what} needs more memory than {memory} ({_sentence(error)})"
             raise (FwrlError(problem) if option is None else LogError(problem, option)) from error
@@ -124,13 +155,25 @@ def reading(
                 raise KeyboardInterrupt from error
             if not isinstance(error, duckdb.Error):
                 raise
-            kind = BrokenLinesError if "quoted new lines" in str(error) else FwrlError
-            raise kind(f"cannot read the {what}: {_sentence(error)}") from error
+            raise _error_kind(str(error))(f"cannot read the {what}: {_sentence(error)}") from error
+
+
+def _error_kind(message: str) -> type[FwrlError]:
+    """The error for a message of DuckDB's: some are remedied by reading again in another way."""
+    if "quoted new lines" in message:
+        return BrokenLinesError
+    return MixedLinesError if "state machine reached an invalid state" in message else FwrlError
 
 
 def _sentence(error: Exception) -> str:
     """The sentence of DuckDB's message that says what is wrong, and the file it names."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    extension = EXTENSION.search(str(error))
+    if extension is not None:
+        return (
+            f"DuckDB's extension {extension[1]} cannot be loaded, which reads from such addresses; install it where "
+            f"there is a network (INSTALL {extension[1]} in DuckDB), or copy the files here first"
+        )
     said = KIND.sub("", lines[0])
     more = ""
     if said.startswith("CSV Error"):

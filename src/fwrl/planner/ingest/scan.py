@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fwrl.planner.ingest.sql import listed, quoted
@@ -11,7 +11,10 @@ from fwrl.planner.ingest.sql import listed, quoted
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT")
+SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")  # fit into 64 signed bits
+INTEGERS = (*SIGNED, "UBIGINT", "HUGEINT", "UHUGEINT")
+FILE = "fwrl_file"  # the column for the file of a row, which readers add
+ROW = "fwrl_row"  # the column for the number of a row in a source without order
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class Source:
         types: DuckDB's type of each column.
         files: The files; none for a table in memory.
         is_text: Whether every value is text, as in CSV.
+        shown: What messages call a file, where it differs: one that was unpacked or came from standard input.
 
     """
 
@@ -30,6 +34,7 @@ class Source:
     types: Mapping[str, str]
     files: tuple[str, ...] = ()
     is_text: bool = False
+    shown: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def scan(self) -> str:
@@ -43,9 +48,26 @@ class Source:
     @property
     def name(self) -> str:
         """What messages call it."""
-        return repr(self.files[0]) if self.files else "the table"
+        return repr(self.file_name(self.files[0])) if self.files else "the table"
+
+    def file_name(self, file: str) -> str:
+        """What messages call one of its files."""
+        return self.shown.get(file, file)
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether the order of some rows is unknown; the address of several files may have a `*` in it."""
+        return len(self.files) > 1 or ROW in self.types or any("*" in file for file in self.files)
+
+    @property
+    def part(self) -> str:
+        """A term that is the same for rows whose order is known: those of one file, or of one table."""
+        if self.files:
+            return f"hash({FILE})"
+        return f"hash({ROW})" if ROW in self.types else "0::UBIGINT"
 
 
 def column_types(con: DuckDBPyConnection, scan: str) -> dict[str, str]:
     """DuckDB's type of each column."""
-    return {str(row[0]): str(row[1]) for row in con.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()}
+    described = con.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
+    return {str(row[0]): str(row[1]) for row in described if row[0] != FILE}

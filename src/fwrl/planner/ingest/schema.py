@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 # The columns of a log. Labels are integers or text, and become codes.
-COLUMNS = ("state", "next_state", "action", "reward", "trip", "time")
+COLUMNS = ("state", "next_state", "action", "reward", "trip", "time", "count")
+COUNTED = ("best", "weight", "trips", "trip_times")  # further columns of edges that are counted already
 LABELS = ("state", "next_state", "action", "trip")
 
 
@@ -41,6 +42,23 @@ class SharedTable:
         return self.name
 
 
+VISITS = SharedTable(
+    "visits",  # made only from rows of visits; successive ones of a cell are one
+    {
+        "state": "label",
+        "action": "label",
+        "reward": "DOUBLE",
+        "trip": "label",
+        "time": "BIGINT in the log's unit (see `times`)",
+        "arrival": "when its state was first seen, where that may be before `time`",
+        "next_state": "label of the state of the next visit of the trip",
+        "first": "whether it is the first visit of the trip",
+        "last": "whether it is the last one",
+    },
+    writers=("visits",),
+    readers=("trip_ends",),
+    only_with={"action": "action", "reward": "reward", "arrival": "stays"},
+)
 MOVES = SharedTable(
     "moves",
     {
@@ -50,10 +68,15 @@ MOVES = SharedTable(
         "reward": "DOUBLE",
         "trip": "label",
         "time": "BIGINT in the log's unit (see `times`)",
+        "count": "number of transitions, where they are counted already",
+        "best": "largest reward of these",
+        "trips": "list of their latest trips",
+        "trip_times": "list of when these were last seen",
+        "weight": "what the transition counts, by its age",
     },
     writers=("grouping",),
-    readers=("grouping", "latest", "log", "connections"),
-    only_with={"action": "action", "reward": "reward", "trip": "trip", "time": "time"},
+    readers=("latest", "log", "connections", "coverage"),
+    only_with={name: name for name in (*COLUMNS[2:], *COUNTED)},
 )
 EDGES = SharedTable(
     "edges",
@@ -65,14 +88,15 @@ EDGES = SharedTable(
         "total": "sum of rewards",
         "best": "largest reward",
         "edge": "number of the row, from 0, in no particular order",
+        "weight": "sum of the weights, by which `total` is weighted",
         "last": "latest time",
     },
-    writers=("grouping", "latest", "folding"),
-    readers=("grouping", "latest", "folding", "encoding"),
-    only_with={"action": "action", "last": "time"},
+    writers=("grouping", "latest"),
+    readers=("encoding",),
+    only_with={"action": "action", "last": "time", "weight": "age"},
 )
 TRIP_HASHES = SharedTable(
-    "trip_hashes",  # made only where trips are text
+    "trip_hashes",  # made only where the log has trips
     {"trip": "label, each once", "hash": "its 64-bit hash"},
     writers=("latest",),
     readers=("latest", "encoding"),
@@ -85,8 +109,8 @@ EDGE_TRIPS = SharedTable(
         "time": "when that trip was last seen there",
         "rank": "0 for the latest trip of the edge",
     },
-    writers=("latest", "folding"),
-    readers=("folding", "encoding"),
+    writers=("latest",),
+    readers=("encoding",),
     only_with={"time": "time"},
 )
 
@@ -101,7 +125,7 @@ STATE_CODES = _codes("state_codes", readers=("encoding", "connections"))
 ACTION_CODES = _codes("action_codes", readers=("encoding",))
 TRIP_CODES = _codes("trip_codes", readers=("encoding",))
 
-TABLES = (MOVES, EDGES, TRIP_HASHES, EDGE_TRIPS, STATE_CODES, ACTION_CODES, TRIP_CODES)
+TABLES = (VISITS, MOVES, EDGES, TRIP_HASHES, EDGE_TRIPS, STATE_CODES, ACTION_CODES, TRIP_CODES)
 
 
 def edge_key(has: Collection[str]) -> list[str]:

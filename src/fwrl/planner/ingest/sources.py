@@ -1,7 +1,8 @@
 """What may be given as a log, as sources that DuckDB can scan.
 
 Files are read by DuckDB (see `file_formats`). Arrow tables, pandas data frames and NumPy record arrays are scanned in
-memory. Anything else is collected into columns first (see `rows`).
+memory. What can be read only once (Arrow readers, results of queries) is copied into DuckDB first. Anything else is
+collected into columns (see `rows`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fwrl.errors import FwrlError
+from fwrl.planner.ingest.column_arrays import column
 from fwrl.planner.ingest.file_formats import file_sources
+from fwrl.planner.ingest.found_files import found_files, spooled
+from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.rows import collected
 from fwrl.planner.ingest.scan import Source, column_types
 
@@ -20,35 +24,73 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 GIVEN = "given"  # what DuckDB calls a table in memory
+COPIED = "copied"  # and its copy, of what can be read only once
 
 
-def sources_of(con: DuckDBPyConnection, log: Any, skip_bad: bool, serial: bool = False) -> list[Source]:
-    """The sources of whatever was given as a log.
-
-    `serial` reads CSV with one thread, which line breaks inside quotes need (see `BrokenLinesError`).
-    """
+def sources_of(con: DuckDBPyConnection, log: Any, options: ReadOptions) -> list[Source]:
+    """The sources of whatever was given as a log."""
+    folder = str(con.execute("SELECT current_setting('temp_directory')").fetchall()[0][0])
     if isinstance(log, str | Path):
-        return file_sources(con, [str(log)], skip_bad, serial)
-    if isinstance(log, list | tuple) and log and all(isinstance(item, str | Path) for item in log):
-        return file_sources(con, [str(item) for item in log], skip_bad, serial)
-    con.register(GIVEN, _table(log))
+        log = [log]
+    are_files = isinstance(log, list | tuple) and bool(log) and all(isinstance(item, str | Path) for item in log)
+    if options.shape == "trajectories" and (are_files or _is_stream(log) or _has_columns(log)):
+        raise FwrlError("trajectories are lists of states, not rows of a table; leave shape out")
+    if are_files:
+        return file_sources(con, found_files(map(str, log), folder), options, folder)
+    if _is_stream(log):
+        return file_sources(con, spooled(log, folder), options, folder)
+    table = _table(log, options)
+    con.register(GIVEN, table)
+    if _is_read_once(table):
+        # In order: the order of visits with equal times is that of rows.
+        con.execute("SET preserve_insertion_order=true")
+        con.execute(f"CREATE TEMP TABLE {COPIED} AS SELECT * FROM {GIVEN}")
+        con.execute("SET preserve_insertion_order=false")
+        return [Source(COPIED, column_types(con, COPIED))]
     return [Source(GIVEN, column_types(con, GIVEN))]
 
 
-def _table(log: Any) -> Any:
+def _table(log: Any, options: ReadOptions) -> Any:
     """Something with columns that DuckDB can scan."""
+    if isinstance(log, np.ndarray) and _has_columns(log):
+        return {name: column(name, log[name]) for name in log.dtype.names or ()}
+    if isinstance(log, np.ndarray) and options.shape != "trajectories":
+        raise FwrlError(
+            f"expected a NumPy record array with named columns, got {log.dtype} of shape {log.shape}; "
+            "name them with np.rec.fromarrays(..., names='state,next_state'), or say shape='trajectories' where a row "
+            "is a trajectory"
+        )
+    if _module(log) in ("duckdb", "_duckdb"):
+        return _arrow_reader(log)  # DuckDB does not read the answers of another connection
+    if _has_columns(log):
+        return log.collect() if type(log).__name__ == "LazyFrame" else log
+    return collected(log, options.shape)
+
+
+def _arrow_reader(log: Any) -> Any:
+    try:
+        import pyarrow as pa  # type: ignore[import-untyped]
+    except ImportError:
+        raise FwrlError("the answer of a query needs pyarrow; install it with: pip install 'fwrl[arrow]'") from None
+    return pa.RecordBatchReader.from_stream(log)
+
+
+def _has_columns(log: Any) -> bool:
     if isinstance(log, np.ndarray):
-        if log.dtype.names is None or log.ndim != 1:
-            raise FwrlError(
-                f"expected a NumPy record array with named columns, got {log.dtype} of shape {log.shape}; "
-                "name them with np.rec.fromarrays(..., names='state,next_state')"
-            )
-        return {name: _scannable(log[name]) for name in log.dtype.names}
-    if hasattr(log, "__arrow_c_stream__") or type(log).__module__.split(".")[0] == "pandas":
-        return log
-    return collected(log)
+        return log.ndim == 1 and log.dtype.names is not None
+    return hasattr(log, "__arrow_c_stream__") or _module(log) in ("pandas", "polars")
 
 
-def _scannable(column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A column as DuckDB reads it: strings as objects, anything else without gaps in memory."""
-    return column.astype(object) if column.dtype.kind in "US" else np.ascontiguousarray(column)
+def _is_stream(log: Any) -> bool:
+    return hasattr(log, "read") and not _has_columns(log)
+
+
+def _is_read_once(table: Any) -> bool:
+    """Whether a table is a stream; whether it is cannot be told of foreign types, which are copied too."""
+    if isinstance(table, dict) or _module(table) == "pandas":
+        return False
+    return not (_module(table) == "pyarrow" and type(table).__name__ == "Table")
+
+
+def _module(log: Any) -> str:
+    return type(log).__module__.split(".")[0]

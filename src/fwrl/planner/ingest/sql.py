@@ -37,3 +37,8 @@ def union_all(queries: Iterable[str]) -> str:
 def when(present: bool, *terms: str) -> list[str]:
     """The terms if `present`, otherwise none."""
     return list(terms) if present else []
+
+
+def all_of(conditions: Iterable[str]) -> str:
+    """Whether all of the conditions hold; true where there are none."""
+    return " AND ".join(conditions) or "true"

@@ -1,0 +1,61 @@
+"""`fwrl states`: the states that a planner knows."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from fwrl.planner.state_summary import StateSummary
+
+
+class Order(StrEnum):
+    """What states are sorted by."""
+
+    name = "name"
+    seen = "seen"
+    degree = "degree"
+
+
+def states(
+    file: Annotated[Path, typer.Argument(help="A planner saved by fwrl fit or fwrl merge.")],
+    pattern: Annotated[
+        str, typer.Argument(help="A part of the name; with * or ? a pattern for the whole name. Default: all states.")
+    ] = "",
+    by: Annotated[
+        Order, typer.Option(help="Sort by name, by how often states were seen, or by number of neighbours.")
+    ] = Order.name,
+    limit: Annotated[int, typer.Option(min=0, help="Show at most this many states; 0 shows all.")] = 40,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List or search states: how many states each leads to and is reached from, and how often it was seen."""
+    from fwrl.planner import Planner
+
+    found = Planner.load(file).find_states(pattern)
+    if by is Order.seen:
+        found.sort(key=lambda s: -(s.left + s.entered))
+    elif by is Order.degree:
+        found.sort(key=lambda s: -(s.next_states + s.previous_states))
+    shown = found[: limit or None]
+    if as_json:
+        typer.echo(json.dumps([state._asdict() for state in shown], indent=2))
+        return
+    _print(shown, len(found), pattern)
+
+
+def _print(shown: list[StateSummary], n: int, pattern: str) -> None:
+    lines = [["state", "leads to", "reached from", "left", "entered"]]
+    lines += [[str(s.state), *(f"{number:,}" for number in s[1:])] for s in shown]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+    if shown:
+        for line in lines:
+            first, *numbers = line
+            cells = [first.ljust(widths[0]), *(text.rjust(w) for text, w in zip(numbers, widths[1:], strict=True))]
+            typer.echo("  ".join(cells))
+    matching = f" that match {pattern!r}" if pattern else ""
+    left = f"; {n - len(shown):,} more, see --limit" if n > len(shown) else ""
+    typer.echo(f"{n:,} state{'s' * (n != 1)}{matching}{left}")

@@ -1,0 +1,224 @@
+"""The files of a log: which ones are meant, what format they have, and how packed ones are unpacked.
+
+A pattern, a folder or an address stands for files. DuckDB opens files itself, those with .gz and .zst too; what else is
+packed, and standard input, is first written to the reader's temporary folder.
+"""
+
+from __future__ import annotations
+
+import bz2
+import glob
+import gzip
+import lzma
+import re
+import shutil
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from fwrl.errors import FileError
+
+FORMATS = {
+    "csv": (".csv", ".tsv", ".txt"),
+    "parquet": (".parquet", ".pq"),
+    "json": (".jsonl", ".ndjson", ".json"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+}
+OPENED_PACKED = (".gz", ".zst")  # by DuckDB, where CSV or JSON is in it
+UNPACKERS: dict[str, Callable[[str], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+PACKED = (*OPENED_PACKED, ".bz2", ".xz", ".zip")
+UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
+ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+SNIFFED = 64  # bytes that tell a format
+STDIN = "standard input"
+# What files begin with; CSV begins with anything else.
+MAGIC = (
+    (b"PAR1", ".parquet"),
+    (b"ARROW1", ".arrow"),
+    (b"\x1f\x8b", ".gz"),
+    (b"\x28\xb5\x2f\xfd", ".zst"),
+    (b"BZh", ".bz2"),
+    (b"\xfd7zXZ\x00", ".xz"),
+    (b"PK\x03\x04", ".zip"),
+)
+
+
+class FoundFile(NamedTuple):
+    """A file that DuckDB can open.
+
+    Attributes:
+        path: Where it is, or its address.
+        format: A key of `FORMATS`.
+        shown: What messages call it.
+
+    """
+
+    path: str
+    format: str
+    shown: str
+
+    @property
+    def is_address(self) -> bool:
+        """Whether it is not on this computer."""
+        return ADDRESS.match(self.path) is not None
+
+
+def found_files(patterns: Iterable[str], folder: str) -> list[FoundFile]:
+    """The files that are named, match a pattern or are in a folder; unpacked into `folder` where need be."""
+    return [file for path in _matching(patterns) for file in _unpacked(path, path, folder)]
+
+
+def spooled(stream: IO[bytes], folder: str) -> list[FoundFile]:
+    """What can be read from `stream`, as a file in `folder`; its format is told by what it begins with."""
+    name = getattr(stream, "name", None)
+    shown = name if isinstance(name, str) and not name.startswith("<") else STDIN
+    with tempfile.NamedTemporaryFile(dir=_made(folder), delete=False) as file:
+        shutil.copyfileobj(stream, file)
+    return _sniffed(file.name, shown, folder)
+
+
+def _sniffed(path: str, shown: str, folder: str) -> list[FoundFile]:
+    """The file, renamed so that its name tells its format."""
+    with Path(path).open("rb") as file:
+        head = file.read(SNIFFED)
+    suffix = next((suffix for magic, suffix in MAGIC if head.startswith(magic)), None)
+    if suffix in (".parquet", ".arrow"):
+        return [FoundFile(_renamed(path, suffix), suffix[1:], shown)]
+    if suffix == ".zst":
+        raise FileError(f"{shown} is packed with zstd; unpack it first, as with zstd -dc")
+    if suffix is not None:
+        if suffix == ".zip":
+            return list(_zip_members(path, shown, folder))
+        return _sniffed(_written(path, UNPACKERS[suffix], "", folder, shown), shown, folder)
+    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
+        return [FoundFile(_renamed(path, ".json"), "json", shown)]
+    return [FoundFile(_renamed(path, ".csv"), "csv", shown)]
+
+
+def _renamed(path: str, suffix: str) -> str:
+    return str(Path(path).rename(path + suffix))
+
+
+def _matching(patterns: Iterable[str]) -> Iterator[str]:
+    """The files that are named or match a pattern, and those in folders; addresses as they are."""
+    for pattern in patterns:
+        if ADDRESS.match(pattern):
+            yield pattern
+            continue
+        found = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
+        if not found:
+            raise FileError(f"cannot read {pattern!r}: there is no such file")
+        for path in found:
+            yield from _in_folder(path) if Path(path).is_dir() else [path]
+
+
+def _in_folder(folder: str) -> list[str]:
+    """The logs in a folder and its folders; files with other names, or that begin with `.` or `_`, are not logs."""
+    files = [
+        str(path)
+        for path in sorted(Path(folder).rglob("*"))
+        if path.is_file()
+        and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+        and _format(str(path)) is not None
+    ]
+    if not files:
+        raise FileError(f"the folder {folder!r} holds no log; expected files that end in one of {_known()}")
+    return files
+
+
+def _format(path: str) -> str | None:
+    """The format that the name of a file tells; `zip` for an archive, None for a name that tells none."""
+    name = path.lower()
+    if name.endswith(".zip"):
+        return "zip"
+    for suffix in PACKED:
+        name = name.removesuffix(suffix)
+    return next((format_ for format_, suffixes in FORMATS.items() if name.endswith(suffixes)), None)
+
+
+def _known() -> str:
+    return ", ".join(suffix for suffixes in FORMATS.values() for suffix in suffixes)
+
+
+def _unpacked(path: str, shown: str, folder: str) -> Iterator[FoundFile]:
+    format_, suffix = _format(path), Path(path).suffix.lower()
+    if format_ is None:
+        raise FileError(
+            f"expected a log that ends in one of {_known()} (or the same with {', '.join(PACKED)}), got {shown!r}"
+        )
+    packed = suffix in PACKED and not (suffix in OPENED_PACKED and format_ in ("csv", "json"))
+    if not packed:
+        yield FoundFile(path, format_, shown)
+    elif ADDRESS.match(path):
+        raise FileError(f"{shown!r} is packed in a way that is not read from an address; copy it here first")
+    elif suffix == ".zip":
+        yield from _zip_members(path, shown, folder)
+    elif suffix in UNPACKERS:
+        inner = Path(path.removesuffix(Path(path).suffix)).suffix.lower()
+        yield FoundFile(_written(path, UNPACKERS[suffix], inner, folder, shown), format_, shown)
+    else:
+        raise FileError(f"{shown!r} is a {format_} file packed with {suffix}, which cannot be opened; unpack it first")
+
+
+def _zip_members(path: str, shown: str, folder: str) -> Iterator[FoundFile]:
+    """The logs in a zip archive; FileError if there are none."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [info.filename for info in archive.infolist() if not info.is_dir()]
+    except UNREADABLE as error:
+        raise _unreadable(shown, error) from error
+    logs = [
+        name for name in members if _format(name) not in (None, "zip") and not Path(name).name.startswith((".", "_"))
+    ]
+    if not logs:
+        raise FileError(f"{shown!r} holds no log; expected files that end in one of {_known()}")
+    for name in logs:
+        suffix = "".join(Path(name).suffixes[-2:]).lower()
+
+        def opened(packed: str, name: str = name) -> IO[bytes]:
+            return zipfile.ZipFile(packed).open(name)
+
+        yield from _unpacked(_written(path, opened, suffix, folder, shown), f"{shown}/{name}", folder)
+
+
+def _written(path: str, opened: Callable[[str], Any], suffix: str, folder: str, shown: str) -> str:
+    """Write what is packed in `path` to a file in `folder`."""
+    with tempfile.NamedTemporaryFile(dir=_made(folder), suffix=suffix, delete=False) as file:
+        try:
+            with opened(path) as packed:
+                shutil.copyfileobj(packed, file)
+        except UNREADABLE as error:
+            raise _unreadable(shown, error) from error
+    return file.name
+
+
+def with_one_line_ending(file: FoundFile, folder: str) -> FoundFile:
+    """A copy of a CSV file in `folder` in which every line ends with a line feed."""
+    with (
+        tempfile.NamedTemporaryFile(dir=_made(folder), suffix=".csv", delete=False) as copy,
+        opened(file.path) as lines,
+    ):
+        pending = b""
+        while piece := lines.read(1 << 20):
+            piece = pending + piece
+            pending = b"\r" if piece.endswith(b"\r") else b""  # its line feed may be in the next piece
+            copy.write(piece.removesuffix(b"\r").replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+        copy.write(b"\n" if pending else b"")
+    return FoundFile(copy.name, file.format, file.shown)
+
+
+def opened(path: str) -> IO[bytes]:
+    """A text file, packed with gzip or not."""
+    return gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")  # type: ignore[return-value]
+
+
+def _unreadable(shown: str, error: Exception) -> FileError:
+    return FileError(f"cannot read {shown!r}: {getattr(error, 'strerror', None) or error}")
+
+
+def _made(folder: str) -> str:
+    Path(folder).mkdir(exist_ok=True)
+    return folder

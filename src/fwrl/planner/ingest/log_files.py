@@ -1,0 +1,113 @@
+"""The files of a log, known again by their content, so that no log is counted twice unnoticed.
+
+A file is identified by its size and a SHA-256 digest. Of a file of more than 64 MiB only 64 blocks of 1 MiB, evenly
+spread from its first byte to its last, are digested: reading all of it would take a noticeable part of the time of a
+fit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from fwrl.errors import FileError
+from fwrl.planner.experience import LogFile
+from fwrl.planner.ingest.errors import LogError
+from fwrl.planner.ingest.reader import Reader
+from fwrl.planner.ingest.scan import Source
+
+BLOCK = 2**20  # bytes
+BLOCKS = 64
+
+
+class IdentifiedFile(NamedTuple):
+    """A file of a source that is on this computer, also one that was unpacked or came from standard input.
+
+    Attributes:
+        source: The source.
+        path: Where it can be read.
+        log: How it is known again, by the name that messages call it.
+
+    """
+
+    source: Source
+    path: str
+    log: LogFile
+
+
+def identified_files(sources: Iterable[Source]) -> list[IdentifiedFile]:
+    """The files of `sources` that are on this computer, in order of their names; tables in memory have none."""
+    found = ((source, path) for source in sources for path in source.files if Path(path).is_file())
+    files = (IdentifiedFile(source, path, _log_file(path, source.file_name(path))) for source, path in found)
+    return sorted(files, key=lambda file: (file.log.name, file.log.digest))
+
+
+def _log_file(path: str, name: str) -> LogFile:
+    digest = hashlib.sha256()
+    try:
+        size = Path(path).stat().st_size
+        with Path(path).open("rb") as file:
+            for begin in _block_begins(size):
+                file.seek(begin)
+                digest.update(file.read(BLOCK))
+    except OSError as error:
+        raise FileError(f"cannot read {name!r}: {error.strerror or error}") from error
+    return LogFile(name, size, digest.hexdigest())
+
+
+def _block_begins(size: int) -> list[int]:
+    if size <= BLOCK * BLOCKS:
+        return list(range(0, size, BLOCK))
+    begins: list[int] = np.linspace(0, size - BLOCK, BLOCKS).astype(np.int64).tolist()
+    return begins
+
+
+def refuse_repeated(reader: Reader, new: Sequence[IdentifiedFile], old: Sequence[LogFile]) -> None:
+    """Raise an error if a file with rows has the content of another one, or of one that was read before."""
+    own = {id(file.log): file for file in new}
+    pairs = repetitions([file.log for file in new], old)
+    repeated = [(one, other) for one, other in pairs if _has_rows(reader, own[id(one)])]
+    if repeated:
+        raise repeated_logs_error(repeated, old)
+
+
+def refuse_shared(planners: Sequence[Sequence[LogFile]]) -> None:
+    """Raise an error if the logs of one planner are also among those of another."""
+    for k, logs in enumerate(planners):
+        old = [log for before in planners[:k] for log in before]
+        shared = [pair for pair in repetitions(logs, old) if pair[1] in old]
+        if shared:
+            one, other = shared[0]
+            content = f", whose content is that of {other.name!r}" if one.name != other.name else ""
+            more = f" and {len(shared) - 1:,} more" if len(shared) > 1 else ""
+            raise LogError(f"two planners have the log {one.name!r}{content}{more}", "again")
+
+
+def repetitions(new: Sequence[LogFile], old: Sequence[LogFile]) -> Iterator[tuple[LogFile, LogFile]]:
+    """The files of `new` whose content was there before, with the first file that has it."""
+    first = {(file.size, file.digest): file for file in reversed(old)}
+    for file in new:
+        before = first.setdefault((file.size, file.digest), file)
+        if before is not file:
+            yield file, before
+
+
+def repeated_logs_error(repeated: Sequence[tuple[LogFile, LogFile]], old: Sequence[LogFile]) -> LogError:
+    """The error that names files whose content was there before."""
+    one, other = repeated[0]
+    known = ", which was read before" if other in old else ""
+    if one.name == other.name:
+        said = f"{one.name!r} {'was read before' if known else 'is given twice'}"
+    else:
+        said = f"{one.name!r} has the same content as {other.name!r}{known}"
+    more = f" (and {len(repeated) - 1:,} more such files)" if len(repeated) > 1 else ""
+    return LogError(f"{said}{more}", "again")
+
+
+def _has_rows(reader: Reader, file: IdentifiedFile) -> bool:
+    scan = file.source.scan_of([file.path])
+    return bool(reader.one(f"SELECT count(*) FROM (SELECT 1 FROM {scan} LIMIT 1)")[0])

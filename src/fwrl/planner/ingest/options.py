@@ -1,0 +1,138 @@
+"""How a log is read: the options of `fwrl.fit` that concern reading, in one value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from fwrl.errors import OptionError
+from fwrl.planner.aging import Aging
+from fwrl.planner.ingest.period import Moment, Period
+
+Shape = Literal["transitions", "visits", "trajectories"]
+SHAPES: tuple[Shape, ...] = ("transitions", "visits", "trajectories")
+MISSING = ("", "NA", "N/A", "<NA>", "NULL", "null")  # texts of CSV that mean no value
+ELAPSED = "elapsed"
+DECIMALS = (".", ",")
+
+
+@dataclass(frozen=True)
+class CellOptions:
+    """Which columns are coordinates, and how they become cells.
+
+    Attributes:
+        columns: Two columns of coordinates, or four: those of a state and those of the next state.
+        width: Side of square cells; None to choose it from the data.
+        resolution: H3 resolution of hexagons; None for squares, or to choose it from the data.
+
+    """
+
+    columns: tuple[str, ...]
+    width: float | None = None
+    resolution: int | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.columns) not in (2, 4):
+            raise OptionError(
+                "expected two columns of coordinates as cells, or four (of a state and of the next), "
+                f"got {len(self.columns)}"
+            )
+        if self.width is not None and self.resolution is not None:
+            raise OptionError("cells are either squares of a width or hexagons of a resolution; leave one out")
+        if self.width is not None and not 0 < self.width < float("inf"):
+            raise OptionError(f"expected a positive width of cells, got {self.width:g}")
+        if self.resolution is not None and not 0 <= self.resolution <= 15:
+            raise OptionError(f"expected an H3 resolution from 0 to 15, got {self.resolution}")
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """The options of `fwrl.fit` that concern reading; see there.
+
+    Attributes:
+        columns: The log's own names for columns.
+        shape: What a row is, or `trajectories`; None to tell from the log.
+        skip_bad: Whether to leave bad rows out.
+        cost: `elapsed` for the time to the next visit as cost.
+        cells: Which columns are coordinates.
+        header: Whether CSV files have a line of column names; None to tell from `columns`.
+        missing: Texts of CSV files that mean no value.
+        decimal: What stands before the decimals of numbers in text.
+        dates: How dates in text are written: `day-first`, `month-first` or a format as of `strptime`.
+        period: Which times to keep.
+        half_life: Age at which an observation counts half, or the aging of an experience that the log is added to.
+        serial: Whether to read CSV with one thread, which line breaks inside quotes need.
+        one_line_ending: Whether to rewrite line endings, which files that mix them need.
+
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    shape: Shape | None = None
+    skip_bad: bool = False
+    cost: str | None = None
+    cells: CellOptions | None = None
+    header: bool | None = None
+    missing: tuple[str, ...] = MISSING
+    decimal: str = "."
+    dates: str | None = None
+    period: Period = field(default_factory=Period)
+    half_life: str | float | Aging | None = None
+    serial: bool = False
+    one_line_ending: bool = False
+
+    def __post_init__(self) -> None:
+        if self.shape is not None and self.shape not in SHAPES:
+            raise OptionError(f"expected shape to be one of {', '.join(SHAPES)}, got {self.shape!r}")
+        if self.cost not in (None, ELAPSED):
+            raise OptionError(
+                f"expected cost to be {ELAPSED!r}, got {self.cost!r}; a column of costs is named with "
+                "columns={'cost': ...}"
+            )
+        if self.decimal not in DECIMALS:
+            raise OptionError(f"expected '.' or ',' as decimal, got {self.decimal!r}")
+
+    @property
+    def has_header(self) -> bool:
+        """Whether CSV files have a line of column names: unless `columns` are given by number only."""
+        if self.header is not None:
+            return self.header
+        given = [*self.columns.values(), *(self.cells.columns if self.cells is not None else ())]
+        return not given or not all(text.removeprefix("#").isdecimal() for text in given)
+
+
+def read_options(
+    *,
+    columns: Mapping[str, str] | None = None,
+    shape: Shape | None = None,
+    cost: str | None = None,
+    cells: Sequence[str] | None = None,
+    cell_width: float | None = None,
+    resolution: int | None = None,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    hours: str | None = None,
+    weekdays: str | None = None,
+    half_life: str | float | None = None,
+    header: bool | None = None,
+    missing: Sequence[str] = MISSING,
+    decimal: str = ".",
+    dates: str | None = None,
+    skip_bad: bool = False,
+) -> ReadOptions:
+    """The arguments of `fwrl.fit` that concern reading, in one value."""
+    if cells is None and (cell_width is not None or resolution is not None):
+        raise OptionError("a width or a resolution of cells needs cells: say which columns are coordinates")
+    return ReadOptions(
+        columns or {},
+        shape,
+        skip_bad,
+        cost,
+        None if cells is None else CellOptions(tuple(cells), cell_width, resolution),
+        header,
+        tuple(missing),
+        decimal,
+        dates,
+        Period(since, until, hours, weekdays),
+        half_life,
+    )

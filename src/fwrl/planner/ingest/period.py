@@ -1,0 +1,134 @@
+"""Which times of a log to keep: a span, hours of the day, days of the week.
+
+Only transitions that begin in the period are kept. A trip that leaves the period and comes back is interrupted.
+Hours and days are those of the written time; of times with an offset, those of UTC.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fwrl.errors import OptionError
+from fwrl.planner.experience import MILLION, TimeKind, time_unit
+from fwrl.planner.ingest.sql import all_of, any_of, quoted
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Moment = str | float | datetime.datetime | datetime.date
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}  # seconds
+DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)")
+
+
+@dataclass(frozen=True)
+class Period:
+    """Which times to keep.
+
+    Attributes:
+        since: The first moment to keep.
+        until: The first moment not to keep.
+        hours: Hours of the day, as `7-9` (from 7:00 to before 9:00) or `22-6,12-13`.
+        weekdays: Days of the week, as `mon-fri` or `sat,sun`.
+
+    """
+
+    since: Moment | None = None
+    until: Moment | None = None
+    hours: str | None = None
+    weekdays: str | None = None
+
+    @property
+    def is_all(self) -> bool:
+        """Whether it keeps every time."""
+        return self == Period()
+
+    def condition(self, con: DuckDBPyConnection, kind: TimeKind | None) -> str:
+        """A condition for times to keep; `kind` is what times are, None where the log has none."""
+        if self.is_all:
+            return "true"
+        if kind is None:
+            raise OptionError("the log has no times, so it cannot be limited to a period; leave it out")
+        if kind != "timestamp" and (self.hours is not None or self.weekdays is not None):
+            raise OptionError("hours and weekdays need times that are dates, the log's are numbers")
+        given = ((">=", self.since), ("<", self.until))
+        bounds = [f"time {sign} {_stored(con, moment, kind)}" for sign, moment in given if moment is not None]
+        daily = [any_of(_within(span)) for span in (_hours(self.hours), _weekdays(self.weekdays)) if span is not None]
+        return all_of([*bounds, *(f"({each})" for each in daily)])
+
+
+def _stored(con: DuckDBPyConnection, moment: Moment, kind: TimeKind) -> int:
+    """A moment in the unit in which times are kept."""
+    import duckdb
+
+    if kind != "timestamp":
+        try:
+            number = float(moment)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            raise OptionError(f"expected a number as a moment, since the log's times are, got {moment!r}") from None
+        return round(number * time_unit(kind))
+    try:
+        return int(con.execute(f"SELECT epoch_us({quoted(str(moment))}::TIMESTAMPTZ)").fetchall()[0][0])
+    except duckdb.Error:
+        raise OptionError(f"expected a moment as 2024-03-31 or '2024-03-31 17:30', got {str(moment)!r}") from None
+
+
+Span = tuple[
+    str, list[tuple[int, int]]
+]  # a term, and the ranges that it may be in: from the first to before the second
+
+
+def _within(span: Span) -> list[str]:
+    term, ranges = span
+    return [f"({term} >= {low} AND {term} < {high})" for low, high in ranges]
+
+
+def _hours(text: str | None) -> Span | None:
+    if text is None:
+        return None
+    ranges = []
+    for part in text.split(","):
+        found = re.fullmatch(r"\s*(\d{1,2})\s*-\s*(\d{1,2})\s*", part)
+        if found is None or int(found[1]) > 23 or int(found[2]) > 24 or found[1] == found[2]:
+            raise OptionError(f"expected hours as 7-9 (from 7:00 to before 9:00) or 22-6, got {text!r}")
+        ranges += _wrapped(int(found[1]), int(found[2]), 24)
+    return f"(floor(time / {3600 * MILLION}.0)::BIGINT % 24 + 24) % 24", ranges
+
+
+def _weekdays(text: str | None) -> Span | None:
+    if text is None:
+        return None
+    ranges = []
+    for part in text.lower().split(","):
+        first, dash, last = (name.strip()[:3] for name in part.partition("-"))
+        if first not in DAYS or (dash and last not in DAYS):
+            raise OptionError(f"expected weekdays as mon-fri or sat,sun, got {text!r}")
+        ranges += _wrapped(DAYS.index(first), (DAYS.index(last if dash else first) + 1) % 7 or 7, 7)
+    # The first of January 1970 was a Thursday, which is day 3.
+    return f"((floor(time / {86_400 * MILLION}.0)::BIGINT + 3) % 7 + 7) % 7", ranges
+
+
+def _wrapped(low: int, high: int, n: int) -> list[tuple[int, int]]:
+    return [(low, high)] if low < high else [(low, n), (0, high)]
+
+
+def duration(text: str | float, kind: TimeKind | None) -> float:
+    """A half-life in the unit in which times of that `kind` are kept.
+
+    >>> duration("2h", "timestamp"), duration(10, "integer")
+    (7200000000.0, 10.0)
+    """
+    if kind is None:
+        raise OptionError("a half-life needs times, the log has none")
+    found = DURATION.fullmatch(str(text).strip().lower())
+    number, unit = (float(found[1]), found[2]) if found is not None else (0.0, "?")
+    if kind == "timestamp":
+        if unit not in UNITS or not number > 0:
+            raise OptionError(f"expected a half-life as 30d, with one of {', '.join(UNITS)}, got {text!r}")
+        return number * UNITS[unit] * MILLION
+    if unit or not number > 0:
+        raise OptionError(f"the log's times are numbers; expected a half-life in their unit, as 30, got {text!r}")
+    return number * time_unit(kind)

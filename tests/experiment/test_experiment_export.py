@@ -1,0 +1,25 @@
+"""An export that cannot be written is one sentence, and leaves no half-written file."""
+
+import subprocess
+import sys
+
+LIMITED = """
+import resource, sys
+from pathlib import Path
+from fwrl.errors import FileError
+from fwrl.experiment.export import _write_parquet
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    _write_parquet(Path(sys.argv[1]))
+except FileError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_is_an_error_in_words(tmp_path):
+    rows = "\n".join(f"{k},{k * 7919 % 100_003}" for k in range(30_000))
+    (tmp_path / "runs.csv").write_text(f"a,b\n{rows}\n")
+    command = [sys.executable, "-c", LIMITED, str(tmp_path / "runs.csv")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"cannot write {str(tmp_path / 'runs.parquet')!r}: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["runs.csv"]
