@@ -2,7 +2,7 @@
 
     python docs/measure.py [RESULTS]
 
-runs `fwrl reproduce`, two leagues, `fwrl bench`, and two measurements for docs/beyond.md that no command makes: values
+runs `fwrl reproduce`, leagues, `fwrl bench`, and two measurements for docs/beyond.md that no command makes: values
 after random experience, and how often tries show unseen outcomes. It takes about an hour on two cores; commands that
 were interrupted continue.
 """
@@ -116,14 +116,26 @@ def run_commands(folder: Path) -> None:
         "--seeds",
         "20",
     ]
+    rules = ["--agents", " ".join(write_numbers.RULES), "--seeds", "30", "--out", folder / "hard"]
+    hard = [
+        ["compare", world, "--episodes", episodes, "--steps", steps, *_trip(start, goal), *rules]
+        for world, _, start, goal, episodes, steps in write_numbers.HARD
+    ]
     for words in (
         ["reproduce", "--out", folder],
         ["compare", "--out", folder / "league"],
         [*explored, "--out", folder / "explorers"],
+        *hard,
     ):
-        subprocess.run([*command, *words], check=True)
+        subprocess.run([*command, *map(str, words)], check=True)
     done = subprocess.run([*command, "bench", "--json"], check=True, stdout=subprocess.PIPE)
     (folder / "bench.json").write_bytes(done.stdout)
+
+
+def _trip(start: int | None, goal: int | None) -> list[Any]:
+    """The options of `fwrl compare` for start and goal."""
+    options = (("--start", start), ("--goal", goal))
+    return [word for option, state in options if state is not None for word in (option, state)]
 
 
 def main(folder: Path) -> None:

@@ -51,6 +51,24 @@ EXPLORERS = {  # rows of the table of exploration: what `fwrl compare` calls the
     "sweeping:explorer=optimistic": "`sweeping`, `optimistic`",
 }
 EXPLORED_WORLDS = {"four-rooms": "four rooms", "windy-four-rooms": "windy four rooms", "risky-bridge": "risky bridge"}
+HARD = (  # worlds of the table of hard exploration: name, what the page calls it, start, goal, episodes, steps
+    ("door-corridor-0.5", "door 0.5", 0, 60, 100, 400),
+    ("door-corridor-0.3", "door 0.3", 0, 60, 100, 400),
+    ("door-corridor-0.1", "door 0.1", 0, 60, 100, 400),
+    ("door-corridor-0.03", "door 0.03", 0, 60, 100, 400),
+    ("riverswim-6", "RiverSwim", 0, 5, 20, 1000),
+    ("combination-lock-12-0", "lock", 0, 12, 20, 1000),
+    ("varied-costs-8-0", "varied costs", None, None, 20, 1000),
+    ("maze-51x51-7", "maze 51 x 51", None, None, 20, 1000),
+)
+RULES = {  # its rows
+    "fwrl": "**FWRL, optimistic**",
+    "fwrl:backup=expected": "FWRL, epsilon-greedy",
+    "psrl": "posterior sampling",
+    "rmax:known_after=1": "R-max, m = 1",
+    "rmax:known_after=2": "R-max, m = 2",
+    "rmax:known_after=5": "R-max, m = 5",
+}
 WORLDS = {
     "four-rooms": "four rooms",
     "windy-four-rooms": "windy four rooms",
@@ -68,6 +86,8 @@ AGENTS = {
     "agql": "all-goals Q-learning",
     "dg": "DG-learning",
     "her": "hindsight replay",
+    "rmax": "R-max",
+    "psrl": "posterior sampling",
     PAPER: "FWRL, Algorithm 1",
     "qlcat": "QLCAT",
     "ql": "QL",
@@ -362,6 +382,25 @@ def exploration(results: Results) -> str:
     for experiment in experiments:
         columns += [EXPLORED_WORLDS[experiment.world], "first episode"]
     return f"{stored.seeds(experiments[0])} seeds.\n\n{table(columns, rows)}"
+
+
+@generator("hard-exploration")
+def hard_exploration(results: Results) -> str:
+    """Rules of exploration in worlds where a wrong one costs much."""
+    experiments = [hard_experiment(*row) for row in HARD]
+    stored = results.stored("hard/results.sqlite", experiments)
+    rows = [
+        (name, *(share(stored, experiment, label).brief(3) for experiment in experiments))
+        for label, name in RULES.items()
+    ]
+    seeds = ", ".join(sorted({str(stored.seeds(experiment)) for experiment in experiments}, key=int))
+    return f"{seeds} seeds.\n\n{table(('', *(row[1] for row in HARD)), rows)}"
+
+
+def hard_experiment(world: str, _: str, start: int | None, goal: int | None, episodes: int, steps: int) -> Experiment:
+    """The experiment of one world of the table of hard exploration."""
+    (experiment,) = league([world], list(RULES), episodes, steps, start, goal)
+    return experiment
 
 
 @generator("random-experience")

@@ -9,10 +9,13 @@ import pytest
 
 from fwrl.agents import agent_class, make_agent
 from fwrl.errors import OptionError, TaskError, UnknownNameError
+from fwrl.experiment import Store, run_experiments
 from fwrl.experiment.contenders import BEYOND, RECORD, contender, default_contenders, tuned
 from fwrl.experiment.league import AUDITED_SEEDS, league
 from fwrl.experiment.spec import fingerprint
+from fwrl.experiment.trial import run_trial
 from fwrl.experiment.tuning import FIRST_SEED, GRIDS, Candidate, combinations, record, tune
+from fwrl.report import StoredResults
 from fwrl.report.estimate import Estimate
 from fwrl.report.standings import Standing, first_or_tied, flagged
 
@@ -205,3 +208,38 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(call, tmp_pat
     assert answer.code == 2
     assert "Traceback" not in answer.err
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_start_and_goal_of_every_trip_can_be_fixed():
+    (experiment,) = league(["door-corridor-0.5"], ["random"], 5, 30, start=0, goal=60)
+    assert experiment.id == "door-corridor-0.5-5x30-from-0-to-60"
+    trial = run_trial(experiment, "random", 0)
+    assert set(trial.result.goal.tolist()) == {60}
+    assert [found.goal for found in trial.audits] == [60]
+    # The only trip begins at 0, so its mean over starts is the value of the oracle's policy there: two tries.
+    oracle = run_trial(experiment, "oracle", 0)
+    assert oracle.result.reward.sum() > trial.result.reward.sum()
+
+
+def test_the_optimal_cost_is_that_of_the_trips_made(tmp_path):
+    experiments = league(["door-corridor-0.5"], ["random"], 5, 30, start=0, goal=60)
+    with Store(tmp_path / "x.sqlite") as store:
+        run_experiments(store, experiments, seeds=1)
+        stored = StoredResults(store)
+        assert stored.optimal_cost(experiments[0]) == pytest.approx(2.0)  # tries until a door of 0.5 opens
+        expected = stored.expected(experiments[0])
+    # A trip takes 1, 2, ... tries and the arriving step: E(n) = 1 - p^n tries a step of time, by renewal.
+    here, reward = {"door": 1.0, "goal": 0.0}, 0.0
+    for _ in range(30):
+        reward += here["goal"] * 10 - here["door"] * 0.01
+        here = {"door": here["goal"] + 0.5 * here["door"], "goal": 0.5 * here["door"]}
+    np.testing.assert_allclose(expected, reward)
+
+
+def test_starts_and_goals_that_cannot_be_are_refused_before_anything_runs():
+    with pytest.raises(OptionError, match="from 0 to 60, got 61"):
+        league(["door-corridor-0.5"], ["random"], 5, 30, goal=61)
+    with pytest.raises(TaskError, match="has arrived at the goal"):
+        league(["door-corridor-0.5"], ["random"], 5, 30, start=3, goal=3)
+    with pytest.raises(TaskError, match="cannot be reached"):
+        league(["gymnasium:FrozenLake-v1"], ["random"], 5, 30, start=5, goal=0)

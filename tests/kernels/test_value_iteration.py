@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from fwrl.kernels.graph.edges import Edges, count_edge, no_edges, with_capacity
 from fwrl.kernels.model.value_iteration import ValuePlan, backed_up, expected_value, iterate, no_value_plan
+
+Steps = list[tuple[int, int, float, int]]
+Numbers = list[float]
 
 S, A, D, R = 5, 2, -50.0, -0.5
 steps = st.lists(
@@ -22,7 +26,7 @@ weights = st.lists(st.floats(0.01, 5.0), min_size=S * A * S, max_size=S * A * S)
 unseens = st.lists(st.sampled_from([0.0, 0.0, 0.1, 0.5, 1.0]), min_size=S * A, max_size=S * A)
 
 
-def model(taken: list, weight: list, unseen: list, backups: int = 10**7) -> tuple[Edges, ValuePlan]:
+def model(taken: Steps, weight: Numbers, unseen: Numbers, backups: int = 10**7) -> tuple[Edges, ValuePlan]:
     edges = with_capacity(no_edges(S, A), max(len(taken), 1))
     for s, a, r, y in taken:
         count_edge(edges, s * A + a, y, r)
@@ -30,7 +34,7 @@ def model(taken: list, weight: list, unseen: list, backups: int = 10**7) -> tupl
     return edges, plan._replace(weight=np.array(weight[: len(edges.target)]), unseen=np.array(unseen))
 
 
-def rows_of(taken: list, weight: list, unseen: list, pair: int) -> tuple[np.ndarray, float] | None:
+def rows_of(taken: Steps, weight: Numbers, unseen: Numbers, pair: int) -> tuple[NDArray[np.float64], float] | None:
     """(P (S,), r) of a pair, from the list of steps alone: Q = r + P V; None if nothing can follow."""
     seen: dict[tuple[int, int], list[float]] = {}
     for s, a, r, y in taken:
@@ -49,7 +53,7 @@ def rows_of(taken: list, weight: list, unseen: list, pair: int) -> tuple[np.ndar
 
 @settings(max_examples=100, deadline=None)
 @given(steps, weights, unseens, st.integers(0, S - 1))
-def test_values_are_those_of_the_linear_program(taken: list, weight: list, unseen: list, g: int) -> None:
+def test_values_are_those_of_the_linear_program(taken: Steps, weight: Numbers, unseen: Numbers, g: int) -> None:
     edges, plan = model(taken, weight, unseen)
     iterate(edges, plan, g)
     above, bound = [], []
@@ -62,12 +66,13 @@ def test_values_are_those_of_the_linear_program(taken: list, weight: list, unsee
     limits = [(0, 0) if s == g else (D, None) for s in range(S)]
     A_ub, b_ub = (np.array(above), np.array(bound)) if above else (None, None)
     found = linprog(np.ones(S), A_ub=A_ub, b_ub=b_ub, bounds=limits)
-    np.testing.assert_allclose(plan.V, found.x, atol=1e-7)
+    assert found.x is not None
+    assert plan.V.tolist() == pytest.approx(found.x.tolist(), abs=1e-7)
 
 
 @settings(max_examples=50, deadline=None)
 @given(steps, weights, unseens, st.integers(0, S - 1))
-def test_action_values_follow_their_equation(taken: list, weight: list, unseen: list, g: int) -> None:
+def test_action_values_follow_their_equation(taken: Steps, weight: Numbers, unseen: Numbers, g: int) -> None:
     edges, plan = model(taken, weight, unseen)
     iterate(edges, plan, g)
     for pair in range(S * A):

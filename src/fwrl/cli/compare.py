@@ -33,6 +33,10 @@ def compare(
     seeds: Annotated[int, typer.Option(min=1, help="Seeds for every agent.")] = 50,
     episodes: Annotated[int, typer.Option(min=5, help="Episodes in each run.")] = 50,
     steps: Annotated[int, typer.Option(min=1, help="Steps in each episode.")] = 1000,
+    start: Annotated[
+        int | None, typer.Option(min=0, help="The state at which every trip begins. Default: drawn.")
+    ] = None,
+    goal: Annotated[int | None, typer.Option(min=0, help="The goal of every episode. Default: drawn.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one per core.")] = None,
     out: Annotated[Path, typer.Option(help="The folder for results, figures and page.")] = Path("league"),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -49,7 +53,8 @@ def compare(
     from fwrl.experiment.league import LEAGUE, league, seconds_per_step
     from fwrl.report.standings import write_league
 
-    experiments = league(worlds or LEAGUE, agents.split() if agents else default_contenders(), episodes, steps)
+    contenders = agents.split() if agents else default_contenders()
+    experiments = league(worlds or LEAGUE, contenders, episodes, steps, start, goal)
     errors = Console(stderr=True)
     path = make_folder(out) / "results.sqlite"
     with changing(path), Store(path) as store:

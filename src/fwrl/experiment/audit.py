@@ -38,10 +38,10 @@ def greedy_policy(agent: Agent, goal: int) -> NDArray[np.float64]:
     return policy
 
 
-def audit(agent: Agent, world: World) -> list[Audit]:
-    """The audit of every goal that the task may draw."""
-    sampler = GoalSampler(world, threshold=0.0)
-    return [_audit_goal(agent, world, goal, sampler.starts(goal)) for goal in sampler.goals.tolist()]
+def audit(agent: Agent, world: World, goal: int | None = None, start: int | None = None) -> list[Audit]:
+    """The audit of every goal that the task may draw, or of one, over all starts that it may draw, or one."""
+    trips = GoalSampler(world, threshold=0.0).trips(goal, start)
+    return [_audit_goal(agent, world, goal, starts) for goal, starts in trips]
 
 
 def _audit_goal(agent: Agent, world: World, goal: int, starts: NDArray[np.int64]) -> Audit:

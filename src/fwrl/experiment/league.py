@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+import numpy as np
+
 from fwrl.errors import OptionError
 from fwrl.experiment.contenders import contender
 from fwrl.experiment.spec import ORACLE, AgentSpec, Experiment
@@ -25,27 +27,53 @@ LEAGUE = (
 AUDITED_SEEDS = 10
 
 
-def league(worlds: Sequence[str], agents: Sequence[str], episodes: int, steps: int) -> tuple[Experiment, ...]:
-    """An experiment for each world, each with all contenders and the oracle player."""
+def league(
+    worlds: Sequence[str],
+    agents: Sequence[str],
+    episodes: int,
+    steps: int,
+    start: int | None = None,
+    goal: int | None = None,
+) -> tuple[Experiment, ...]:
+    """An experiment for each world, with all contenders and the oracle player; start and goal as in `Experiment`."""
     specs: dict[str, AgentSpec] = {text: contender(text) for text in [*agents, ORACLE]}
     labels = tuple(spec.label for spec in specs.values() if spec.name != ORACLE)
     if not labels:
         raise OptionError("expected at least one agent beside the oracle")
     for world in worlds:
-        Task(load_world(world))  # raises if the protocol is not defined there, before anything runs
+        _check_trips(world, start, goal)
     return tuple(
         Experiment(
-            f"{world}-{episodes}x{steps}",
+            f"{world}-{episodes}x{steps}{_between(start, goal)}",
             world,
             world,
             tuple(specs.values()),
             episodes=episodes,
             steps=steps,
+            start=start,
+            goal=goal,
             audit=labels,
             audited_seeds=AUDITED_SEEDS,
         )
         for world in dict.fromkeys(worlds)
     )
+
+
+def _check_trips(world: str, start: int | None, goal: int | None) -> None:
+    """Raise an error if the protocol is not defined in this world, before anything runs."""
+    task = Task(load_world(world))
+    for state in (start, goal):
+        if state is not None and not 0 <= state < task.world.n_states:
+            raise OptionError(f"expected a state of {world!r} from 0 to {task.world.n_states - 1}, got {state}")
+    if goal is not None:
+        task.setup(goal, start)
+    elif start is not None:
+        task.sampler.draw(np.random.default_rng(0), start=start)
+
+
+def _between(start: int | None, goal: int | None) -> str:
+    """The part of an experiment's id that names start and goal."""
+    return "".join(f"-{word}-{state}" for word, state in (("from", start), ("to", goal)) if state is not None)
 
 
 def seconds_per_step(experiment: Experiment, label: str) -> float:
@@ -58,6 +86,14 @@ def seconds_per_step(experiment: Experiment, label: str) -> float:
     for _ in range(2):
         agent = seeded_agent(experiment, experiment.agent(label), 0)
         begin = time.perf_counter()
-        run(task, agent, episodes=experiment.episodes, steps=experiment.steps, seed=0)
+        run(
+            task,
+            agent,
+            episodes=experiment.episodes,
+            steps=experiment.steps,
+            seed=0,
+            goal=experiment.goal,
+            start=experiment.start,
+        )
         best = min(best, time.perf_counter() - begin)
     return best / (experiment.episodes * experiment.steps)

@@ -44,7 +44,8 @@ class Stage:
 class Experiment:
     """A world, a protocol and the agents that run it.
 
-    The protocol is either `episodes` x `steps` of the paper's, or a script of `stages`. With `visits` every visit is
+    The protocol is either `episodes` x `steps` of the paper's, or a script of `stages`. Every trip begins at `start`,
+    and every episode has the goal `goal`, where these are given; else they are drawn. With `visits` every visit is
     stored. `audit` names the agents that are audited after their last step, for the first `audited_seeds` seeds only:
     the exact evaluation of every goal takes longer than the run itself.
     """
@@ -55,6 +56,8 @@ class Experiment:
     agents: tuple[AgentSpec, ...]
     episodes: int = 0
     steps: int = 0
+    start: int | None = None
+    goal: int | None = None
     stages: tuple[Stage, ...] = ()
     visits: bool = False
     audit: tuple[str, ...] = ()

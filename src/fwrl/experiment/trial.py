@@ -34,9 +34,17 @@ def run_trial(experiment: Experiment, label: str, seed: int) -> Trial:
     if experiment.stages:
         result = _joined([_play(experiment, agent, stage, seed) for stage in experiment.stages])
     else:
-        result = run(_task(experiment.world), agent, episodes=experiment.episodes, steps=experiment.steps, seed=seed)
+        result = run(
+            _task(experiment.world),
+            agent,
+            episodes=experiment.episodes,
+            steps=experiment.steps,
+            seed=seed,
+            goal=experiment.goal,
+            start=experiment.start,
+        )
     audited = label in experiment.audit and seed < experiment.audited_seeds
-    audits = audit(agent, _world(experiment.world)) if audited else []
+    audits = audit(agent, _world(experiment.world), experiment.goal, experiment.start) if audited else []
     return Trial(experiment.id, label, seed, result, audits)
 
 

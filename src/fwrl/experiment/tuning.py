@@ -35,6 +35,7 @@ GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "dg": {"learning_rate": RATES, "relaxation": (True, False), "initial_steps": (0.0, 30.0, 100.0, 1000.0)},
     "agql": {"learning_rate": RATES, "initial_value": (0.0, -0.01), "replays": (30, 100, 300)},
     "her": {"learning_rate": RATES, "initial_value": (-1.0, 0.0, 1.0), "k": (4, 8, 16), "replays": (3, 10, 30)},
+    "rmax": {"known_after": (1, 2, 5, 10)},
     "sweeping": {"explorer": ("epsilon-greedy", "optimistic"), "backups": (5, 20, 50, 200)},
 }
 

@@ -198,7 +198,7 @@ def _maximum_reward(stored: StoredResults, experiment: Experiment) -> Iterator[F
         for label in (FWRL_EXACT.label, FEWEST_STEPS.label)
     )
     saving = estimated(fewest["value"] - paid["value"])
-    best = stored.optimal_cost(experiment.world, np.median)
+    best = stored.optimal_cost(experiment, np.median)
     earned = {label: stored.reward(experiment, label).mean() for label in (FWRL_EXACT.label, FEWEST_STEPS.label)}
     yield Finding(
         "Muddy rooms: FWRL finds paths of maximum reward, not of fewest steps",

@@ -168,7 +168,7 @@ def draw_belief(experiment: Experiment) -> Draw:
             "observed outcome as certain."
         )
         title = f"Believed and true path costs: {experiment.title}"
-        figure = belief(title, rows, stored.optimal_cost(experiment.world))
+        figure = belief(title, rows, stored.optimal_cost(experiment))
         return _saved(figure, folder, f"belief-{experiment.id}", caption)
 
     return draw

@@ -83,7 +83,7 @@ def _standing(stored: StoredResults, experiment: Experiment, label: str, seconds
         stored.audited(experiment, label, column)
         for column in ("believed", "kept", "value", "believed_arrival", "arrival")
     )
-    optimum = stored.optimal_cost(experiment.world)
+    optimum = stored.optimal_cost(experiment)
     return Standing(
         label,
         stored.share(experiment, label),

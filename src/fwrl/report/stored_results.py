@@ -112,7 +112,7 @@ class StoredResults:
         rewards = np.zeros(task.world.n_states)
         for goal in np.unique(goals).tolist():
             policy = self.optimum(experiment.world, goal).policy
-            rewards[goal] = expected_reward(task, policy, goal, experiment.steps)
+            rewards[goal] = expected_reward(task, policy, goal, experiment.steps, experiment.start)
         return rewards[goals]
 
     @functools.cache  # noqa: B019
@@ -191,12 +191,12 @@ class StoredResults:
         by_run: Floats = over(known, 1) / unit if known.size else np.full(len(by_goal), np.nan)
         return by_run
 
-    def optimal_cost(self, world: str, over: Callable[..., Floats] = np.mean) -> float:
+    def optimal_cost(self, experiment: Experiment, over: Callable[..., Floats] = np.mean) -> float:
         """The optimal path cost, mean over starts, then `over` goals, in units of the cheapest step."""
-        loaded = self.world(world)
-        sampler = GoalSampler(loaded, threshold=0.0)
-        values = [self.optimum(world, goal).value[sampler.starts(goal)].mean() for goal in sampler.goals.tolist()]
-        return float(over(values)) / step_unit(loaded)
+        world = self.world(experiment.world)
+        trips = GoalSampler(world, threshold=0.0).trips(experiment.goal, experiment.start)
+        values = [self.optimum(experiment.world, goal).value[starts].mean() for goal, starts in trips]
+        return float(over(values)) / step_unit(world)
 
     @functools.cache  # noqa: B019
     def replayed(self, experiment: Experiment, label: str, seed: int) -> list[list[Moment]]:

@@ -1,6 +1,6 @@
 """The catalogue: worlds by name.
 
-A name is that of a built-in text map in `maps/` or of a built-in table, matches a pattern (`maze-21x21-7`,
+A name is that of a built-in text map in `maps/`, matches a pattern (`maze-21x21-7`,
 `door-corridor-0.1`, `gymnasium:ID`), is the path of a map file, or was registered: by `register_world`, or by an
 installed package's entry point in the group `fwrl.worlds`, which names a function that returns a `World`.
 """
@@ -46,7 +46,6 @@ class _Pattern(NamedTuple):
 
 
 _registered: dict[str, _Registered] = {}
-_TABLES: dict[str, Callable[..., World]] = {"cheap-last": cheap_last}
 _PATTERNS = (
     _Pattern(
         "maze-WxH-SEED",
@@ -83,6 +82,12 @@ _PATTERNS = (
         re.compile(r"varied-costs-(\d+)-(\d+)"),
         varied_costs,
         "An open grid of N x N cells with a cost of its own for every step, such as varied-costs-8-0",
+    ),
+    _Pattern(
+        "cheap-last",
+        re.compile("cheap-last"),
+        cheap_last,
+        "Three states: the only cheap step comes after an expensive one",
     ),
     _Pattern(
         "gymnasium:ID",
@@ -134,7 +139,7 @@ def register_world(name: str, factory: Callable[..., World], description: str = 
     >>> load_world("corridor", length=9).n_states
     9
     """
-    if name in _maps() or name in _TABLES or any(pattern.names.fullmatch(name) for pattern in _PATTERNS):
+    if name in _maps() or any(pattern.names.fullmatch(name) for pattern in _PATTERNS):
         raise FwrlError(f"{name!r} is a built-in world; register yours by another name")
     _registered[name] = _Registered(factory, description or _summary(factory))
 
@@ -149,7 +154,7 @@ def world_names() -> list[str]:
     True
     """
     _discover()
-    return sorted({*_maps(), *_TABLES, *_registered})
+    return sorted({*_maps(), *_registered})
 
 
 def describe_worlds() -> Iterator[WorldInfo]:
@@ -179,8 +184,6 @@ def _factory(name: str) -> Callable[..., World] | None:
     """The function that builds the world called `name`; None for an unknown name."""
     if name in _maps():
         return partial(read_map, _maps()[name])
-    if name in _TABLES:
-        return _TABLES[name]
     for pattern in _PATTERNS:
         match = pattern.names.fullmatch(name)
         if match:

@@ -152,12 +152,12 @@ def varied_costs(size: int, seed: int) -> World:
         y, x = divmod(s, size)
         ends = [(min(max(x + dx, 0), size - 1), min(max(y + dy, 0), size - 1)) for _, dx, dy in MOVES]
         rows.append([[(1.0, v * size + u, -cost)] for (u, v), cost in zip(ends, costs[s], strict=True)])
-    y, x = np.divmod(np.arange(size * size), size)
+    down, right = np.divmod(np.arange(size * size), size)
     return from_outcomes(
         f"varied-costs-{size}-{seed}",
         rows,
         action_names=[name for name, _, _ in MOVES],
-        positions=np.stack([x, y], axis=1).astype(np.float64),
+        positions=np.stack([right, down], axis=1).astype(np.float64),
         description=f"A grid of {size} x {size} cells, a cost of its own for every step, seed {seed}",
     )
 

@@ -65,6 +65,12 @@ class GoalSampler:
         region = self._region(goal)
         return region[~np.isin(region, self.goal_states(goal))]
 
+    def trips(self, goal: int | None = None, start: int | None = None) -> list[tuple[int, Ints]]:
+        """Every goal that may be drawn, or the one given, each with its starts, or with the one given."""
+        goals = self.goals.tolist() if goal is None else [goal]
+        found = [(g, self.starts(g) if start is None else np.array([start])) for g in goals if g != start]
+        return [(g, starts) for g, starts in found if len(starts)]
+
     def draw_goal(self, rng: np.random.Generator) -> int:
         """Draw a goal, uniformly over those that have a start."""
         while True:
