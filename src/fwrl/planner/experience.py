@@ -46,7 +46,7 @@ class LogSummary:
         edges: Number of distinct (state, action, next state).
         uncertain: Number of (state, action) pairs that were observed to lead to more than one state.
         skipped: Number of bad rows left out.
-        continued: Number of moves that join a trip of one log to its continuation in a log that was added later.
+        continued: Number of times that a trip of one log was joined to its continuation in a log that was added later.
         connected: Number of ordered pairs of states with a known path; None where they were not counted.
         stitched: Those of them that no single trip connects; None where they were not counted. Where trips were
             `continued`, what they connect only across two logs is counted too.

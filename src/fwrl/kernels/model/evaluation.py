@@ -17,11 +17,12 @@ left need it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.errors import FwrlError
 from fwrl.kernels.model.equations import Equations
 from fwrl.kernels.runtime.compiled import compiled
 
@@ -33,6 +34,7 @@ ACCURACY = 1e-10  # relative
 SWEEPS = 24  # between two certificates
 PATIENCE = 8  # certificates before factorising
 REFINEMENTS = 40
+MOST_EVEN = 2.0**52  # probabilities that differ by more are rounded to 0 and 1
 
 
 def evaluate(equations: Equations, policy: Ints, x: Floats, h: Floats) -> float:
@@ -74,9 +76,8 @@ def chain_of(equations: Equations, policy: Ints) -> Chain:
 
 
 def factorised(equations: Equations, policy: Ints, x: Floats, h: Floats) -> float:
-    """The same by one factorisation."""
+    """The same by one factorisation; an error where a loop is left so rarely that rounding closes it."""
     from scipy.sparse import csc_array
-    from scipy.sparse.linalg import splu
 
     chain = chain_of(equations, policy)
     N = len(chain.r)
@@ -84,14 +85,27 @@ def factorised(equations: Equations, policy: Ints, x: Floats, h: Floats) -> floa
     diagonal = chain.leak + np.bincount(chain.row, chain.w, N)
     rows = np.concatenate([np.arange(N), chain.row[inside]])
     columns = np.concatenate([np.arange(N), chain.target[inside] - 1])
-    factors = splu(csc_array((np.concatenate([diagonal, -chain.w[inside]]), (rows, columns)), shape=(N, N)))
-    exact_x = refined(factors.solve, chain, chain.r)
-    exact_h = refined(factors.solve, chain, np.ones(N))
+    solve = _solver(csc_array((np.concatenate([diagonal, -chain.w[inside]]), (rows, columns)), shape=(N, N)))
+    exact_x, exact_h = refined(solve, chain, chain.r), refined(solve, chain, np.ones(N))
     x[:], h[:] = exact_x, exact_h
     scale = np.maximum(np.abs(exact_x[1:]), 1e-300)
     residual = float((np.abs(residual_of(chain, chain.r, exact_x)) / scale).max(initial=0.0))
     slack = float(-residual_of(chain, np.zeros(N), exact_h).max(initial=-1.0))
     return 2.0 * residual * float(h.max()) if slack >= 0.5 else np.inf
+
+
+def _solver(matrix: Any) -> Callable[[Floats], Floats]:
+    """Solves the equations of a sparse matrix."""
+    from scipy.sparse.linalg import splu
+
+    try:
+        solve: Callable[[Floats], Floats] = splu(matrix).solve
+    except RuntimeError as error:  # SciPy has no error of its own for a singular matrix
+        raise FwrlError(
+            "some states lead back to one another so nearly always, by counts that differ by a factor of more than "
+            f"{MOST_EVEN:.0e}, that their values cannot be computed; leave out what was counted so often or so rarely"
+        ) from error
+    return solve
 
 
 def refined(solve: Callable[[Floats], Floats], chain: Chain, r: Floats) -> Exact:

@@ -23,7 +23,7 @@ from fwrl.planner.ingest.reader import Progress, Reader, reading
 from fwrl.planner.ingest.schema import MOVES
 from fwrl.planner.ingest.sources import sources_of
 from fwrl.planner.ingest.sql import listed, when
-from fwrl.planner.labels import Label
+from fwrl.planner.labels import IntegerLabels, Label, Labels
 from fwrl.planner.route import RouteStep
 
 
@@ -77,7 +77,7 @@ def route_cover(
             has_actions = experience.action is not None and "action" in log.has
             _make_runs(reader, steps, has_actions, timed=log.time is not None)
             logs = tuple(file.log for file in identified_files(sources))
-            return RouteCover(tuple(_stretches(reader, steps)), logs)
+            return RouteCover(tuple(_stretches(reader, steps, experience.evidence.trips)), logs)
 
     return read_in_some_way(cover, options)
 
@@ -120,7 +120,9 @@ def _make_runs(reader: Reader, steps: Sequence[RouteStep], has_actions: bool, ti
     )
 
 
-def _stretches(reader: Reader, steps: Sequence[RouteStep]) -> list[CoveredStretch]:
+def _stretches(reader: Reader, steps: Sequence[RouteStep], known: Labels | None) -> list[CoveredStretch]:
+    """The stretches; trips are integers if those of the `known` ones are."""
+    label = int if isinstance(known, IntegerLabels) else str
     runs = reader.columns("SELECT first, max(last) AS last FROM runs GROUP BY first")
     furthest = furthest_ends(runs["first"].tolist(), runs["last"].tolist(), len(steps))
     stretches: list[CoveredStretch] = []
@@ -136,7 +138,7 @@ def _stretches(reader: Reader, steps: Sequence[RouteStep]) -> list[CoveredStretc
         covering = f"FROM runs WHERE first <= {first} AND last >= {last}"
         n_trips = int(reader.one(f"SELECT count(*) {covering}")[0])
         named = f"SELECT trip {covering} ORDER BY latest DESC, trip DESC LIMIT {KEPT}"
-        trips = tuple(row[0] for row in reader.con.execute(named).fetchall())
+        trips = tuple(label(row[0]) for row in reader.con.execute(named).fetchall())
         stretches.append(CoveredStretch(first, last, trips, n_trips))
         first = last + 1
     return stretches

@@ -18,12 +18,12 @@ LARGEST = (2**63 - 1) // MILLION  # absolute time that fits into 64 bits in mill
 
 def with_one_time_unit(experiences: Sequence[Experience]) -> list[Experience]:
     """The experiences with times in one unit; an error where columns, cells, half-lives or kinds of times differ."""
+    kinds = {experience.time for experience in experiences}
     for one, other in itertools.pairwise(experiences):
         _check_columns(one, other)
         _check_cells(one, other)
+        refuse_mixed_times(one.aging, (one.time, other.time))
         common_aging(one.aging, other.aging)
-    kinds = {experience.time for experience in experiences}
-    refuse_mixed_times(experiences[0].aging, kinds)
     if len(kinds) == 1:
         return list(experiences)
     if "timestamp" in kinds:

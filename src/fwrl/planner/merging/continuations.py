@@ -68,12 +68,14 @@ class Continuations(NamedTuple):
     Attributes:
         ends: The ends of all trips.
         moves: The joining moves as columns of a log of transitions; empty where there are none.
+        stays: Number of stays that go on in another log, which needs no move.
         skipped: Number of trips that could not be joined: a move lacks an action or a reward, or a stay was cut.
 
     """
 
     ends: TripEnds | None
     moves: dict[str, NDArray[Any]]
+    stays: int
     skipped: int
 
 
@@ -85,7 +87,7 @@ def continued_trips(experiences: Sequence[Experience], skip_bad: bool) -> Contin
     """
     known = [ends for ends in (experience.evidence.ends for experience in experiences) if ends is not None]
     if not known:
-        return Continuations(None, {}, 0)
+        return Continuations(None, {}, 0, 0)
     _refuse_unknown_ends(experiences, known)
     elapsed = _is_elapsed(known)
     trips, trip_codes = united([ends.trips for ends in known])
@@ -112,7 +114,7 @@ def continued_trips(experiences: Sequence[Experience], skip_bad: bool) -> Contin
         reward = (parts.last_arrival - np.append(parts.first_time[1:], 0)) / time_unit(experiences[0].time)
     moves = _moves(parts, before[~lacking], reward, trips, states, actions)
     ends = _ends(parts, trips, states, actions, elapsed, known)
-    return Continuations(ends, moves, len(cut) + int(lacking.sum()))
+    return Continuations(ends, moves, int(stays.sum()) - len(cut), len(cut) + int(lacking.sum()))
 
 
 def _refuse(before: NDArray[np.int64], parts: Parts, trips: Labels, problem: str) -> None:

@@ -131,7 +131,7 @@ def _summary(experience: Experience, merged: Sequence[Experience], continuations
         edges=len(experience.source),
         uncertain=int(np.sum(np.bincount(experience.pair()) > 1)),
         skipped=sum(each.skipped for each in before) + continuations.skipped,
-        continued=sum(each.continued for each in before) + joins,
+        continued=sum(each.continued for each in before) + joins + continuations.stays,
     )
 
 
