@@ -8,8 +8,8 @@ The steps run in this order and share the DuckDB tables that `schema` declares:
    (`label_terms`, `number_terms`, `times`, `cell_terms`); `options` and `period` say how a log is read.
 3. `grouping`: rows to transitions (`visits`), and transitions to edges; bad rows are refused or skipped (`bad_rows`).
 4. `latest`: the latest trips of each edge.
-5. `encoding`: labels to codes (`label_codes`), and tables to the arrays of an `Experience`, also the ends of trips of visits
-   (`trip_ends`).
+5. `encoding`: labels to codes (`label_codes`), and tables to the arrays of an `Experience`, also the ends of trips of
+   visits (`trip_ends`).
 6. `connections`: which states single trips connect.
 
 `learning` runs all of them (`attempts`: again in another way where DuckDB needs it), and `log_files` knows files again
