@@ -19,7 +19,7 @@ from fwrl.planner import Planner
 from fwrl.planner.ingest.errors import LogError
 
 COLUMNS = ("trip", "time", "x", "y", "reward")
-CELLS = {"cells": ("x", "y"), "cell_width": 1.0}
+CELLS: dict[str, Any] = {"cells": ("x", "y"), "cell_width": 1.0}
 NAMES: dict[str, Any] = {"columns": {"state": "x+y"}}
 OPTIONS: list[dict[str, Any]] = [
     NAMES,
@@ -88,8 +88,20 @@ def test_merged_planners_are_what_one_fit_gives_whatever_the_options(options, pa
         assert_same(group(*planners), whole)
 
 
-STAY = {"trip": [1, 1, 1], "time": [0, 10, 20], "x": [0.5, 1.5, 1.6], "y": [0.5] * 3, "reward": [-1.0, -2.0, -4.0]}
-GOES_ON = {"trip": [1, 1, 1], "time": [30, 45, 60], "x": [1.7, 2.5, 3.5], "y": [0.5] * 3, "reward": [-8.0, -16.0, 0.0]}
+STAY: dict[str, Any] = {
+    "trip": [1, 1, 1],
+    "time": [0, 10, 20],
+    "x": [0.5, 1.5, 1.6],
+    "y": [0.5] * 3,
+    "reward": [-1.0, -2.0, -4.0],
+}
+GOES_ON: dict[str, Any] = {
+    "trip": [1, 1, 1],
+    "time": [30, 45, 60],
+    "x": [1.7, 2.5, 3.5],
+    "y": [0.5] * 3,
+    "reward": [-8.0, -16.0, 0.0],
+}
 
 
 def test_a_stay_that_goes_on_in_the_next_log_is_no_move(tmp_path):
@@ -134,6 +146,7 @@ def test_a_centre_is_known_of_a_cell_that_only_a_joining_move_visits():
     alone = {"trip": [1, 2, 2], "time": [0, 0, 1], "x": [9.5, 0.5, 1.5], "y": [0.5] * 3}
     later = {"trip": [1, 3, 3], "time": [5, 0, 1], "x": [7.5, 0.5, 1.5], "y": [0.5] * 3}
     merged = fwrl.fit(alone, **CELLS).merge(fwrl.fit(later, **CELLS))
+    assert merged.positions is not None
     assert dict(zip(merged.states, merged.positions.tolist(), strict=True))["9:0"] == [9.5, 0.5]
     assert merged.plan((9, 0), (7, 0)).states == ("9:0", "7:0")
 

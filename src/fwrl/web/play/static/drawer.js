@@ -61,10 +61,17 @@ export class Drawer {
     const options = {};
     for (const input of form.elements) {
       const usual = JSON.parse(input.dataset.usual);
-      const value = input.type === "checkbox" ? input.checked : typeof usual === "number" ? Number(input.value) : input.value;
+      const value = this.read(input);
       if (value !== usual) options[input.name] = value;
     }
     this.send("agent", { side, name: form.dataset.name, options });
+  }
+
+  // An empty number is an option that is not in use.
+  read(input) {
+    if (input.type === "checkbox") return input.checked;
+    if (input.type === "number") return input.value === "" ? null : Number(input.value);
+    return input.value;
   }
 
   // One line for each point: side, agent, goal, last episode of the point, how many it averages, and its numbers.
