@@ -32,6 +32,7 @@ from fwrl.kernels.model.equations import (
     fill_arrival,
     fill_penalty,
     fill_reward,
+    least_cost,
     no_equations,
     trimmed,
 )
@@ -124,7 +125,7 @@ def _solve_penalty(outcomes: Outcomes, goal: int, status: Marks, cost: float) ->
     policy = np.concatenate([[0], policy[1:]])  # giving up
     x = np.full(len(order), -cost)
     x[0] = 0.0
-    negative = largest < 0.0 and (len(equations.r) == 0 or bool(equations.r.max() < 0.0))
+    negative = largest <= 0.0 and least_cost(equations) > 0.0
     error, x, policy = _best(equations, policy, x, np.maximum(guess[order], -cost) if negative else None)
     v, p, pair = np.full(S, -cost), np.zeros(S), np.full(S, NONE)
     v[order] = x
@@ -191,7 +192,7 @@ def _solve_reward(outcomes: Outcomes, goal: int, status: Marks, p: Floats, pair:
     equations = trimmed(equations, used)
     x = guess[order]
     policy = _chosen(equations, choice[order])
-    error, x, policy = _best(equations, policy, x, x if largest < 0.0 else None)
+    error, x, policy = _best(equations, policy, x, x if largest <= 0.0 and least_cost(equations) > 0.0 else None)
     v = np.full(outcomes.n_states, -np.inf)
     v[order] = x
     pair[order[1:]] = equations.pair[policy[1:]]
