@@ -29,12 +29,9 @@ test: $(VENV)/.develop
 # Compiled code is invisible to coverage.py, so the tests of kernels run once more interpreted; one test of agents does so
 # in a process of its own.
 coverage: $(VENV)/.develop
-	$(BIN)/coverage erase
 	$(BIN)/python tests/warm_up.py
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -m "not stress" -n 2 tests/kernels
-	$(BIN)/coverage run -m $(TESTS)
-	$(BIN)/coverage combine --quiet
-	$(BIN)/coverage report
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "not stress" -n 2 --cov --cov-report= tests/kernels
+	$(BIN)/python -m $(TESTS) --cov --cov-append
 
 lint: $(VENV)/.develop
 	$(BIN)/ruff check src tests docs
