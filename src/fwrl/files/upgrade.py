@@ -3,7 +3,7 @@
 Version 1 named the sections of agents after fields in the code. Since version 2 they have names of their own, and of a
 priority queue only the entries are saved. Since version 3 agents that plan on counts keep which states terminated, and
 no plan, which follows from the counts; before, no state was known to terminate. Since version 3 planners list the logs
-they were fitted from, name every trip and keep the ends of trips.
+they were fitted from, name every trip, keep the ends of trips and, where logged, which states are terminal.
 """
 
 from __future__ import annotations

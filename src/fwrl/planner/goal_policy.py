@@ -74,7 +74,7 @@ class GoalPolicySolver:
         dead_ends: Iterable[int] = (),
         give_up: float | None = None,
     ) -> GoalPolicy:
-        """The policy for `goal` over the edges that leave no state of `avoid` and no dead end."""
+        """The policy for `goal` over the edges that leave no state of `avoid`, no dead end and no terminal state."""
         experience, avoided = self._experience, sorted({*avoid, *dead_ends} - {goal})
         if backup == "expected" and (experience.summary.uncertain or give_up is not None):
             return self._under_uncertainty(goal, avoided, give_up)
@@ -84,17 +84,22 @@ class GoalPolicySolver:
             rewards = "best" if backup == "best" else "mean"
             raise positive_cycle_error(experience, error.states, rewards) from None
         routes = search.routes(goal)
-        edge = np.where(routes.edge >= 0, edge_of[routes.edge], NONE).astype(np.int32)
+        edge, known = np.full(len(routes.edge), NONE, np.int32), routes.edge >= 0
+        edge[known] = edge_of[routes.edge[known]]
         return GoalPolicy(goal, routes.value, None, edge)
 
     def _search(self, backup: Backup, avoided: list[int]) -> tuple[ShortestPaths, Indices]:
         """A search, and the experience's edge for each edge of it."""
         experience = self._experience
         if avoided:
-            kept = np.flatnonzero(~np.isin(experience.source, avoided))
+            kept = np.flatnonzero(experience.goes_on & ~np.isin(experience.source, avoided))
             return _search_over(experience, backup, kept)
         if backup not in self._searches:
-            self._searches[backup] = _search_over(experience, backup, None)
+            # No path to a goal leaves it: whether it is terminal does not matter.
+            all_go_on = experience.n_terminated == 0
+            self._searches[backup] = _search_over(
+                experience, backup, None if all_go_on else np.flatnonzero(experience.goes_on)
+            )
         return self._searches[backup]
 
     def _under_uncertainty(self, goal: int, closed: list[int], give_up: float | None) -> GoalPolicy:
@@ -115,6 +120,8 @@ class GoalPolicySolver:
                 experience.mean,
             )
         mask = np.zeros(len(experience.states), np.bool_)
+        if experience.terminated is not None:
+            mask |= experience.terminated == 1
         mask[closed] = True
         try:
             solution = solve(self._outcomes, goal, mask, give_up)

@@ -182,8 +182,9 @@ class Planner:
             backup: `expected` or `best`.
             via: States to pass, in order.
             avoid: States that the route must not pass.
-            dead_ends: States that nothing leaves, whatever the log shows; a goal is none. Without this, a state where
-                the log merely ends is unknown: outcomes that lead only there are left out.
+            dead_ends: States that nothing leaves, whatever the log shows; a goal is none. A state in which a trip
+                terminated is one in any case. A state where the log merely ends is unknown instead: outcomes that lead
+                only there are left out.
             give_up: The positive cost of giving up, allowed at any state: the plan then trades the chance of arriving
                 against reward, and its value is the expected reward in all. None puts arriving first.
             positions: (S, 2) positions of the states (see `read_positions`; default: the centres of cells); where
@@ -208,7 +209,7 @@ class Planner:
                         f"{self.states[there]!r}; choose a higher cost of giving up"
                     )
                 where = self.positions if positions is None else positions
-                raise no_route(self.experience, here, there, avoided, where)
+                raise no_route(self.experience, here, there, avoided, ended, where)
             routes.append(self._followed(here, policy, backup))
         return concatenated(routes)
 
@@ -365,8 +366,8 @@ class Planner:
 
         Returns:
             A `pyarrow.Table`, one row for each edge: state, action, next_state, count, reward (mean), best and
-            probability; weight where observations are weighted by age; last where times were logged, and trips and
-            trip_times where trips were. `fwrl.fit` reads it back.
+            probability; weight where observations are weighted by age; terminated where that was logged; last where
+            times were, and trips and trip_times where trips were. `fwrl.fit` reads it back.
 
         """
         from fwrl.planner.interop import arrow_table
