@@ -26,7 +26,7 @@ TRANSITIONS = [
     ("gate", "left", -1.0, "shelf", "second", 10),
     ("shelf", "left", -1.0, "dock", "third", 1),
 ]
-VISITS = {
+VISITS: dict[str, Any] = {
     "trip": ["first", "first", "second", "second", "third"],
     "time": [5, 6, 9, 10, 1],
     "state": ["dock", "aisle", "gate", "shelf", "dock"],
@@ -131,7 +131,7 @@ def make_samples(folder: Path) -> None:
     visits.save(folder / "visits.fwrl")
     answers["visits.fwrl"] = planner_answers(visits)
     names = ("state", "action", "reward", "next_state", "trip", "time")
-    columns = dict(zip(names, map(list, zip(*TRANSITIONS, strict=True)), strict=True))
+    columns: dict[str, Any] = dict(zip(names, map(list, zip(*TRANSITIONS, strict=True)), strict=True))
     for log, flags in zip((columns, VISITS), TERMINATED, strict=True):
         planner = fwrl.fit({**log, "terminated": flags})
         path = folder / f"{'visits' if log is VISITS else 'planner'}-terminated.fwrl"

@@ -35,7 +35,7 @@ from fwrl.kernels.model.equations import (
     no_equations,
     trimmed,
 )
-from fwrl.kernels.model.evaluation import ACCURACY, chain_of, evaluate
+from fwrl.kernels.model.evaluation import ACCURACY, CERTIFIED, chain_of, evaluate, inaccurate
 from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError, iterate
 from fwrl.kernels.model.first_policy import search_arrival, search_reward, weigh_pairs
 from fwrl.kernels.model.modified_policy_iteration import sweep
@@ -78,14 +78,22 @@ def solve(
 
     Raises:
         PositiveMeanError: Actions that arrive with the best probability form a positive cycle.
+        FwrlError: Counts differ by so large factors that rounding hides the values: the bound is above 1e-9.
     """
+    solution = _solve(outcomes, goal, closed, penalty)
+    if not solution.error <= CERTIFIED:
+        raise inaccurate()
+    return solution
+
+
+def _solve(outcomes: Outcomes, goal: int, closed: NDArray[np.bool_] | None, penalty: float | None) -> Solution:
     S = outcomes.n_states
     status, sure = reach_of(outcomes, goal, closed)
     loop = positive_loop(outcomes, status, goal)
     if loop != NONE:
         raise PositiveMeanError(np.array([loop], np.int32))
     if penalty is not None:
-        return _solve_penalty(outcomes, goal, status, penalty)
+        return _solve_penalty(outcomes, goal, status, float(penalty))
     p = (sure == 1).astype(np.float64)
     pair = np.full(S, NONE)
     error = 0.0
