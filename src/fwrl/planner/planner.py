@@ -428,8 +428,8 @@ class Planner:
             raise OptionError(f"expected a positive cost of giving up, got {give_up:g}")
         if cautious is not None and backup != "expected":
             raise OptionError("a cautious plan needs backup 'expected': with 'best' every known path arrives")
-        if cautious is not None and not 0 < cautious < 1:
-            raise OptionError(f"expected a confidence between 0 and 1, such as 0.95, got {cautious:g}")
+        if cautious is not None and not 0.5 <= cautious < 1:
+            raise OptionError(f"expected a confidence from 0.5 to less than 1, such as 0.95, got {cautious:g}")
         key = (goal, backup, avoid, dead_ends, give_up, cautious)
         if key in self._kept:
             self._kept.move_to_end(key)

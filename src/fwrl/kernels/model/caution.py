@@ -5,9 +5,10 @@ An outcome that came about k times in n tries has at least the probability
     L(k, n) = the quantile 1 - c of the distribution Beta(k, n - k + 1),      L(n, n) = (1 - c)^(1 / n)
 
 with confidence c, whatever the true probability is (Clopper and Pearson 1934). The cautious model gives every outcome
-this probability, and what is left of an action to one more state, which nothing leaves. L is superadditive in k: the
-outcomes of a pair that lead into a set of states get together no more than the bound for the set as a whole. So for
-every pair and every set of next states, the model's probability of the set is at most the true one, with confidence c.
+this probability, and what is left of an action to one more state, which nothing leaves. From c = 1/2 on, L is
+superadditive in k: the outcomes of a pair that lead into a set of states get together no more than the bound for the set
+as a whole. So for every pair and every set of next states, the model's probability of the set is at most the true one,
+with confidence c.
 
 Where arriving comes first, what is left is lost: the worst case for the probability of arriving. For the reward given
 arrival the case is that the action has to be repeated: with q the sum over the outcomes of a pair, a negative reward
@@ -45,7 +46,7 @@ def cautious(outcomes: Outcomes, confidence: float, repeated: bool) -> Outcomes:
 
     Args:
         outcomes: The model.
-        confidence: From 0 to 1, both excluded.
+        confidence: From 1/2 to less than 1.
         repeated: Whether rewards are those of an action that has to be repeated; otherwise as in the model.
 
     Returns:
