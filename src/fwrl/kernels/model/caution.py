@@ -6,9 +6,9 @@ An outcome that came about k times in n tries has at least the probability
 
 with confidence c, whatever the true probability is (Clopper and Pearson 1934). The cautious model gives every outcome
 this probability, and what is left of an action to one more state, which nothing leaves. From c = 1/2 on, L is
-superadditive in k: the outcomes of a pair that lead into a set of states get together no more than the bound for the set
-as a whole. So for every pair and every set of next states, the model's probability of the set is at most the true one,
-with confidence c.
+superadditive in k: the outcomes of a pair that lead into a set of states get together no more than the bound for the
+set as a whole. So for every pair and every set of next states, the model's probability of the set is at most the true
+one, with confidence c.
 
 Where arriving comes first, what is left is lost: the worst case for the probability of arriving. For the reward given
 arrival the case is that the action has to be repeated: with q the sum over the outcomes of a pair, a negative reward

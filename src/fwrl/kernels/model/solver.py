@@ -101,7 +101,7 @@ def _solve(outcomes: Outcomes, goal: int, closed: NDArray[np.bool_] | None, pena
     if maybe.any():
         error = _solve_arrival(outcomes, status, sure, maybe, p)
     v, reward_error = _solve_reward(outcomes, goal, status, p, pair)
-    return Solution(p, v, pair, status, max(error, reward_error))
+    return Solution(p, v, pair, status, float(np.maximum(error, reward_error)))
 
 
 @compiled
@@ -141,10 +141,10 @@ def _solve_penalty(outcomes: Outcomes, goal: int, status: Marks, cost: float) ->
     arriving = np.zeros(len(equations.r))
     np.add.at(arriving, policy[1:][chain.row[chain.target == 0]], chain.w[chain.target == 0])
     chance = np.zeros(len(order))
-    error = max(error, evaluate(equations._replace(r=arriving), policy, chance, np.zeros(len(order))))
+    arrival_error = evaluate(equations._replace(r=arriving), policy, chance, np.zeros(len(order)))
     chance[0] = 1.0
     p[order] = chance
-    return Solution(p, v, pair, status, error)
+    return Solution(p, v, pair, status, float(np.maximum(error, arrival_error)))
 
 
 def _first_guess(

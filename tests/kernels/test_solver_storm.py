@@ -1,0 +1,84 @@
+"""The solver against the probabilistic model checker Storm, where `stormpy` is installed (pip install stormpy)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from counted_models import Model, known_part, models, outcomes_in
+from hypothesis import given
+from hypothesis import strategies as st
+from kernel_examples import examples
+
+from fwrl.kernels.model.solver import solve
+
+stormpy = pytest.importorskip("stormpy", reason="needs Storm: pip install stormpy")
+
+
+def mdp_of(model: Model, goal: int) -> Any:
+    """The model for Storm; nothing leaves the goal, and states without actions stay put."""
+    builder = stormpy.SparseMatrixBuilder(has_custom_row_grouping=True)
+    costs: list[float] = []
+    for s, actions in enumerate(model):
+        builder.new_row_group(len(costs))
+        for action in [action for action in actions if action and s != goal] or [{s: (1, 0.0)}]:
+            total = sum(n for n, _ in action.values())
+            for y, (n, _) in sorted(action.items()):
+                builder.add_next_value(len(costs), y, n / total)
+            costs.append(-sum(n * r for n, r in action.values()) / total)
+    labels = stormpy.storage.StateLabeling(len(model))
+    labels.add_label("goal")
+    labels.add_label_to_state("goal", goal)
+    components = stormpy.SparseModelComponents(transition_matrix=builder.build(), state_labeling=labels)
+    components.reward_models["cost"] = stormpy.SparseRewardModel(optional_state_action_reward_vector=costs)
+    return stormpy.storage.SparseMdp(components)
+
+
+def checked(mdp: Any, query: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """(S,) Storm's answer at every state, by policy iteration."""
+    env = stormpy.Environment()
+    settings = env.solver_environment.minmax_solver_environment
+    settings.method = stormpy.MinMaxMethod.policy_iteration
+    settings.precision = stormpy.Rational("1e-12")
+    result = stormpy.model_checking(mdp, stormpy.parse_properties(query)[0], environment=env, only_initial_states=False)
+    return np.array(result.get_values())
+
+
+def compare(model: Model, goal: int) -> None:
+    """Arrival everywhere, and reward where arrival is certain, where Storm's expectation is the same."""
+    known, _ = known_part(model, goal, set())  # Storm knows no unknown outcomes
+    kept = [[action for action in actions if action] for actions in known]
+    closed = np.array([s != goal and not actions for s, actions in enumerate(kept)])
+    found, mdp = solve(outcomes_in(kept), goal, closed), mdp_of(kept, goal)
+    np.testing.assert_allclose(found.p, checked(mdp, 'Pmax=? [F "goal"]'), atol=1e-7)
+    cost = checked(mdp, 'R{"cost"}min=? [F "goal"]')
+    sure = found.p == 1.0
+    np.testing.assert_array_equal(np.isfinite(cost), sure)
+    np.testing.assert_allclose(-found.v[sure], cost[sure], rtol=1e-6, atol=1e-9)
+
+
+@given(models(times=st.sampled_from([1, 2, 5, 1000])), st.data())
+@examples(100)
+def test_small_models_of_any_shape(model, data):
+    compare(model, data.draw(st.integers(0, len(model) - 1)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_models_of_two_thousand_states(seed):
+    rng, S = np.random.default_rng(seed), 2_000
+    model: Model = []
+    for s in range(S):
+        near = [[int(y) % S for y in s + rng.integers(-9, 10, rng.integers(1, 4))] for _ in range(rng.integers(1, 4))]
+        model.append([{y: (int(rng.integers(1, 6)), -float(rng.uniform(0.5, 2))) for y in action} for action in near])
+    for trap in rng.integers(0, S, 5).tolist():
+        model[trap] = [{trap: (1, -1.0)}]
+    compare(model, int(rng.integers(S)))
+
+
+def test_a_random_walk():
+    n = 300
+    model: Model = [[{max(s - 1, 0): (1, -1.0), s + 1: (1, -1.0)}] for s in range(n)] + [[]]
+    compare(model, n)
+    s = np.arange(n + 1)
+    np.testing.assert_allclose(-solve(outcomes_in(model), n).v, n * (n + 1) - s * (s + 1), rtol=1e-9)
