@@ -56,7 +56,7 @@ def small(monkeypatch):
         monkeypatch.setattr(logs, name, value)
     for module in (logs, uncertainty):
         monkeypatch.setattr(module, "peak_of", lambda call: 2.0**30)
-    for module in (suite, columns, logs):
+    for module in (suite, columns, logs, uncertainty):
         monkeypatch.setattr(module, "alternate", lambda ours, other, rounds: measure.alternate(ours, other, 1))
 
 

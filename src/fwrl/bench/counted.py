@@ -61,9 +61,9 @@ def windy_rooms(size: int) -> Counted:
     world = four_rooms(size)
     moves, rng = _moves(world), np.random.default_rng(0)
     S, A = moves.shape
-    windy = rng.random(S) < WINDY
+    windy: NDArray[np.bool_] = rng.random((S, 1)) < WINDY
     blown = moves[moves, rng.integers(0, A, (S, 1))]  # the wind's move follows the action's
-    often = np.where(windy[:, None], rng.binomial(TRIES, WIND, (S, A)), 0)
+    often = np.where(windy, rng.binomial(TRIES, WIND, (S, A)), 0)
     targets = np.stack([moves.ravel(), blown.ravel()], axis=1)
     return _counted(targets, np.stack([TRIES - often.ravel(), often.ravel()], axis=1))
 

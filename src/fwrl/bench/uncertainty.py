@@ -16,7 +16,7 @@ import numpy as np
 from fwrl.agents import make_agent
 from fwrl.agents.agent import Agent
 from fwrl.bench.counted import Counted, random_model, random_walk, slippery_rooms, windy_rooms, windy_world
-from fwrl.bench.measure import Measurement, discard, peak_of, seconds
+from fwrl.bench.measure import Measurement, alternate, discard, peak_of, seconds
 from fwrl.bench.reference import best_values, factorised, policy_equations
 from fwrl.kernels.model.outcomes import Outcomes
 from fwrl.kernels.model.solver import solve
@@ -131,14 +131,16 @@ def _routes(size: int) -> Iterator[Measurement]:
     with tempfile.TemporaryDirectory(prefix="fwrl-bench-") as folder:
         saved = Path(folder) / "slippery.fwrl"
         planner.save(saved)
-        shell, live = [], []
         command = [sys.executable, "-m", "fwrl", "plan", str(saved), str(start), str(goal)]
-        for k in range(3):  # the first one may have to compile
-            took = seconds(lambda: discard(subprocess.run(command, check=True, capture_output=True)))
+
+        def first_live_route() -> None:
+            nonlocal planner
             planner = Planner(planner.experience)
-            first = seconds(lambda: discard(planner.plan(start, goal)))  # noqa: B023
-            shell, live = ([*shell, took], [*live, first]) if k else (shell, live)
-    ours, other = median(shell), median(live)
+            planner.plan(start, goal)
+
+        ours, other = alternate(
+            lambda: discard(subprocess.run(command, check=True, capture_output=True)), first_live_route, rounds=2
+        )
     note = f"{len(planner.states):,} states; takes {ours / other:.2f} times as long"
     yield Measurement("fwrl plan from the shell / first live route", ours, other, note)
     again = seconds(lambda: discard(planner.plan(start + 1, goal)), rounds=3)

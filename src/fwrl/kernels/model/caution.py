@@ -53,7 +53,7 @@ def cautious(outcomes: Outcomes, confidence: float, repeated: bool) -> Outcomes:
         The cautious model: the same outcomes, and for each pair one that leads to the state S.
     """
     S, K = outcomes.n_states, len(outcomes.source)
-    tries = np.bincount(outcomes.pair, outcomes.times, K)
+    tries = np.bincount(outcomes.pair, outcomes.times, K).astype(np.float64)
     bound = lower_bounds(outcomes.times, tries[outcomes.pair], confidence)
     confirmed = np.minimum(np.bincount(outcomes.pair, bound, K), 1.0)
     mean = np.bincount(outcomes.pair, outcomes.times * outcomes.reward, K) / tries
