@@ -49,9 +49,11 @@ def small(monkeypatch):
     steps = {"WALK_STEPS": 300, "NOISY_SEEKER_STEPS": 200, "SINGLE_STEPS": 200}
     for name, value in (sizes | steps).items():
         monkeypatch.setattr(columns, name, value)
-    small_models = {"SIDES": (8, 9), "MODELS": 2, "GOALS_OF_MODEL": 3, "STATES": 50, "ACTIONS": 3, "WALKS": (5, 40)}
-    for name, value in (small_models | {"ONLINE_SIDES": (8,), "EPISODES": 2, "STEPS": 50}).items():
+    models = {"MODELS": 2, "GOALS_OF_MODEL": 3, "STATES": 50, "ACTIONS": 3, "EPISODES": 2, "STEPS": 50, "NEW_GOALS": 1}
+    for name, value in models.items():
         monkeypatch.setattr(uncertainty, name, value)
+    for name, lengths in {"SIDES": (8, 9), "WALKS": (5, 40), "ONLINE_SIDES": (8,)}.items():
+        monkeypatch.setattr(uncertainty, name, lengths)
     for name, value in {"ROWS": 2000, "SIDE": 5, "LARGE": 12, "SMALL": 8}.items():
         monkeypatch.setattr(logs, name, value)
     for module in (logs, uncertainty):
