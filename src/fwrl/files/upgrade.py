@@ -4,7 +4,8 @@ Version 1 named the sections of agents after fields in the code. Since version 2
 priority queue only the entries are saved. Since version 3 agents that plan on counts keep which states terminated, and
 no plan, which follows from the counts; before, no state was known to terminate. Since version 3 an optimistic agent
 promises a reward of at least 0, and with the best backup it keeps the edges of `storage="columns"`. Since version 3
-planners list the logs they were fitted from, name every trip and keep the ends of trips.
+planners list the logs they were fitted from, name every trip, keep the ends of trips and, where logged, which states
+are terminal.
 
 A section that is computed from an earlier one of the same name reads that one as "earlier/NAME".
 """

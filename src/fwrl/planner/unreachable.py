@@ -29,13 +29,22 @@ class NoRouteError(FwrlError):
 
 
 def no_route(
-    experience: Experience, start: int, goal: int, avoid: frozenset[int], positions: Floats | None = None
+    experience: Experience,
+    start: int,
+    goal: int,
+    avoid: frozenset[int],
+    dead_ends: frozenset[int] = frozenset(),
+    positions: Floats | None = None,
 ) -> NoRouteError:
-    """The error for a route from `start` to `goal`; with `positions`, it names the nearest pair of states."""
+    """The error for a route from `start` to `goal`; with `positions`, it names the nearest pair of states.
+
+    Nothing leaves states of `dead_ends`, or states in which a trip terminated.
+    """
     S, states = len(experience.states), experience.states
     avoided = np.zeros(S, np.bool_)
     avoided[list(avoid)] = True
-    usable = ~(avoided[experience.source] | avoided[experience.target])
+    usable = ~(avoided[experience.source] | avoided[experience.target]) & experience.goes_on
+    usable &= ~np.isin(experience.source, sorted(dead_ends))
     source, target = experience.source[usable], experience.target[usable]
     rewards = np.zeros(len(source))
     backward = incoming_csr(S, source, target, rewards)[0]
@@ -49,6 +58,8 @@ def no_route(
         f"the log shows no route from {a!r} to {b!r}{without}: {a!r} reaches {len(ahead) - 1:,} of {S:,} states, "
         f"{len(behind) - 1:,} reach {b!r}"
     )
+    if experience.terminated is not None and experience.terminated[start]:
+        message += f"; a trip was seen to terminate in {a!r}, so nothing leaves it"
     near = _nearest(positions, ahead, behind) if positions is not None else None
     if near is not None:
         x, y, apart = near
