@@ -35,8 +35,8 @@ def league(
     start: int | None = None,
     goal: int | None = None,
 ) -> tuple[Experiment, ...]:
-    """An experiment for each world, with all contenders and the oracle player; start and goal as in `Experiment`."""
-    specs: dict[str, AgentSpec] = {text: contender(text) for text in [*agents, ORACLE]}
+    """An experiment for each world, with all contenders; start and goal as in `Experiment`."""
+    specs: dict[str, AgentSpec] = {text: contender(text) for text in agents}
     labels = tuple(spec.label for spec in specs.values() if spec.name != ORACLE)
     if not labels:
         raise OptionError("expected at least one agent beside the oracle")

@@ -18,7 +18,8 @@ import numpy as np
 
 from fwrl.errors import OptionError, unknown_name
 from fwrl.experiment.runner import initialise_worker
-from fwrl.experiment.spec import ORACLE, AgentSpec, Experiment
+from fwrl.experiment.reference import reference
+from fwrl.experiment.spec import AgentSpec, Experiment
 from fwrl.experiment.trial import run_trial
 from fwrl.files import replaced
 from fwrl.metrics import share_of_oracle
@@ -93,14 +94,12 @@ def combinations(grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
 def score(setting: Setting) -> Candidate:
     """Score a setting: the mean over worlds of its share of the oracle's reward."""
     shares = []
-    spec, player = AgentSpec("candidate", setting.agent, setting.options), AgentSpec(ORACLE, ORACLE)
+    spec = AgentSpec("candidate", setting.agent, setting.options)
     for world in WORLDS:
-        experiment = Experiment("tuning", world, world, (spec, player), episodes=EPISODES, steps=STEPS)
-        reward, oracle = (
-            [run_trial(experiment, label, FIRST_SEED + seed).result.reward for seed in range(setting.seeds)]
-            for label in (spec.label, player.label)
-        )
-        shares.append(share_of_oracle(reward, oracle))
+        experiment = Experiment("tuning", world, world, (spec,), episodes=EPISODES, steps=STEPS)
+        runs = [run_trial(experiment, spec.label, FIRST_SEED + seed).result for seed in range(setting.seeds)]
+        goals = np.array([run.goal for run in runs])
+        shares.append(share_of_oracle([run.reward for run in runs], reference(experiment, goals).oracle))
     return Candidate(setting.agent, setting.options, float(np.mean(shares)))
 
 

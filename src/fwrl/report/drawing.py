@@ -109,11 +109,27 @@ def draw_curves(experiment: Experiment) -> Draw:
             if agent != PLAYER:
                 reward = stored.reward(experiment, agent.label)
                 curves[agent.label] = RewardCurve(iqm(reward, axis=0), *bootstrap_curve(reward, iqm, resamples=500))
-        oracle = iqm(stored.reward(experiment, PLAYER.label), axis=0)
+        oracle = iqm(stored.reference(experiment).oracle, axis=0)
         note = f"interquartile mean and its 95 % bootstrap interval over {stored.seeds(experiment)} seeds"
         figure = reward_curves(experiment.title, curves, note, oracle=oracle)
         caption = f"{experiment.title}: reward curves, {note}."
         return _saved(figure, folder, f"curves-{experiment.id}", caption)
+
+    return draw
+
+
+def draw_regret(experiment: Experiment) -> Draw:
+    """Regret over episodes, with intervals."""
+
+    def draw(stored: StoredResults, folder: Path) -> CaptionedFigure:
+        curves = {}
+        for agent in experiment.agents:
+            regret = stored.regret(experiment, agent.label)
+            curves[agent.label] = RewardCurve(iqm(regret, axis=0), *bootstrap_curve(regret, iqm, resamples=500))
+        note = f"interquartile mean and its 95 % bootstrap interval over {stored.seeds(experiment)} seeds"
+        figure = reward_curves(experiment.title, curves, note, of="regret, episodes of the oracle's lead over random play")
+        caption = f"{experiment.title}: regret against the exact oracle, {note}."
+        return _saved(figure, folder, f"regret-{experiment.id}", caption)
 
     return draw
 
@@ -179,8 +195,10 @@ FIGURES: tuple[tuple[Experiment, Draw], ...] = (
     (WINDY, draw_worlds),
     (FOUR_ROOMS, draw_results(FOUR_ROOMS)),
     (FOUR_ROOMS, draw_curves(FOUR_ROOMS)),
+    (FOUR_ROOMS, draw_regret(FOUR_ROOMS)),
     (WINDY, draw_results(WINDY)),
     (WINDY, draw_curves(WINDY)),
+    (WINDY, draw_regret(WINDY)),
     (H_MAZE, draw_h_maze),
     (H_MAZE, draw_animation),
     (WINDY, draw_belief(WINDY)),

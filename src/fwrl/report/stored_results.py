@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.experiment.catalogue import FWRL, PLAYER
+from fwrl.experiment.catalogue import FWRL
+from fwrl.experiment.reference import Reference, reference
 from fwrl.experiment.replay import Moment, replay
 from fwrl.experiment.spec import Experiment
 from fwrl.experiment.store import Store
@@ -23,6 +24,7 @@ from fwrl.metrics import (
     iqm,
     median,
     nanmedian,
+    normalised_regret,
     per_visit_inefficiency,
     probability_of_improvement,
     quartiles,
@@ -33,12 +35,12 @@ from fwrl.metrics import (
 )
 from fwrl.oracle import Optimum, optimum
 from fwrl.report.estimate import Estimate
-from fwrl.task import Task
-from fwrl.task.expectation import expected_reward
 from fwrl.worlds import World, load_world
 from fwrl.worlds.goal_sampler import GoalSampler
 
 Floats = NDArray[np.float64]
+
+NO_ESTIMATE = Estimate(np.nan, np.nan, np.nan)
 
 
 class AgentSummary(NamedTuple):
@@ -47,12 +49,15 @@ class AgentSummary(NamedTuple):
     label: str
     runs: int
     reward: Estimate  # median over episodes
+    reward_mean: Estimate
     reward_iqm: Estimate
     inefficiency: Estimate  # median over the episodes with a visit
     without_visit: int  # episodes
     episodes: int
-    share: Estimate  # of the oracle's reward
-    efficiency: Estimate  # episodes until 90 % of the oracle's expected reward, median
+    share: Estimate  # of the oracle's expected reward; NaN where an episode may lose much
+    score: Estimate  # between random play, 0, and the oracle, 1
+    regret: Estimate  # after the last episode, in episodes of the oracle's lead over random play
+    efficiency: Estimate  # episodes until 90 % of the way from random play to the oracle, median
     censored: int  # runs that never reach it
     beaten: Estimate | None  # probability that a run of FWRL earns more; None for FWRL itself
 
@@ -105,20 +110,31 @@ class StoredResults:
         return distance_inefficiency(distance, shortest)
 
     @functools.cache  # noqa: B019
-    def expected(self, experiment: Experiment) -> Floats:
-        """(runs, episodes) the oracle's expected reward for each episode's goal, the same for every agent."""
-        goals = self._episodes(experiment, experiment.agents[0].label, "goal").astype(np.int64)
-        task = Task(self.world(experiment.world))
-        rewards = np.zeros(task.world.n_states)
-        for goal in np.unique(goals).tolist():
-            policy = self.optimum(experiment.world, goal).policy
-            rewards[goal] = expected_reward(task, policy, goal, experiment.steps, experiment.start)
-        return rewards[goals]
+    def reference(self, experiment: Experiment) -> Reference:
+        """(runs, episodes) expected rewards of oracle and random play for each episode's goal, the same for all agents."""
+        return reference(experiment, self._episodes(experiment, experiment.agents[0].label, "goal").astype(np.int64))
+
+    @functools.cache  # noqa: B019
+    def learnable(self, experiment: Experiment) -> bool:
+        """Whether random play earns less than the oracle for every goal; else there is nothing to normalise by."""
+        expected = self.reference(experiment)
+        return bool(np.all(expected.oracle > expected.random * (1 + 1e-9)))
 
     @functools.cache  # noqa: B019
     def efficiency(self, experiment: Experiment, label: str) -> Floats:
-        """(runs,) episodes until the run stays at 90 % of the oracle's expected reward; inf where it never does."""
-        return sample_efficiency(self.reward(experiment, label), self.expected(experiment))
+        """(runs,) episodes until the run is 90 % of the way from random play to the oracle; inf where it never is."""
+        expected, reward = self.reference(experiment), self.reward(experiment, label)
+        if not self.learnable(experiment):
+            return np.full(len(reward), np.nan)
+        return sample_efficiency(reward, expected.oracle, expected.random)
+
+    @functools.cache  # noqa: B019
+    def regret(self, experiment: Experiment, label: str) -> Floats:
+        """(runs, episodes) regret so far, in episodes of the oracle's lead over random play."""
+        expected, reward = self.reference(experiment), self.reward(experiment, label)
+        if not self.learnable(experiment):
+            return np.full(reward.shape, np.nan)
+        return normalised_regret(reward, expected.oracle, expected.random)
 
     @functools.cache  # noqa: B019
     def summary(self, experiment: Experiment, label: str) -> AgentSummary:
@@ -129,20 +145,33 @@ class StoredResults:
             label,
             len(reward),
             Estimate(median(reward), *bootstrap_runs(reward, median)),
+            estimated(reward.mean(axis=1)),
             Estimate(iqm(reward), *bootstrap_runs(reward, iqm)),
             Estimate(nanmedian(inefficiency), *bootstrap_runs(inefficiency, nanmedian)),
             without_value(inefficiency),
             inefficiency.size,
             self.share(experiment, label),
-            Estimate(median(efficiency), *bootstrap_runs(efficiency, median)),
+            self.score(experiment, label),
+            estimated(self.regret(experiment, label)[:, -1]),
+            estimated(efficiency, median),
             censored(efficiency),
             None if label == FWRL.label else self.improvement(experiment, label),
         )
 
     def share(self, experiment: Experiment, label: str) -> Estimate:
-        """The agent's share of the oracle's reward."""
-        reward, oracle = self.reward(experiment, label), self.reward(experiment, PLAYER.label)
-        return Estimate(share_of_oracle(reward, oracle), *share_interval(reward, oracle))
+        """The agent's share of the oracle's expected reward; NaN where an episode may lose much."""
+        reward, expected = self.reward(experiment, label), self.reference(experiment)
+        if not expected.gains:
+            return NO_ESTIMATE
+        return Estimate(share_of_oracle(reward, expected.oracle), *share_interval(reward, expected.oracle))
+
+    def score(self, experiment: Experiment, label: str) -> Estimate:
+        """The agent's score between random play, 0, and the oracle, 1; NaN where the two earn the same."""
+        if not self.learnable(experiment):
+            return NO_ESTIMATE
+        reward, expected = self.reward(experiment, label), self.reference(experiment)
+        of = reward, expected.oracle, expected.random
+        return Estimate(share_of_oracle(*of), *share_interval(*of))
 
     def improvement(self, experiment: Experiment, label: str) -> Estimate:
         """The probability that a run of FWRL (Algorithm 1) earns more than one of `label`."""
@@ -209,7 +238,9 @@ class StoredResults:
 
 
 def estimated(values: Floats, statistic: Callable[..., Floats] = np.mean) -> Estimate:
-    """A statistic of `values` (runs,) with its bootstrap interval."""
+    """A statistic of `values` (runs,) with its bootstrap interval; NaN if one of them is."""
+    if np.isnan(values).any():
+        return NO_ESTIMATE
     return Estimate(float(statistic(values, -1)), *bootstrap_runs(values, statistic))
 
 
