@@ -36,8 +36,8 @@ def test_a_mean_that_only_rounding_keeps_below_the_level_is_at_it():
 
 def test_rewards_count_by_what_the_goal_allows():
     # The second goal is far: half the reward is all there is.
-    assert sample_efficiency([[100.0, 50.0, 100.0]], [[100.0, 50.0, 100.0]], window=1).tolist() == [1]
-    assert sample_efficiency([[100.0, 50.0, 100.0]], [[100.0, 100.0, 100.0]], window=1).tolist() == [3]
+    assert sample_efficiency([[50.0, 100.0, 100.0]], [[50.0, 100.0, 100.0]], window=1).tolist() == [1]
+    assert sample_efficiency([[50.0, 100.0, 100.0]], [[100.0, 100.0, 100.0]], window=1).tolist() == [2]
 
 
 @given(

@@ -43,7 +43,7 @@ def reference(experiment: Experiment, goals: Ints) -> Reference:
     >>> from fwrl.experiment.catalogue import FOUR_ROOMS
     >>> found = reference(FOUR_ROOMS, np.array([[0, 67]]))
     >>> found.oracle.round().tolist(), found.random.round().tolist(), found.gains
-    ([[417.0, 417.0]], [[7.0, 7.0]], True)
+    ([[417.0, 417.0]], [[9.0, 9.0]], True)
     """
     task = Task(load_world(experiment.world))
     distinct, place = np.unique(goals, return_inverse=True)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.experiment.audit import audited_trips
 from fwrl.experiment.catalogue import FWRL
 from fwrl.experiment.reference import Reference, reference
 from fwrl.experiment.replay import Moment, replay
@@ -36,7 +37,6 @@ from fwrl.metrics import (
 from fwrl.oracle import Optimum, optimum
 from fwrl.report.estimate import Estimate
 from fwrl.worlds import World, load_world
-from fwrl.worlds.goal_sampler import GoalSampler
 
 Floats = NDArray[np.float64]
 
@@ -221,9 +221,9 @@ class StoredResults:
         return by_run
 
     def optimal_cost(self, experiment: Experiment, over: Callable[..., Floats] = np.mean) -> float:
-        """The optimal path cost, mean over starts, then `over` goals, in units of the cheapest step."""
+        """The optimal path cost, mean over starts, then `over` the audited goals, in units of the cheapest step."""
         world = self.world(experiment.world)
-        trips = GoalSampler(world, threshold=0.0).trips(experiment.goal, experiment.start)
+        trips = audited_trips(world, experiment.goal, experiment.start)
         values = [self.optimum(experiment.world, goal).value[starts].mean() for goal, starts in trips]
         return float(over(values)) / step_unit(world)
 
