@@ -33,7 +33,12 @@ VISITS = {
     "action": ["left", "right", "left", None, "left"],
     "reward": [-1.0, -2.0, -1.0, None, -3.0],
 }
-SHORT = {"agql": {"capacity": 40}, "her": {"capacity": 40}}
+SHORT = {
+    "agql": {"capacity": 40},
+    "her": {"capacity": 40},
+    "uvfa": {"capacity": 40},
+    "tdm": {"horizon": 4, "capacity": 40},
+}
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *((name, SHORT.get(name, {})) for name in agent_names()),
     ("fwrl", {"relaxation": "paper"}),

@@ -203,7 +203,7 @@ def test_an_episode_has_at_least_one_step():
     world = load_world("h-maze")
     with pytest.raises(OptionError, match="at least one step"):
         best_episode(world, one_goal(world, 0, [1], steps=0))
+    two = protocol_of(Task(world), [0, 1], 5)
     with pytest.raises(OptionError, match="one goal"):
-        task = Task(world)
-        best_episode_policy(world, protocol_of(task, [0, 1], 5))
+        best_episode_policy(world, two)
     assert episode_reward(world, np.zeros(world.n_states, np.int64), one_goal(world, 0, [1], 1)).shape == (1,)

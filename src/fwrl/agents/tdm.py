@@ -12,9 +12,9 @@ draws some goals and times for each transition where a table can take them all. 
 after it. Rewards of steps are not used.
 
 An action is chosen for a time tau that is counted down from step to step. The published agent counts from the largest
-tau, T. Here it counts from the least tau at which the distance left is as small as at any, up to a twentieth: no time is to
-be wasted. The count begins anew at 0, on arriving and with a new goal. Where the way is longer than T, the best that the
-agent can see is to come near, and a wall may be in between: this is the dense distance that the method assumes.
+tau, T. Here it counts from the least tau at which the distance left is as small as at any, up to a twentieth: no time
+is to be wasted. The count begins anew at 0, on arriving and with a new goal. Where the way is longer than T, the best
+that the agent can see is to come near, and a wall may be in between: this is the dense distance that the method needs.
 """
 
 from __future__ import annotations

@@ -22,8 +22,9 @@ for the goal pursued, and for `replays` past transitions with a goal drawn from 
 
 `training="two-stage"`: a table of values of every goal that had an episode (a Horde) learns from each step, and the
 agent follows the values of the goal pursued. From time to time the table is factorised: first into rank-`rank`
-embeddings of its rows and columns, by singular values; then these are regressed on the basis of states and of goals, by
-ridge regression. A new goal's values begin as the product of the embeddings. Values that are asked for are this product.
+embeddings of its rows and columns, by singular values; then these are regressed on the basis of states and of goals,
+by ridge regression. A new goal's values begin as the product of the embeddings. Values that are asked for are this
+product.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ def product(agent: UvfaTables, s: int, a: int, psi: Floats) -> float:
     value = agent.rates[INITIAL]
     for i in range(len(psi)):
         value += agent.phi[i] * psi[i]
-    return value
+    return float(value)
 
 
 @compiled
@@ -287,7 +288,7 @@ class UniversalValues(Agent[UvfaTables]):
     def prepare(self, goal: int) -> None:
         """Train on this goal from now on."""
         tables, n = self.tables, int(self.tables.counts[GOALS])
-        (place,) = np.flatnonzero(tables.goals == goal)
+        place = int(np.flatnonzero(tables.goals == goal)[0])
         tables.counts[PURSUED] = min(place, n)
         if place < n:
             return
@@ -363,10 +364,11 @@ def _basis(n_states: int, features: Sequence[Sequence[float]] | None) -> tuple[B
 def _spread(points: Floats, most: int) -> Floats:
     """Up to `most` of the points, each the farthest from those before it, the first one first."""
     chosen = [0]
-    nearest = ((points - points[0]) ** 2).sum(axis=1)
+    nearest: Floats = ((points - points[0]) ** 2).sum(axis=1)
     while len(chosen) < min(most, len(points)):
         chosen.append(int(np.argmax(nearest)))
-        nearest = np.minimum(nearest, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
+        apart: Floats = ((points - points[chosen[-1]]) ** 2).sum(axis=1)
+        nearest = np.minimum(nearest, apart).astype(np.float64)
     return points[chosen]
 
 

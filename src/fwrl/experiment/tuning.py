@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwrl.errors import OptionError, unknown_name
-from fwrl.experiment.runner import initialise_worker
 from fwrl.experiment.reference import reference
+from fwrl.experiment.runner import initialise_worker
 from fwrl.experiment.spec import AgentSpec, Experiment
 from fwrl.experiment.trial import run_trial
 from fwrl.files import replaced

@@ -38,8 +38,10 @@ def sample_efficiency(
     >>> sample_efficiency(reward, np.full((2, 5), 10.0), window=2).tolist()
     [3.0, 1.0]
     """
-    earned = np.asarray(reward, dtype=np.float64) - floor
-    optimum = np.asarray(expected, dtype=np.float64) - floor
+    earned, optimum, least = (np.asarray(part, dtype=np.float64) for part in (reward, expected, floor))
+    if least.shape not in ((), optimum.shape):
+        raise FwrlError(f"expected floor to have the shape of expected, {optimum.shape}, got {least.shape}")
+    earned, optimum = earned - least, optimum - least
     if earned.ndim != 2 or earned.shape != optimum.shape:
         raise FwrlError(
             f"expected reward and expected to have one shape (runs, episodes), got {earned.shape} and {optimum.shape}"

@@ -14,6 +14,7 @@ for more visits, and near the end of an episode the goal may be out of reach.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -123,10 +124,15 @@ def _mean_over_starts(mdp: Mdp, protocol: Protocol) -> Floats:
     for first in range(0, G, width):
         part = slice(first, first + width)
         chosen = protocol._replace(arrives=protocol.arrives[:, part], starts=protocol.starts[:, part])
-        for _, W in _backward(mdp, chosen):
-            pass
+        W = _last(_backward(mdp, chosen))
         means[part] = np.sum(chosen.starts * W, axis=0)
     return means
+
+
+def _last(rounds: Iterator[tuple[Floats, Floats]]) -> Floats:
+    """W of the last round; the others are not kept."""
+    (final,) = deque(rounds, maxlen=1)
+    return final[1]
 
 
 def _backward(mdp: Mdp, protocol: Protocol) -> Iterator[tuple[Floats, Floats]]:

@@ -127,7 +127,9 @@ def draw_regret(experiment: Experiment) -> Draw:
             regret = stored.regret(experiment, agent.label)
             curves[agent.label] = RewardCurve(iqm(regret, axis=0), *bootstrap_curve(regret, iqm, resamples=500))
         note = f"interquartile mean and its 95 % bootstrap interval over {stored.seeds(experiment)} seeds"
-        figure = reward_curves(experiment.title, curves, note, of="regret, episodes of the oracle's lead over random play")
+        figure = reward_curves(
+            experiment.title, curves, note, of="regret, episodes of the oracle's lead over random play"
+        )
         caption = f"{experiment.title}: regret against the exact oracle, {note}."
         return _saved(figure, folder, f"regret-{experiment.id}", caption)
 

@@ -14,9 +14,9 @@ from fwrl.experiment.spec import Experiment
 from fwrl.experiment.store import Store
 from fwrl.files import replaced
 from fwrl.metrics import bootstrap_runs, censored, median, nanmedian
-from fwrl.report.claims import Finding
 from fwrl.report.drawing import CaptionedFigure, draw_belief, draw_curves, draw_regret, draw_results
 from fwrl.report.estimate import Estimate
+from fwrl.report.finding import Finding
 from fwrl.report.html import html_page
 from fwrl.report.stored_results import StoredResults, estimated
 from fwrl.report.tables import Table
@@ -45,12 +45,13 @@ INTRODUCTION = (
     "fixed beforehand, rivals in the settings that fwrl tune found best on other seeds. Intervals are 95 % bootstrap "
     "intervals over seeds. The oracle is exact: the best expected reward of an episode of this length, respawn "
     "included, so no agent exceeds it but by luck. A share is given where an episode can hardly lose anything; the "
-    "score, which has random play at 0 and the oracle at 1, everywhere. Regret is the reward lost to the oracle over all "
-    "episodes, in episodes of its lead over random play. Episodes to 90 % are those until the mean score of five "
+    "score, which has random play at 0 and the oracle at 1, everywhere. Regret is the reward lost to the oracle over "
+    "all episodes, in episodes of its lead over random play. Episodes to 90 % are those until the mean score of five "
     "episodes first reaches 0.9. Path costs are in units of the cheapest step. True costs and true arrival "
     "probabilities are exact, of the greedy policy after the last episode, over all pairs of states that reach each "
-    "other, in large worlds for some goals only. Agents whose values are not path rewards have no believed cost. Believed and true costs are over the pairs for which the agent knows a "
-    f"path. All columns from the path cost to the arrival probabilities use the first {AUDITED_SEEDS} seeds."
+    "other, in large worlds for some goals only. Agents whose values are not path rewards have no believed cost. "
+    "Believed and true costs are over the pairs for which the agent knows a path. All columns from the path cost to "
+    f"the arrival probabilities use the first {AUDITED_SEEDS} seeds."
 )
 LIMIT = "The oracle of these worlds is the best reward per step of an endless episode, times the steps: "
 

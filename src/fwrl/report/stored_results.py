@@ -111,7 +111,7 @@ class StoredResults:
 
     @functools.cache  # noqa: B019
     def reference(self, experiment: Experiment) -> Reference:
-        """(runs, episodes) expected rewards of oracle and random play for each episode's goal, the same for all agents."""
+        """(runs, episodes) expected rewards of oracle and random play for each episode's goal."""
         return reference(experiment, self._episodes(experiment, experiment.agents[0].label, "goal").astype(np.int64))
 
     @functools.cache  # noqa: B019
@@ -198,6 +198,33 @@ class StoredResults:
         """FWRL's median reward over that of `label`, paired by seed."""
         ours, theirs = (self.reward(experiment, name) for name in (FWRL.label, label))
         return Estimate(median(ours) / median(theirs), *bootstrap_pairs(ours, theirs, median, np.divide))
+
+    def mean_ratio(self, experiment: Experiment, label: str) -> Estimate:
+        """FWRL's mean reward over that of `label`, paired by seed."""
+        ours, theirs = (self.reward(experiment, name).mean(axis=1) for name in (FWRL.label, label))
+        return Estimate(float(ours.mean() / theirs.mean()), *bootstrap_pairs(ours, theirs, np.mean, np.divide))
+
+    def shortest_steps(self, experiment: Experiment, stage: int) -> int:
+        """The fewest steps of a scripted episode, the arriving step included."""
+        world, script = self.world(experiment.world), experiment.stages[stage]
+        start, goal = world.state_at(*script.start), world.state_at(*script.goal)
+        return int(world.distances_to(goal)[start]) + 1
+
+    def test_runs(self, experiment: Experiment, label: str) -> tuple[NDArray[np.bool_], Floats, NDArray[np.bool_]]:
+        """(runs,) whether the last scripted episode arrived, its steps, and whether all before it arrived."""
+        visits, steps = (self._episodes(experiment, label, column) for column in ("visits", "steps"))
+        trained: NDArray[np.bool_] = np.all(visits[:, :-1] > 0, axis=1)
+        return visits[:, -1] > 0, steps[:, -1], trained
+
+    def stuck_at_a_wall(self, experiment: Experiment, label: str) -> NDArray[np.bool_]:
+        """(runs,) whether the second half of the last scripted episode is one action that stays in one cell."""
+        last = len(experiment.stages) - 1
+        found = []
+        for seed in sorted(self._shared(experiment)):
+            steps = self.store.steps(experiment.id, label, seed, last)
+            late = steps[len(steps) // 2 :]
+            found.append(len({step[:2] for step in late}) == 1 and all(step[0] == step[3] for step in late))
+        return np.array(found)
 
     def logged_quartiles(self, experiment: Experiment, label: str) -> tuple[Quartiles, Quartiles]:
         """Quartiles of reward per episode and of inefficiency per visit, as the authors logged them."""

@@ -16,9 +16,7 @@ from fwrl.agents.agent import Agent
 from fwrl.worlds import World
 
 
-def agent_for(
-    world: World, name: str, seed: int | np.random.SeedSequence | None = 0, **options: Any
-) -> Agent:
+def agent_for(world: World, name: str, seed: int | np.random.SeedSequence | None = 0, **options: Any) -> Agent:
     """Make an agent that has observed nothing, of the size of a world and with its positions.
 
     Args:
@@ -36,14 +34,10 @@ def agent_for(
     ((0.0, 0.0), (1.0, 0.0))
     """
     known = {field.name for field in fields(agent_class(name).Config)}
-    if world.positions is not None:
-        for option, rows in (("positions", world.positions), ("features", _normalised(world))):
+    x = world.positions
+    if x is not None:
+        scaled = (x - x.min(axis=0)) / max(float(np.ptp(x, axis=0).max()), 1e-300)
+        for option, rows in (("positions", x), ("features", scaled)):
             if option in known:
                 options.setdefault(option, rows.tolist())
     return make_agent(name, world.n_states, world.n_actions, seed, **options)
-
-
-def _normalised(world: World) -> Any:
-    """(S, 2) the positions, the longer side scaled to 0 .. 1."""
-    low = world.positions.min(axis=0)
-    return (world.positions - low) / max(1e-300, float((world.positions - low).max()))

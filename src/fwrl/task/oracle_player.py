@@ -1,6 +1,7 @@
 """The oracle player: an agent that knows the world and plays an episode as well as can be expected.
 
-Its expected reward is that of `fwrl.oracle.best_episode`; here it is seen at play. Its verbs are compiled, so it stands here, where the digest of compiled sources covers it, and not in `fwrl.oracle`.
+Its expected reward is that of `fwrl.oracle.best_episode`; here it is seen at play. Its verbs are compiled, so it stands
+here, where the digest of compiled sources covers it, and not in `fwrl.oracle`.
 """
 
 from __future__ import annotations

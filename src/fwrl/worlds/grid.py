@@ -210,9 +210,7 @@ def _gusts(grid: Grid, moved: Ints, names: Sequence[str], gusts: Gusts) -> Ints:
     return np.where(landing >= 0, landing, windy[:, None])
 
 
-def _blown(
-    moved: Ints, blown: Ints, reward: NDArray[np.float64], force: NDArray[np.int8], wind: float
-) -> Listed:
+def _blown(moved: Ints, blown: Ints, reward: NDArray[np.float64], force: NDArray[np.int8], wind: float) -> Listed:
     """The outcomes of every action: its move, or with probability `wind` where a gust takes it, `blown`."""
     states = np.arange(len(moved))
     windy = np.flatnonzero(force >= 0)
