@@ -1,8 +1,8 @@
 """Audit: an agent's believed values against the exact values of its greedy policy.
 
 For every goal, or in larger worlds for some spread evenly over them, mean over all starts in the goal's region: the
-path reward and arrival probability that the agent believes, and the exact arrival probability, path reward and number of
-steps of its greedy policy. Ties are broken uniformly. Nothing is sampled.
+path reward and arrival probability that the agent believes, and the exact arrival probability, path reward and number
+of steps of its greedy policy. Ties are broken uniformly. Nothing is sampled.
 """
 
 from __future__ import annotations

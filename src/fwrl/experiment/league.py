@@ -21,6 +21,11 @@ LEAGUE = (
     "muddy-rooms",
     "risky-bridge",
     "maze-15x15-7",
+    "maze-51x51-7",
+    "door-corridor-0.3",
+    "riverswim-6",
+    "combination-lock-12-0",
+    "varied-costs-8-0",
     "gymnasium:CliffWalking-v1",
     "gymnasium:FrozenLake-v1",
 )

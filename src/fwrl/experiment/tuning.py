@@ -37,13 +37,8 @@ GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "agql": {"learning_rate": RATES, "initial_value": (0.0, -0.01), "replays": (30, 100, 300)},
     "her": {"learning_rate": RATES, "initial_value": (-1.0, 0.0, 1.0), "k": (4, 8, 16), "replays": (3, 10, 30)},
     "rmax": {"known_after": (1, 2, 5, 10)},
-    "uvfa": {
-        "training": ("end-to-end", "two-stage"),
-        "learning_rate": (0.25, 0.5),
-        "initial_value": (0.0, 0.5),
-        "discount": (0.9, 0.95),
-    },
-    "tdm": {"learning_rate": RATES, "horizon": (8, 16), "replays": (0, 10)},
+    "uvfa": {"training": ("end-to-end", "two-stage"), "learning_rate": (0.25, 0.5), "initial_value": (0.0, 0.5)},
+    "tdm": {"learning_rate": (0.25, 1.0), "horizon": (8, 16), "replays": (0, 3)},
     "sweeping": {"explorer": ("epsilon-greedy", "optimistic"), "backups": (5, 20, 50, 200)},
 }
 

@@ -33,12 +33,14 @@ from fwrl.figures import (
     h_maze,
     h_maze_animation,
     intuition,
+    league_scores,
     results,
     reward_curves,
     save,
     world_map,
 )
 from fwrl.metrics import bootstrap_curve, box_plot, iqm, nanmedian
+from fwrl.report.estimate import Estimate
 from fwrl.report.stored_results import Floats, StoredResults
 
 SEED = 0  # of the runs shown as trajectories
@@ -190,6 +192,13 @@ def draw_belief(experiment: Experiment) -> Draw:
         return _saved(figure, folder, f"belief-{experiment.id}", caption)
 
     return draw
+
+
+def draw_league(scores: dict[str, dict[str, Estimate]], seeds: int, folder: Path) -> CaptionedFigure:
+    """The score of every contender in every world, into `folder`."""
+    note = f"95 % bootstrap intervals over {seeds} seeds"
+    caption = f"Scores from random play, 0, to the exact oracle, 1; {note}."
+    return _saved(league_scores(scores, note), folder, "league", caption)
 
 
 FIGURES: tuple[tuple[Experiment, Draw], ...] = (

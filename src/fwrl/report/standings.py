@@ -14,7 +14,7 @@ from fwrl.experiment.spec import Experiment
 from fwrl.experiment.store import Store
 from fwrl.files import replaced
 from fwrl.metrics import bootstrap_runs, censored, median, nanmedian
-from fwrl.report.drawing import CaptionedFigure, draw_belief, draw_curves, draw_regret, draw_results
+from fwrl.report.drawing import CaptionedFigure, draw_belief, draw_curves, draw_league, draw_regret, draw_results
 from fwrl.report.estimate import Estimate
 from fwrl.report.finding import Finding
 from fwrl.report.html import html_page
@@ -229,6 +229,12 @@ def write_league(
         if any(np.isfinite(s.believed_cost.value) and not np.isnan(s.cost.value) for s in found):
             drawn.append(draw_belief(experiment))
         figures += [draw(stored, folder / "figures") for draw in drawn]
+    scores = {
+        title: {s.label: s.score for s in found if np.isfinite(s.score.value)} for title, found in results.items()
+    }
+    if any(scores.values()):
+        seeds = min(stored.seeds(experiment) for experiment in experiments)
+        figures.insert(0, draw_league(scores, seeds, folder / "figures"))
     introduction = f"{INTRODUCTION} {LIMIT}{', '.join(limits)}." if limits else INTRODUCTION
     with replaced(folder / "league.html") as draft:
         draft.write_text(html_page(TITLE, introduction, findings, tables, figures), encoding="utf-8")
