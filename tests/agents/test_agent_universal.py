@@ -53,7 +53,7 @@ def test_tdm_averages_outcomes_at_every_time():
     positions = [(0, 0), (1, 0), (2, 0), (0, 2)]
     rows = [[[(0.5, (s + 1) % S, -1.0), (0.5, (s + 2) % S, -1.0)], [(1.0, (s + 3) % S, -1.0)]] for s in range(S)]
     world = from_outcomes("dice", rows)
-    agent = fwrl.make_agent("tdm", S, A, horizon=T, positions=positions, learning_rate=0.002)
+    agent = fwrl.make_agent("tdm", S, A, horizon=T, positions=positions, learning_rate=0.0008)
     rng = np.random.default_rng(0)
     s, a = rng.integers(S, size=120_000), rng.integers(A, size=120_000)
     step = np.where(a == 1, 3, 1 + (rng.random(120_000) < 0.5))
@@ -96,7 +96,7 @@ def test_tables_that_do_not_fit_are_refused_with_their_size():
     with pytest.raises(OptionError, match=r"16 times and all goals of 10,000 states with 4 actions need 47\.7 GiB"):
         fwrl.make_agent("tdm", 10_000, 4)
     with pytest.raises(OptionError, match="GiB"):
-        fwrl.make_agent("uvfa", 10_000_000, 4)
+        fwrl.make_agent("uvfa", 100_000_000, 4)
 
 
 @pytest.mark.parametrize(("name", "option"), [("tdm", "positions"), ("uvfa", "features")])

@@ -264,9 +264,10 @@ class UniversalValues(Agent[UvfaTables]):
         S, A, config = self.n_states, self.n_actions, self.config
         if config.features is not None and len(config.features) != S:
             raise OptionError(f"expected features of {S} states, got {len(config.features)}")
-        basis, m = _basis(S, config.features)
         what = f"embeddings of {S:,} states with {A} actions"
-        check_table_size(8 * m * (A + 1) * config.rank, what, "use a smaller rank, or give features")
+        most = S if config.features is None else CENTRES
+        check_table_size(8 * most * (A + 1) * config.rank, what, "use a smaller rank, or give features")
+        basis, m = _basis(S, config.features)
         two_stage = int(config.training == "two-stage")
         return UvfaTables(
             W=self.rng.normal(0.0, SCALE * (1 - two_stage), (m, A, config.rank)),
