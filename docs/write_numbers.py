@@ -286,18 +286,18 @@ def paper_findings(results: Results) -> str:
     stuck = named("into the wall")
     return bullets(
         [
-            f"**Against Q-learning FWRL does what the paper says**: {times['QL'].text(1)} times the median reward of QL "
-            f"on four rooms, {means['QL'].text(1)} times its mean (rewards are nearly multiples of 10, so medians are "
-            "coarse).",
+            f"**Against Q-learning FWRL does what the paper says**: {times['QL'].text(1)} times the median reward of "
+            f"QL on four rooms, {means['QL'].text(1)} times its mean (rewards are nearly multiples of 10, so medians "
+            "are coarse).",
             f"**H-maze, a goal never reached from this start**: FWRL takes the "
             f"{named('Algorithm 1) takes the shortest').numbers}; {named('QLCAT does not').numbers}. QLCAT repeats the "
             f"action into a wall {stuck.numbers}.",
-            "**\"Twice the next best baseline\" is not what we measure, and we cannot explain it.** "
+            '**"Twice the next best baseline" is not what we measure, and we cannot explain it.** '
             f"{named('Four rooms: twice the median reward of the next best baseline, of').reason} Against a planner on "
             f"the same counts that is free to turn, FWRL's mean reward is {means[MBRL.label].text(2)} times as high on "
             f"four rooms and {wind.text(2)} times in wind.",
-            f"**In wind FWRL is overconfident.** It takes a lucky outcome for certain: over all pairs of start and goal "
-            f"it believes a mean path of {promised:.1f} steps, and its policy takes {paid:.1f} (exact, means over runs).",
+            "**In wind FWRL is overconfident.** It takes a lucky outcome for certain: over all pairs of start and goal "
+            f"it believes a mean path of {promised:.1f} steps, its policy takes {paid:.1f} (exact, mean over runs).",
             f"**How wind is read matters**: {named('how the wind is read').numbers}.",
             f"**Maximum reward, not fewest steps** (muddy rooms): {named('Muddy').numbers}.",
             f"**The best path is not the best episode**: {named('maximises the total reward').numbers}.",
@@ -419,10 +419,7 @@ def hard_exploration(results: Results) -> str:
     """Rules of exploration in worlds where a wrong one costs much."""
     experiments = [hard_experiment(*row) for row in HARD]
     stored = results.stored("hard/results.sqlite", experiments)
-    rows = [
-        (name, *(share(stored, experiment, label) for experiment in experiments))
-        for label, name in RULES.items()
-    ]
+    rows = [(name, *(share(stored, experiment, label) for experiment in experiments)) for label, name in RULES.items()]
     seeds = ", ".join(sorted({str(stored.seeds(experiment)) for experiment in experiments}, key=int))
     return f"{seeds} seeds.\n\n{table(('', *(row[1] for row in HARD)), rows)}"
 

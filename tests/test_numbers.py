@@ -11,6 +11,7 @@ import write_numbers
 from write_numbers import BLOCK, GENERATORS, PAGES, ROOT, Results, blocks, rewritten
 
 from fwrl.experiment import Store, run_experiments
+from fwrl.experiment.contenders import default_contenders
 from fwrl.experiment.league import LEAGUE, league
 from fwrl.task import Task
 from fwrl.task.expectation import best_rewards
@@ -57,7 +58,7 @@ def test_what_needs_no_measurement_is_current_and_the_rest_stays_without_results
 def test_every_world_of_the_league_and_every_contender_has_a_name():
     assert len(LEAGUE) >= 12
     assert set(LEAGUE) <= set(write_numbers.WORLDS)
-    assert set(write_numbers.default_contenders()) <= set(write_numbers.AGENTS)
+    assert set(default_contenders()) <= set(write_numbers.AGENTS)
 
 
 def test_bench_rows_show_ours_over_other(tmp_path):

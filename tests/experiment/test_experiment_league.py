@@ -139,7 +139,8 @@ def test_compare_prints_what_the_rows_say(call, tmp_path):
     audited = dict(db.execute("SELECT agent, COUNT(DISTINCT seed) FROM audits GROUP BY agent"))
     goals = [goal for (goal,) in db.execute("SELECT goal FROM episodes WHERE agent = 'ql'")]
     db.close()
-    best, idle = (f(Task(load_world("h-maze")), goals, 60) for f in (best_rewards, random_rewards))
+    task = Task(load_world("h-maze"))
+    best, idle = best_rewards(task, goals, 60), random_rewards(task, goals, 60)
     for label in ("fwrl", "ql"):
         assert found[label]["share"]["value"] == pytest.approx(sums[label] / best.reward.sum())
         score = (sums[label] - idle.sum()) / (best.reward.sum() - idle.sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -217,5 +218,6 @@ def test_readings_of_the_wind_are_worlds_and_unknown_ones_are_refused():
         "windy-four-rooms-summed",
     ]
     assert len({world.tables.next_state.tobytes() for world in worlds}) == 3
+    unknown: Any = "strong"
     with pytest.raises(OptionError, match="gusts"):
-        from_map("..", gusts="strong")
+        from_map("..", gusts=unknown)

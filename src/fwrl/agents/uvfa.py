@@ -365,11 +365,11 @@ def _basis(n_states: int, features: Sequence[Sequence[float]] | None) -> tuple[B
 def _spread(points: Floats, most: int) -> Floats:
     """Up to `most` of the points, each the farthest from those before it, the first one first."""
     chosen = [0]
-    nearest: Floats = ((points - points[0]) ** 2).sum(axis=1)
+    nearest = np.full(len(points), np.inf)
     while len(chosen) < min(most, len(points)):
+        away = points - points[chosen[-1]]
+        nearest = np.minimum(nearest, np.einsum("ij,ij->i", away, away))
         chosen.append(int(np.argmax(nearest)))
-        apart: Floats = ((points - points[chosen[-1]]) ** 2).sum(axis=1)
-        nearest = np.minimum(nearest, apart).astype(np.float64)
     return points[chosen]
 
 
