@@ -14,7 +14,7 @@ help:
 	@echo "make lint           style, types, layers"
 	@echo "make bench          speed and memory, as ratios measured in one run"
 	@echo "make stress         long tests: fuzzing, kills, load"
-	@echo "make measure        all measurements that README and docs show, into results (about an hour)"
+	@echo "make measure        all measurements that README and docs show, into results (some hours)"
 	@echo "make docs-numbers   write the measured numbers and pictures of README and docs from results"
 	@echo "make docs-pictures  draw the picture of the data flow"
 	@echo "make clean          remove the virtual environment and caches"

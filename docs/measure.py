@@ -3,7 +3,7 @@
     python docs/measure.py [RESULTS]
 
 runs `fwrl reproduce`, leagues, `fwrl bench`, and two measurements for docs/beyond.md that no command makes: values
-after random experience, and how often tries show unseen outcomes. It takes about an hour on two cores; commands that
+after random experience, and how often tries show unseen outcomes. It takes some hours on two cores; commands that
 were interrupted continue.
 """
 

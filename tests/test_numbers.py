@@ -11,7 +11,11 @@ import write_numbers
 from write_numbers import BLOCK, GENERATORS, PAGES, ROOT, Results, blocks, rewritten
 
 from fwrl.experiment import Store, run_experiments
-from fwrl.experiment.league import league
+from fwrl.experiment.contenders import default_contenders
+from fwrl.experiment.league import LEAGUE, league
+from fwrl.task import Task
+from fwrl.task.expectation import best_rewards
+from fwrl.worlds import load_world
 
 README = ROOT / "README.md"
 MEASURED = (README, ROOT / "docs" / "beyond.md")
@@ -51,6 +55,12 @@ def test_what_needs_no_measurement_is_current_and_the_rest_stays_without_results
     assert [line.partition(":")[0] for line in left] == [name for name in names if name != "symbol-table"]
 
 
+def test_every_world_of_the_league_and_every_contender_has_a_name():
+    assert len(LEAGUE) >= 12
+    assert set(LEAGUE) <= set(write_numbers.WORLDS)
+    assert set(default_contenders()) <= set(write_numbers.AGENTS)
+
+
 def test_bench_rows_show_ours_over_other(tmp_path):
     row = {
         "part": "fit",
@@ -79,7 +89,9 @@ def test_a_league_table_shows_shares_of_the_stored_rewards(tmp_path, monkeypatch
     experiments = league(["h-maze"], agents, 6, 40)
     with Store(tmp_path / "league" / "results.sqlite") as store:
         run_experiments(store, experiments, seeds=3, workers=1)
-        reward = {label: store.episodes(experiments[0].id, label, "reward") for label in (*agents, "oracle")}
+        reward = {label: store.episodes(experiments[0].id, label, "reward") for label in agents}
+        goals = store.episodes(experiments[0].id, "ql", "goal").astype(int)
+    best = best_rewards(Task(load_world("h-maze")), goals.ravel().tolist(), 40).reward
     results = Results(tmp_path)
     lines = GENERATORS["league"](results).splitlines()
     verdict = GENERATORS["league-verdict"](results)
@@ -87,5 +99,5 @@ def test_a_league_table_shows_shares_of_the_stored_rewards(tmp_path, monkeypatch
     assert lines[2] == "|  | H-maze |"
     for line, label in zip(lines[4:], agents, strict=True):
         share = float(line.split("|")[2].split("±")[0])
-        assert share == pytest.approx(np.sum(reward[label]) / np.sum(reward["oracle"]), abs=5e-4)
+        assert share == pytest.approx(np.sum(reward[label]) / np.sum(best), abs=5e-4)
     assert re.fullmatch(r"FWRL is first or tied in [01] of 1 worlds\.", verdict)

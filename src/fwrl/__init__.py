@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     )
     from fwrl.loading import load
     from fwrl.planner import NoRouteError, Planner, Route, fit
-    from fwrl.task import Result, Task, learn, rollout, run
+    from fwrl.task import Result, Task, agent_for, learn, rollout, run
     from fwrl.worlds import World, load_world, register_world
 
 # Modules are imported when one of their names is first used: `import fwrl` and `fwrl --help` load nothing heavy.
@@ -61,7 +61,7 @@ _NAMES = {
     ),
     "fwrl.loading": ("load",),
     "fwrl.planner": ("NoRouteError", "Planner", "Route", "fit"),
-    "fwrl.task": ("Result", "Task", "learn", "rollout", "run"),
+    "fwrl.task": ("Result", "Task", "agent_for", "learn", "rollout", "run"),
     "fwrl.worlds": ("World", "load_world", "register_world"),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
@@ -83,6 +83,7 @@ __all__ = [
     "TaskError",
     "UnknownNameError",
     "World",
+    "agent_for",
     "fit",
     "fit_navigator",
     "learn",

@@ -11,7 +11,13 @@ import numpy as np
 import fwrl
 from fwrl.agents import agent_names
 
-FEWER: dict[str, dict[str, Any]] = {"agql": {"replays": 3}, "her": {"replays": 3}, "sweeping": {"backups": 5}}
+FEWER: dict[str, dict[str, Any]] = {
+    "agql": {"replays": 3},
+    "her": {"replays": 3},
+    "sweeping": {"backups": 5},
+    "uvfa": {"replays": 2},
+    "tdm": {"horizon": 4},
+}
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *((name, FEWER.get(name, {})) for name in agent_names()),
     ("fwrl", {"relaxation": "paper"}),

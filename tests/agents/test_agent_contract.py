@@ -18,6 +18,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("fwrl", {"explorer": "optimistic"}),
     ("fwrl", {"backup": "expected", "explorer": "optimistic"}),
     ("mbrl", {"explorer": "optimistic"}),
+    ("uvfa", {"training": "two-stage"}),
     ("sweeping", {"explorer": "optimistic"}),
 ]
 every_agent = pytest.mark.parametrize(
@@ -336,7 +337,7 @@ def test_values_are_of_the_kind_that_the_agent_declares():
     kinds = {(name, str(options)): fwrl.make_agent(name, 3, 2, **options).value_kind for name, options in VARIANTS}
     assert {name for (name, _), kind in kinds.items() if kind == "return"} == {"ql", "qlcat", "her"}
     assert {name for (name, _), kind in kinds.items() if kind == "steps"} == {"dg"}
-    assert {name for (name, _), kind in kinds.items() if kind is None} == {"random"}
+    assert {name for (name, _), kind in kinds.items() if kind is None} == {"random", "tdm", "uvfa"}
     every: list[dict[str, Any]] = [{}, {"relaxation": "paper"}, {"storage": "columns"}, {"backup": "expected"}]
     for options in every:
         agent = fwrl.make_agent("fwrl", 3, 2, objective="steps", **options)

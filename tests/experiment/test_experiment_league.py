@@ -1,6 +1,7 @@
 """Leagues: who takes part, what is said of them, and that settings were tuned on other seeds."""
 
 import json
+import re
 import sqlite3
 from importlib.resources import files
 
@@ -12,12 +13,16 @@ from fwrl.errors import OptionError, TaskError, UnknownNameError
 from fwrl.experiment import Store, run_experiments
 from fwrl.experiment.contenders import BEYOND, RECORD, contender, default_contenders, tuned
 from fwrl.experiment.league import AUDITED_SEEDS, league
+from fwrl.experiment.reference import reference
 from fwrl.experiment.spec import fingerprint
 from fwrl.experiment.trial import run_trial
 from fwrl.experiment.tuning import FIRST_SEED, GRIDS, Candidate, combinations, record, tune
 from fwrl.report import StoredResults
 from fwrl.report.estimate import Estimate
 from fwrl.report.standings import Standing, first_or_tied, flagged
+from fwrl.task import Task
+from fwrl.task.expectation import best_rewards, random_rewards
+from fwrl.worlds import load_world
 
 
 def test_fwrl_has_one_configuration_for_all_worlds():
@@ -67,6 +72,8 @@ def standing(believed, true, believed_arrival=np.nan, arrival=1.0, *, label="x",
     return Standing(
         label,
         share=Estimate(*share),
+        score=Estimate(*share),
+        regret=zero,
         reward=zero,
         first=zero,
         efficiency=zero,
@@ -130,15 +137,57 @@ def test_compare_prints_what_the_rows_say(call, tmp_path):
     db = sqlite3.connect(tmp_path / "league" / "results.sqlite")
     sums = dict(db.execute("SELECT agent, SUM(reward) FROM episodes GROUP BY agent"))
     audited = dict(db.execute("SELECT agent, COUNT(DISTINCT seed) FROM audits GROUP BY agent"))
+    goals = [goal for (goal,) in db.execute("SELECT goal FROM episodes WHERE agent = 'ql'")]
     db.close()
+    task = Task(load_world("h-maze"))
+    best, idle = best_rewards(task, goals, 60), random_rewards(task, goals, 60)
     for label in ("fwrl", "ql"):
-        assert found[label]["share"]["value"] == pytest.approx(sums[label] / sums["oracle"])
+        assert found[label]["share"]["value"] == pytest.approx(sums[label] / best.reward.sum())
+        score = (sums[label] - idle.sum()) / (best.reward.sum() - idle.sum())
+        assert found[label]["score"]["value"] == pytest.approx(score)
         assert audited[label] == min(2, AUDITED_SEEDS)
     text = call(*words, "--workers", "1", "--out", tmp_path / "league").out
     assert "h-maze" in text
     assert "league.html" in text
     page = (tmp_path / "league" / "league.html").read_text(encoding="utf-8")
     assert "FWRL is first or tied within intervals" in page
+
+
+@pytest.mark.parametrize(
+    "world", ["gymnasium:Taxi-v4", "gymnasium:CliffWalking-v1", "gymnasium:FrozenLake-v1", "muddy-rooms"]
+)
+def test_every_world_has_a_number_between_random_play_and_the_oracle(call, tmp_path, world):
+    words = ["compare", world, "--agents", "random oracle", "--seeds", "2", "--episodes", "5", "--steps", "120"]
+    answer = call(*words, "--workers", "1", "--out", tmp_path / "league", "--json")
+    assert answer.code == 0, answer.err
+    (found,) = json.loads(answer.out)[world]
+    assert abs(found["score"]["value"]) < 0.5
+    # A share needs a zero that means nothing earned; the cliff and the taxi lose more than they could earn.
+    assert (found["share"]["value"] is None) == (world in ("gymnasium:Taxi-v4", "gymnasium:CliffWalking-v1"))
+    page = (tmp_path / "league" / "league.html").read_text(encoding="utf-8")
+    text = re.sub(r"base64,[A-Za-z0-9+/=]+", "", page)
+    assert "-never" not in text
+    assert "unbounded" not in text
+
+
+@pytest.mark.parametrize("world", ["muddy-rooms", "risky-bridge", "gymnasium:FrozenLake-v1"])
+def test_nobody_beats_the_oracle_but_by_luck(world):
+    """Counting steps, or a tiny cost of a step, earned more than the best path; nothing earns more than this oracle."""
+    (experiment,) = league([world], ["fwrl:objective=steps,backup=expected", "oracle"], 40, 400)
+    for agent in experiment.agents:
+        result = run_trial(experiment, agent.label, 0).result
+        best = reference(experiment, result.goal).oracle
+        error = (result.reward - best).std() / np.sqrt(len(best))
+        assert result.reward.mean() <= best.mean() + 4 * error
+        if agent.name == "oracle":
+            assert result.reward.mean() >= best.mean() - 4 * error
+
+
+def test_one_seed_has_numbers_without_intervals(call, tmp_path):
+    words = ["compare", "h-maze", "--agents", "ql", "--seeds", "1", "--episodes", "5", "--steps", "20"]
+    assert call(*words, "--workers", "1", "--out", tmp_path / "league").code == 0
+    page = (tmp_path / "league" / "league.html").read_text(encoding="utf-8")
+    assert "never]" not in page
 
 
 def test_tune_tries_every_combination_and_keeps_the_best(monkeypatch, tmp_path):
@@ -216,9 +265,8 @@ def test_start_and_goal_of_every_trip_can_be_fixed():
     trial = run_trial(experiment, "random", 0)
     assert set(trial.result.goal.tolist()) == {60}
     assert [found.goal for found in trial.audits] == [60]
-    # The only trip begins at 0, so its mean over starts is the value of the oracle's policy there: two tries.
-    oracle = run_trial(experiment, "oracle", 0)
-    assert oracle.result.reward.sum() > trial.result.reward.sum()
+    (experiment,) = league(["door-corridor-0.5"], ["random", "oracle"], 5, 30, start=0, goal=60)
+    assert run_trial(experiment, "oracle", 0).result.reward.sum() > trial.result.reward.sum()
 
 
 def test_the_optimal_cost_is_that_of_the_trips_made(tmp_path):
@@ -227,7 +275,7 @@ def test_the_optimal_cost_is_that_of_the_trips_made(tmp_path):
         run_experiments(store, experiments, seeds=1)
         stored = StoredResults(store)
         assert stored.optimal_cost(experiments[0]) == pytest.approx(2.0)  # tries until a door of 0.5 opens
-        expected = stored.expected(experiments[0])
+        expected = stored.reference(experiments[0]).oracle
     # A trip takes 1, 2, ... tries and the arriving step: E(n) = 1 - p^n tries a step of time, by renewal.
     here, reward = {"door": 1.0, "goal": 0.0}, 0.0
     for _ in range(30):

@@ -34,7 +34,12 @@ VISITS: dict[str, Any] = {
     "reward": [-1.0, -2.0, -1.0, None, -3.0],
 }
 TERMINATED = ([False, True, False, False, False], [False, False, False, True, False])  # of transitions and visits
-SHORT = {"agql": {"capacity": 40}, "her": {"capacity": 40}}
+SHORT = {
+    "agql": {"capacity": 40},
+    "her": {"capacity": 40},
+    "uvfa": {"capacity": 40},
+    "tdm": {"horizon": 4, "capacity": 40},
+}
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *((name, SHORT.get(name, {})) for name in agent_names()),
     ("fwrl", {"relaxation": "paper"}),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fwrl.errors import FwrlError, OptionError
-from fwrl.metrics import share_by_run, share_interval, share_of_oracle
+from fwrl.metrics import normalised_regret, share_by_run, share_interval, share_of_oracle
 
 rewards = arrays(np.float64, st.tuples(st.integers(2, 6), st.integers(1, 5)), elements=st.floats(0.5, 100))
 
@@ -57,6 +57,24 @@ def test_the_share_of_a_run_is_that_of_the_run_alone(oracle):
 
 def test_one_run_has_an_open_interval():
     assert share_interval([[1.0, 2.0]], [[2.0, 2.0]]) == (-np.inf, np.inf)
+
+
+@given(rewards, st.floats(-3, 3), st.floats(-50, 50))
+def test_random_play_scores_0_the_oracle_1_and_shifting_all_rewards_changes_nothing(oracle, part, shift):
+    floor = oracle - np.linspace(1.0, 2.0, oracle.size).reshape(oracle.shape)
+    assert share_of_oracle(floor, oracle, floor) == pytest.approx(0.0)
+    assert share_of_oracle(oracle, oracle, floor) == pytest.approx(1.0)
+    reward = floor + part * (oracle - floor)
+    for added in (0.0, shift):
+        assert share_of_oracle(reward + added, oracle + added, floor + added) == pytest.approx(part, abs=1e-9)
+
+
+@given(rewards)
+def test_regret_sums_what_is_lost(oracle):
+    floor = oracle / 4
+    assert np.allclose(normalised_regret(oracle, oracle, floor), 0.0)
+    lost = normalised_regret(floor, oracle, floor)
+    assert np.allclose(lost, np.arange(1, oracle.shape[1] + 1))
 
 
 def test_rewards_without_a_share_are_refused():

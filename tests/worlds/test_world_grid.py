@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -186,3 +187,37 @@ def test_the_first_leading_comment_describes_the_world() -> None:
 def test_options_out_of_range_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(OptionError):
         from_map("..", **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("gusts", "up", "left"),
+    [
+        # The wind blows right at (1, 1), against a wall; up and right of it is floor, above it a wall.
+        ("added", {(1, 1): 1.0}, {(0, 1): 0.5, (1, 1): 0.5}),
+        ("replaced", {(1, 1): 1.0}, {(0, 1): 0.5, (1, 1): 0.5}),
+        ("summed", {(1, 1): 0.5, (2, 0): 0.5}, {(0, 1): 0.5, (1, 1): 0.5}),
+    ],
+)
+def test_a_gust_past_a_corner_and_against_the_action(gusts, up, left):
+    world = from_map("##..\n.>#.\n....", gusts=gusts, wind=0.5)
+    assert results(world, 1, 1, UP) == up
+    assert results(world, 1, 1, LEFT) == left
+
+
+@pytest.mark.parametrize(("gusts", "blown"), [("added", (2, 1)), ("replaced", (2, 0)), ("summed", (2, 1))])
+def test_a_gust_across_the_action(gusts, blown):
+    world = from_map(".>.\n...", gusts=gusts, wind=0.25)
+    assert results(world, 1, 0, DOWN) == {(1, 1): 0.75, blown: 0.25}
+
+
+def test_readings_of_the_wind_are_worlds_and_unknown_ones_are_refused():
+    worlds = [load_world(f"windy-four-rooms{reading}") for reading in ("", "-replaced", "-summed")]
+    assert [world.name for world in worlds] == [
+        "windy-four-rooms",
+        "windy-four-rooms-replaced",
+        "windy-four-rooms-summed",
+    ]
+    assert len({world.tables.next_state.tobytes() for world in worlds}) == 3
+    unknown: Any = "strong"
+    with pytest.raises(OptionError, match="gusts"):
+        from_map("..", gusts=unknown)

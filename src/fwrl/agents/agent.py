@@ -521,7 +521,7 @@ class Agent(ABC, Generic[Tables]):
         return agent
 
     def __repr__(self) -> str:
-        options = ", ".join(f"{k}={v!r}" for k, v in asdict(self.config).items())
+        options = ", ".join(f"{k}={_short(v)}" for k, v in asdict(self.config).items())
         return f"<{self.name} agent, {self.n_states} states, {self.n_actions} actions, {options}>"
 
     @property
@@ -531,6 +531,11 @@ class Agent(ABC, Generic[Tables]):
 
     def _state(self, state: int, what: str = "state") -> int:
         return checked_index(state, self.n_states, f"a {what}")
+
+
+def _short(option: Any) -> str:
+    """An option's value in a few words: of rows of numbers, how many."""
+    return f"<{len(option)} rows>" if isinstance(option, tuple) else repr(option)
 
 
 def positive_cycle(state: int, action: int, reward: float, next_state: int) -> PositiveCycleError:

@@ -44,6 +44,19 @@ def check_whole(name: str, value: object, least: int) -> None:
         raise OptionError(f"expected {name} to be a whole number of at least {least}, got {value!r}")
 
 
+def checked_rows(name: str, value: object) -> tuple[tuple[float, ...], ...] | None:
+    """Rows of equally many finite numbers, as tuples; None stays None."""
+    if value is None:
+        return None
+    try:
+        rows = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        rows = np.empty(0)
+    if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
+        raise OptionError(f"expected {name} as one row of finite numbers for each state, got {str(value)[:80]}")
+    return tuple(tuple(row) for row in rows.tolist())
+
+
 def check_table_size(size: int, what: str, remedy: str) -> None:
     """Require that a table of `size` bytes fits into `LARGEST_TABLE`; `what` needs it, `remedy` avoids it."""
     if size > LARGEST_TABLE:

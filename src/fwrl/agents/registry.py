@@ -31,6 +31,8 @@ OURS = {
     "sweeping": "fwrl.agents.sweeping:PrioritisedSweeping",
     "rmax": "fwrl.agents.rmax:RMax",
     "psrl": "fwrl.agents.psrl:PosteriorSampling",
+    "uvfa": "fwrl.agents.uvfa:UniversalValues",
+    "tdm": "fwrl.agents.tdm:TemporalDifferenceModel",
     "random": "fwrl.agents.random:RandomWalk",
 }
 GROUP = "fwrl.agents"

@@ -89,12 +89,14 @@ def _print(console: Console, world: str, found: Sequence[Standing]) -> None:
     from fwrl.report.standings import first_or_tied, flagged
 
     console.rule(world, align="left", style="")
-    earned = _table("share of oracle", "reward", "first episode", "to 90 %", "never", "inefficiency")
+    share = "share of oracle" if not math.isnan(found[0].share.value) else "score"
+    earned = _table(share, "regret", "reward", "first episode", "to 90 %", "never", "inefficiency")
     known = _table("cost / optimum", "believed cost", "true cost", "believed arrival", "true arrival", "a step")
     for s in found:
         earned.add_row(
             s.label,
-            s.share.brief(3),
+            s.mark.brief(3),
+            s.regret.brief(2),
             s.reward.brief(0),
             s.first.brief(0),
             s.efficiency.brief(0),

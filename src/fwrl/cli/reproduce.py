@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fwrl.report import Finding
 
 STORE = "results.sqlite"
-COLOURS = {"holds": "green", "holds in part": "yellow", "does not hold": "red"}
+COLOURS = {"holds": "green", "holds in part": "yellow", "does not hold": "red", "undecided": "yellow"}
 
 
 def reproduce(

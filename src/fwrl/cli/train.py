@@ -34,14 +34,14 @@ def train(
     """Train an agent in a world with the paper's protocol, and save it."""
     if out is not None:
         check_saved_file(out)
-    from fwrl.agents import make_agent
     from fwrl.experiment.contenders import option_of
     from fwrl.task import Task
+    from fwrl.task.fitting import agent_for
     from fwrl.worlds import load_world
 
     task = Task(load_world(world))
     options = dict(option_of(text) for text in option or [])
-    learner = make_agent(agent, task.world.n_states, task.world.n_actions, seed, **options)
+    learner = agent_for(task.world, agent, seed, **options)
     result = _watch(task, learner, episodes, steps, seed)
     if out is not None:
         learner.save(out)

@@ -1,7 +1,7 @@
 """Export of results: tables as CSV and Parquet, and score matrices for evaluation libraries.
 
 The score matrix of an agent is (runs, tasks), as rliable and others read it: a run is a seed, a task an experiment, a
-score the run's share of the oracle's reward.
+score the run's share of the oracle's expected reward.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.errors import FileError, FwrlError
-from fwrl.experiment.catalogue import EXPERIMENTS, PLAYER
+from fwrl.experiment.catalogue import EXPERIMENTS
+from fwrl.experiment.reference import reference
 from fwrl.experiment.store import Store
 from fwrl.files import replaced
 from fwrl.metrics import share_by_run
@@ -40,16 +41,15 @@ def export_results(store: Store, folder: Path) -> list[Path]:
 
 def score_matrices(store: Store) -> dict[str, NDArray[np.float64]]:
     """For each agent, (runs, tasks): the share of the oracle's reward, on the tasks that all agents have."""
-    tasks = [e for e in EXPERIMENTS if PLAYER.label in store.agents(e.id)]
+    tasks = [e for e in EXPERIMENTS if not e.stages and store.agents(e.id)]
     if not tasks:
         return {}
     labels = [a.label for a in tasks[0].agents]
     shared = [e for e in tasks if set(labels) <= set(store.agents(e.id))]
+    oracle = {e.id: reference(e, store.episodes(e.id, labels[0], "goal").astype(np.int64)).oracle for e in shared}
     matrices = {}
     for label in labels:
-        columns = [
-            share_by_run(*(store.episodes(e.id, name, "reward") for name in (label, PLAYER.label))) for e in shared
-        ]
+        columns = [share_by_run(store.episodes(e.id, label, "reward"), oracle[e.id]) for e in shared]
         if len({len(column) for column in columns}) != 1:
             raise FwrlError("the experiments have different numbers of seeds; finish their runs first")
         matrices[label] = np.stack(columns, axis=1)

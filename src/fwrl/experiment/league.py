@@ -21,6 +21,11 @@ LEAGUE = (
     "muddy-rooms",
     "risky-bridge",
     "maze-15x15-7",
+    "maze-51x51-7",
+    "door-corridor-0.3",
+    "riverswim-6",
+    "combination-lock-12-0",
+    "varied-costs-8-0",
     "gymnasium:CliffWalking-v1",
     "gymnasium:FrozenLake-v1",
 )
@@ -35,8 +40,8 @@ def league(
     start: int | None = None,
     goal: int | None = None,
 ) -> tuple[Experiment, ...]:
-    """An experiment for each world, with all contenders and the oracle player; start and goal as in `Experiment`."""
-    specs: dict[str, AgentSpec] = {text: contender(text) for text in [*agents, ORACLE]}
+    """An experiment for each world, with all contenders; start and goal as in `Experiment`."""
+    specs: dict[str, AgentSpec] = {text: contender(text) for text in agents}
     labels = tuple(spec.label for spec in specs.values() if spec.name != ORACLE)
     if not labels:
         raise OptionError("expected at least one agent beside the oracle")

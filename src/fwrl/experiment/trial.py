@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwrl.agents import make_agent
 from fwrl.agents.agent import Agent
 from fwrl.experiment.audit import Audit, audit
 from fwrl.experiment.spec import ORACLE, AgentSpec, Experiment, Stage
 from fwrl.task import Result, Task, Trajectory, run
+from fwrl.task.fitting import agent_for
 from fwrl.task.oracle_player import OraclePlayer
 from fwrl.worlds import World, load_world
 
@@ -52,9 +52,9 @@ def seeded_agent(experiment: Experiment, spec: AgentSpec, seed: int) -> Agent:
     """The agent of a run, before its first step."""
     world = _world(experiment.world)
     if spec.name == ORACLE:
-        return _player(experiment.world)
+        return _player(experiment.world, experiment.start)
     stream = np.random.SeedSequence(seed, spawn_key=(AGENT_STREAM,))
-    return make_agent(spec.name, world.n_states, world.n_actions, stream, **spec.options)
+    return agent_for(world, spec.name, stream, **spec.options)
 
 
 @functools.cache
@@ -68,16 +68,17 @@ def _task(name: str) -> Task:
 
 
 @functools.cache
-def _player(name: str) -> OraclePlayer:
-    return OraclePlayer(_world(name))
+def _player(name: str, start: int | None) -> OraclePlayer:
+    return OraclePlayer(_task(name), start)
 
 
 def _play(experiment: Experiment, agent: Agent, stage: Stage, seed: int) -> Result:
     world = _world(experiment.world)
     start, goal = world.state_at(*stage.start), world.state_at(*stage.goal)
-    walker = agent if stage.walker == "agent" else _player(experiment.world)
+    task = Task(world, respawn=False)
+    walker = agent if stage.walker == "agent" else OraclePlayer(task, start)
     result = run(
-        Task(world, respawn=False),
+        task,
         walker,
         episodes=1,
         steps=stage.steps,

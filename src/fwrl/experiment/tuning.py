@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwrl.errors import OptionError, unknown_name
+from fwrl.experiment.reference import reference
 from fwrl.experiment.runner import initialise_worker
-from fwrl.experiment.spec import ORACLE, AgentSpec, Experiment
+from fwrl.experiment.spec import AgentSpec, Experiment
 from fwrl.experiment.trial import run_trial
 from fwrl.files import replaced
 from fwrl.metrics import share_of_oracle
@@ -36,6 +37,8 @@ GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "agql": {"learning_rate": RATES, "initial_value": (0.0, -0.01), "replays": (30, 100, 300)},
     "her": {"learning_rate": RATES, "initial_value": (-1.0, 0.0, 1.0), "k": (4, 8, 16), "replays": (3, 10, 30)},
     "rmax": {"known_after": (1, 2, 5, 10)},
+    "uvfa": {"training": ("end-to-end", "two-stage"), "learning_rate": (0.25, 0.5), "initial_value": (0.0, 0.5)},
+    "tdm": {"learning_rate": (0.25, 1.0), "horizon": (8, 16), "replays": (0, 3)},
     "sweeping": {"explorer": ("epsilon-greedy", "optimistic"), "backups": (5, 20, 50, 200)},
 }
 
@@ -93,14 +96,12 @@ def combinations(grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
 def score(setting: Setting) -> Candidate:
     """Score a setting: the mean over worlds of its share of the oracle's reward."""
     shares = []
-    spec, player = AgentSpec("candidate", setting.agent, setting.options), AgentSpec(ORACLE, ORACLE)
+    spec = AgentSpec("candidate", setting.agent, setting.options)
     for world in WORLDS:
-        experiment = Experiment("tuning", world, world, (spec, player), episodes=EPISODES, steps=STEPS)
-        reward, oracle = (
-            [run_trial(experiment, label, FIRST_SEED + seed).result.reward for seed in range(setting.seeds)]
-            for label in (spec.label, player.label)
-        )
-        shares.append(share_of_oracle(reward, oracle))
+        experiment = Experiment("tuning", world, world, (spec,), episodes=EPISODES, steps=STEPS)
+        runs = [run_trial(experiment, spec.label, FIRST_SEED + seed).result for seed in range(setting.seeds)]
+        goals = np.array([run.goal for run in runs])
+        shares.append(share_of_oracle([run.reward for run in runs], reference(experiment, goals).oracle))
     return Candidate(setting.agent, setting.options, float(np.mean(shares)))
 
 

@@ -7,6 +7,7 @@ from fwrl.figures.belief import BeliefRow, belief
 from fwrl.figures.h_maze import Panel, h_maze
 from fwrl.figures.h_maze_animation import Frame, Scene, h_maze_animation
 from fwrl.figures.intuition import intuition
+from fwrl.figures.league import league_scores
 from fwrl.figures.palette import Look, table_of_colours
 from fwrl.figures.results import results
 from fwrl.figures.reward_curves import RewardCurve, reward_curves
@@ -28,6 +29,7 @@ __all__ = [
     "h_maze",
     "h_maze_animation",
     "intuition",
+    "league_scores",
     "results",
     "reward_curves",
     "save",

@@ -18,11 +18,14 @@ ORANGE = "#E69F00"
 PURPLE = "#CC79A7"
 SKY = "#56B4E9"
 VERMILLION = "#D55E00"
-# Two of Tol's dark colours, and Okabe's yellow and orange darkened: yellow is invisible on white.
+# Five of Tol's muted colours, and Okabe's yellow and orange darkened: yellow is invisible on white.
 WINE = "#882255"
 INDIGO = "#332288"
 MUSTARD = "#8A7A00"
 BROWN = "#6B4226"
+TEAL = "#44AA99"
+ROSE = "#CC6677"
+OLIVE = "#999933"
 
 
 class Look(NamedTuple):
@@ -59,6 +62,10 @@ LOOKS = {
     "dg": Look(MUSTARD, ">", (0, (6, 2))),
     "agql": Look(WINE, "<", "-"),
     "her": Look(INDIGO, "h", (0, (4, 1.5, 1, 1.5))),
+    "rmax": Look(BROWN, "p", (0, (1, 1.5))),
+    "psrl": Look(TEAL, "d", "-"),
+    "uvfa": Look(ROSE, "8", (0, (6, 2))),
+    "tdm": Look(OLIVE, "H", (0, (4, 1.5, 1, 1.5))),
     "qlcat": Look(GREEN, "^", "-"),
     "ql": Look(PURPLE, "P", (0, (6, 2))),
     "random": Look(GREY, "X", (0, (1, 1.5))),

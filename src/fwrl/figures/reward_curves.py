@@ -1,4 +1,4 @@
-"""Reward over episodes: a learning curve for each agent, with its interval shaded."""
+"""Reward, or regret, over episodes: a curve for each agent, with its interval shaded."""
 
 from __future__ import annotations
 
@@ -31,12 +31,16 @@ class RewardCurve(NamedTuple):
 
 @figure_of
 def reward_curves(
-    title: str, reward: Mapping[str, RewardCurve], intervals: str, oracle: ArrayLike | None = None
+    title: str,
+    reward: Mapping[str, RewardCurve],
+    intervals: str,
+    oracle: ArrayLike | None = None,
+    of: str = "reward per episode",
 ) -> Figure:
     """A curve for each agent label.
 
-    `intervals` describes curve and shade, and the number of seeds. `oracle` is the reward of the optimal policy: one
-    number, or one per episode.
+    `intervals` describes curve and shade, and the number of seeds. `oracle` is the expected reward of the best policy:
+    one number, or one per episode. `of` is what the curves show.
 
     >>> flat = RewardCurve(np.full(3, 10.0), np.full(3, 9.0), np.full(3, 11.0))
     >>> figure = reward_curves("Four rooms", {"QL": flat}, "mean and 95 % interval, 5 seeds", oracle=50)
@@ -59,7 +63,7 @@ def reward_curves(
         look = LOOKS["oracle"]
         axes.plot(np.arange(1, episodes + 1), line, color=look.colour, linestyle=look.line, linewidth=1.6)
         ends["oracle"] = _last(line)
-    _frame(axes, episodes)
+    _frame(axes, episodes, of)
     _name_curves(axes, ends, looks | {"oracle": LOOKS["oracle"]}, episodes)
     figure.suptitle(title)
     figure.supxlabel(intervals, fontsize=NOTE + 1)
@@ -96,12 +100,12 @@ def _draw_curve(axes: Axes, curve: RewardCurve, look: Look, first_mark: int) -> 
     )
 
 
-def _frame(axes: Axes, episodes: int) -> None:
+def _frame(axes: Axes, episodes: int, of: str) -> None:
     axes.set_xlim(0.5, max(episodes, 2))
     axes.set_ylim(bottom=min(0.0, axes.dataLim.y0))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("episode")
-    axes.set_ylabel("reward per episode")
+    axes.set_ylabel(of)
     axes.grid(axis="y")
 
 

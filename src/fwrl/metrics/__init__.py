@@ -17,7 +17,7 @@ from fwrl.metrics.bootstrap import (
 from fwrl.metrics.efficiency import censored, sample_efficiency
 from fwrl.metrics.improvement import improvement_interval, probability_of_improvement
 from fwrl.metrics.inefficiency import distance_inefficiency, per_visit_inefficiency, without_value
-from fwrl.metrics.share import share_by_run, share_interval, share_of_oracle
+from fwrl.metrics.share import normalised_regret, share_by_run, share_interval, share_of_oracle
 
 __all__ = [
     "Band",
@@ -36,6 +36,7 @@ __all__ = [
     "median",
     "naniqm",
     "nanmedian",
+    "normalised_regret",
     "per_visit_inefficiency",
     "probability_of_improvement",
     "quartiles",

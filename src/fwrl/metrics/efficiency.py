@@ -1,9 +1,10 @@
-"""Sample efficiency: the number of episodes until a run stays close to the optimum.
+"""Sample efficiency: the number of episodes until a run comes close to the optimum.
 
-Let rho_e be the reward of episode e over the oracle's expected reward for that episode's goal. A run has learned at
-the first episode e from which on every mean of `window` consecutive ratios, rho_e' ... rho_(e' + window - 1) with
-e' >= e, is at or above `level`. A run that never reaches the level is censored: its number is infinite, so medians
-still count it.
+Let rho_e be the reward of episode e over the oracle's expected reward for that episode's goal, less a floor taken off
+both (see `fwrl.metrics.share`). A run has learned at the first episode e for which the mean of `window` consecutive
+ratios, rho_e ... rho_(e + window - 1), is at or above `level`. This does not depend on how long the run goes on, unlike
+the first episode from which on *every* such mean is good: the longer the run, the later that is. A run that does not
+reach the level is censored: its number is infinite, so medians still count it.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ Floats = NDArray[np.float64]
 ROUNDING = 1e-9  # a mean this close below the level counts as at it
 
 
-def sample_efficiency(reward: ArrayLike, expected: ArrayLike, *, window: int = 5, level: float = 0.9) -> Floats:
-    """The first episode from which on each run stays at `level` of the oracle's expected reward.
+def sample_efficiency(
+    reward: ArrayLike, expected: ArrayLike, floor: ArrayLike = 0.0, *, window: int = 5, level: float = 0.9
+) -> Floats:
+    """The first episode at which each run reaches `level` of the oracle's expected reward.
 
     Args:
         reward: (runs, episodes) rewards.
-        expected: (runs, episodes) the oracle's expected rewards for the same goals, all positive.
+        expected: (runs, episodes) the oracle's expected rewards for the same goals, all above the floor.
+        floor: What counts as nothing: 0, or (runs, episodes) expected rewards of random play.
         window: The number of consecutive episodes averaged, default 5.
         level: The share of the expected reward to reach, default 0.9.
 
@@ -32,23 +36,24 @@ def sample_efficiency(reward: ArrayLike, expected: ArrayLike, *, window: int = 5
 
     >>> reward = [[0, 5, 10, 9, 10], [9, 9, 9, 9, 0]]
     >>> sample_efficiency(reward, np.full((2, 5), 10.0), window=2).tolist()
-    [3.0, inf]
+    [3.0, 1.0]
     """
-    earned, optimum = np.asarray(reward, dtype=np.float64), np.asarray(expected, dtype=np.float64)
+    earned, optimum, least = (np.asarray(part, dtype=np.float64) for part in (reward, expected, floor))
+    if least.shape not in ((), optimum.shape):
+        raise FwrlError(f"expected floor to have the shape of expected, {optimum.shape}, got {least.shape}")
+    earned, optimum = earned - least, optimum - least
     if earned.ndim != 2 or earned.shape != optimum.shape:
         raise FwrlError(
             f"expected reward and expected to have one shape (runs, episodes), got {earned.shape} and {optimum.shape}"
         )
     if not (np.isfinite(earned).all() and np.isfinite(optimum).all() and np.all(optimum > 0)):
-        raise FwrlError("expected finite rewards and positive, finite expected rewards")
+        raise FwrlError("expected finite rewards and finite expected rewards that are positive, or above the floor")
     episodes = earned.shape[1]
     if not 1 <= window <= episodes:
         raise OptionError(f"expected a window of 1 to {episodes} episodes, got {window}")
     means = np.lib.stride_tricks.sliding_window_view(earned / optimum, window, axis=1).mean(axis=-1)
     good = means >= level - ROUNDING
-    good_to_the_end = np.logical_and.accumulate(good[:, ::-1], axis=1).sum(axis=1)
-    first = good.shape[1] - good_to_the_end + 1
-    return np.where(good_to_the_end > 0, first, np.inf)
+    return np.where(good.any(axis=1), good.argmax(axis=1) + 1.0, np.inf)
 
 
 def censored(episodes: ArrayLike) -> int:

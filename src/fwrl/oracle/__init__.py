@@ -4,16 +4,24 @@ The package shares no compiled code with the agents, and import-linter checks th
 agents with it, and regret is measured against it.
 """
 
+from fwrl.oracle.episode import Protocol, best_episode, best_episode_policy, episode_reward
 from fwrl.oracle.evaluation import Evaluation, evaluate, path_function
 from fwrl.oracle.finality import by_final_state, q_from_f
 from fwrl.oracle.first_passage import mean_first_passage
 from fwrl.oracle.optimum import Optimum, optimum
+from fwrl.oracle.rate import Rate, best_rate
 from fwrl.oracle.returns import optimal_return
 
 __all__ = [
     "Evaluation",
     "Optimum",
+    "Protocol",
+    "Rate",
+    "best_episode",
+    "best_episode_policy",
+    "best_rate",
     "by_final_state",
+    "episode_reward",
     "evaluate",
     "mean_first_passage",
     "optimal_return",

@@ -1,6 +1,7 @@
 """The report: figures, tables and verdicts, as one HTML file that opens offline and as Markdown."""
 
-from fwrl.report.claims import Finding, findings
+from fwrl.report.claims import findings
+from fwrl.report.finding import Finding
 from fwrl.report.stored_results import StoredResults
 from fwrl.report.writing import write_report
 

@@ -33,12 +33,14 @@ from fwrl.figures import (
     h_maze,
     h_maze_animation,
     intuition,
+    league_scores,
     results,
     reward_curves,
     save,
     world_map,
 )
 from fwrl.metrics import bootstrap_curve, box_plot, iqm, nanmedian
+from fwrl.report.estimate import Estimate
 from fwrl.report.stored_results import Floats, StoredResults
 
 SEED = 0  # of the runs shown as trajectories
@@ -109,11 +111,29 @@ def draw_curves(experiment: Experiment) -> Draw:
             if agent != PLAYER:
                 reward = stored.reward(experiment, agent.label)
                 curves[agent.label] = RewardCurve(iqm(reward, axis=0), *bootstrap_curve(reward, iqm, resamples=500))
-        oracle = iqm(stored.reward(experiment, PLAYER.label), axis=0)
+        oracle = iqm(stored.reference(experiment).oracle, axis=0)
         note = f"interquartile mean and its 95 % bootstrap interval over {stored.seeds(experiment)} seeds"
         figure = reward_curves(experiment.title, curves, note, oracle=oracle)
         caption = f"{experiment.title}: reward curves, {note}."
         return _saved(figure, folder, f"curves-{experiment.id}", caption)
+
+    return draw
+
+
+def draw_regret(experiment: Experiment) -> Draw:
+    """Regret over episodes, with intervals."""
+
+    def draw(stored: StoredResults, folder: Path) -> CaptionedFigure:
+        curves = {}
+        for agent in experiment.agents:
+            regret = stored.regret(experiment, agent.label)
+            curves[agent.label] = RewardCurve(iqm(regret, axis=0), *bootstrap_curve(regret, iqm, resamples=500))
+        note = f"interquartile mean and its 95 % bootstrap interval over {stored.seeds(experiment)} seeds"
+        figure = reward_curves(
+            experiment.title, curves, note, of="regret, episodes of the oracle's lead over random play"
+        )
+        caption = f"{experiment.title}: regret against the exact oracle, {note}."
+        return _saved(figure, folder, f"regret-{experiment.id}", caption)
 
     return draw
 
@@ -174,13 +194,22 @@ def draw_belief(experiment: Experiment) -> Draw:
     return draw
 
 
+def draw_league(scores: dict[str, dict[str, Estimate]], seeds: int, folder: Path) -> CaptionedFigure:
+    """The score of every contender in every world, into `folder`."""
+    note = f"95 % bootstrap intervals over {seeds} seeds"
+    caption = f"Scores from random play, 0, to the exact oracle, 1; {note}."
+    return _saved(league_scores(scores, note), folder, "league", caption)
+
+
 FIGURES: tuple[tuple[Experiment, Draw], ...] = (
     (VISUAL_ABSTRACT, draw_intuition),
     (WINDY, draw_worlds),
     (FOUR_ROOMS, draw_results(FOUR_ROOMS)),
     (FOUR_ROOMS, draw_curves(FOUR_ROOMS)),
+    (FOUR_ROOMS, draw_regret(FOUR_ROOMS)),
     (WINDY, draw_results(WINDY)),
     (WINDY, draw_curves(WINDY)),
+    (WINDY, draw_regret(WINDY)),
     (H_MAZE, draw_h_maze),
     (H_MAZE, draw_animation),
     (WINDY, draw_belief(WINDY)),

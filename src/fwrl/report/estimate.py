@@ -18,7 +18,14 @@ class Estimate(NamedTuple):
 
         >>> Estimate(440.0, 430.04, 450.0).text(1)
         '440.0 [430.0, 450.0]'
+
+        A single run has no interval:
+
+        >>> Estimate(440.0, -math.inf, math.inf).text(0)
+        '440'
         """
+        if math.isinf(self.low) and self.low < 0:
+            return number(self.value, digits)
         return f"{number(self.value, digits)} [{number(self.low, digits)}, {number(self.high, digits)}]"
 
     def brief(self, digits: int = 2) -> str:
@@ -36,7 +43,7 @@ class Estimate(NamedTuple):
 
 
 def number(value: float, digits: int = 2) -> str:
-    """A number as text: "never" for infinity, "-" for NaN.
+    """A number as text: "never" for infinity, which is the time or cost of what does not happen, "-" for NaN.
 
     >>> number(1234.5, 1), number(-0.01, 1), number(float("inf"))
     ('1,234.5', '0.0', 'never')
@@ -44,5 +51,5 @@ def number(value: float, digits: int = 2) -> str:
     if math.isnan(value):
         return "-"
     if math.isinf(value):
-        return "never" if value > 0 else "-never"
+        return "never" if value > 0 else "unbounded"
     return f"{round(value, digits) + 0.0:,.{digits}f}"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from fwrl.report.claims import Finding
 from fwrl.report.drawing import CaptionedFigure
+from fwrl.report.finding import Finding
 from fwrl.report.tables import Table
 
 STYLE = """
@@ -36,7 +36,7 @@ td:first-child { font-weight: 600; }
 figure { margin: 1.6rem 0; }
 figure img { max-width: 100%; height: auto; background: #fff; border-radius: 4px; }
 """
-MARKS = {"holds": "holds", "holds in part": "part", "does not hold": "not"}
+MARKS = {"holds": "holds", "holds in part": "part", "does not hold": "not", "undecided": "part"}
 MEDIA = {".png": "image/png", ".gif": "image/gif"}
 
 
@@ -71,11 +71,11 @@ def _verdicts(findings: Sequence[Finding]) -> str:
         f"<td>{escape(f.numbers)}{_reason(f)}</td></tr>"
         for f in findings
     ]
-    return _scroll(["claim", "verdict", "numbers, and the reason where it does not hold"], rows)
+    return _scroll(["claim", "verdict", "numbers; reason where it does not hold, and the reading it rests on"], rows)
 
 
 def _reason(finding: Finding) -> str:
-    return f'<br><span class="reason">{escape(finding.reason)}</span>' if finding.reason else ""
+    return f'<br><span class="reason">{escape(finding.remarks)}</span>' if finding.remarks else ""
 
 
 def _table(table: Table) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fwrl.report.claims import Finding
 from fwrl.report.drawing import CaptionedFigure
+from fwrl.report.finding import Finding
 from fwrl.report.tables import Table
 
 
@@ -25,8 +25,8 @@ def markdown_page(
 
 
 def _verdicts(findings: Sequence[Finding]) -> str:
-    rows = ["| claim | verdict | numbers | reason |", "|---|---|---|---|"]
-    rows += [f"| {f.claim} | **{f.verdict}** | {f.numbers} | {f.reason} |" for f in findings]
+    rows = ["| claim | verdict | numbers | reason, reading |", "|---|---|---|---|"]
+    rows += [f"| {f.claim} | **{f.verdict}** | {f.numbers} | {f.remarks} |" for f in findings]
     return "\n".join(rows)
 
 

@@ -14,9 +14,9 @@ from fwrl.experiment.spec import Experiment
 from fwrl.experiment.store import Store
 from fwrl.files import replaced
 from fwrl.metrics import bootstrap_runs, censored, median, nanmedian
-from fwrl.report.claims import Finding
-from fwrl.report.drawing import CaptionedFigure, draw_belief, draw_curves, draw_results
+from fwrl.report.drawing import CaptionedFigure, draw_belief, draw_curves, draw_league, draw_regret, draw_results
 from fwrl.report.estimate import Estimate
+from fwrl.report.finding import Finding
 from fwrl.report.html import html_page
 from fwrl.report.stored_results import StoredResults, estimated
 from fwrl.report.tables import Table
@@ -25,6 +25,8 @@ OFF = 0.1  # a belief further from the truth than this, relative or in probabili
 COLUMNS = (
     "agent",
     "share of the oracle's reward",
+    "score",
+    "regret",
     "reward, median",
     "first episode",
     "episodes to 90 %",
@@ -41,19 +43,26 @@ TITLE = "A league of goal-conditioned learners"
 INTRODUCTION = (
     "The same contenders in several worlds, with the same seeds, goals and starts. FWRL runs in one configuration "
     "fixed beforehand, rivals in the settings that fwrl tune found best on other seeds. Intervals are 95 % bootstrap "
-    "intervals over seeds. Path costs are in units of the cheapest step. True costs and true arrival probabilities are "
-    "exact, of the greedy policy after the last episode, over all pairs of states that reach each other. Agents whose "
-    "values are not path rewards have no believed cost. Believed and true costs are over the pairs for which the agent "
-    "knows a path. All columns from the path cost to the arrival probabilities use the first "
-    f"{AUDITED_SEEDS} seeds."
+    "intervals over seeds. The oracle is exact: the best expected reward of an episode of this length, respawn "
+    "included, so no agent exceeds it but by luck. A share is given where an episode can hardly lose anything; the "
+    "score, which has random play at 0 and the oracle at 1, everywhere. Regret is the reward lost to the oracle over "
+    "all episodes, in episodes of its lead over random play. Episodes to 90 % are those until the mean score of five "
+    "episodes first reaches 0.9. Path costs are in units of the cheapest step. True costs and true arrival "
+    "probabilities are exact, of the greedy policy after the last episode, over all pairs of states that reach each "
+    "other, in large worlds for some goals only. Agents whose values are not path rewards have no believed cost. "
+    "Believed and true costs are over the pairs for which the agent knows a path. All columns from the path cost to "
+    f"the arrival probabilities use the first {AUDITED_SEEDS} seeds."
 )
+LIMIT = "The oracle of these worlds is the best reward per step of an endless episode, times the steps: "
 
 
 class Standing(NamedTuple):
     """One agent in one world."""
 
     label: str
-    share: Estimate
+    share: Estimate  # of the oracle's expected reward; NaN where an episode may lose much
+    score: Estimate  # between random play, 0, and the oracle, 1
+    regret: Estimate  # after the last episode, in episodes of the oracle's lead over random play
     reward: Estimate  # median over episodes
     first: Estimate  # mean reward of the first episode
     efficiency: Estimate  # episodes, median
@@ -66,14 +75,19 @@ class Standing(NamedTuple):
     true_arrival: Estimate
     seconds: float  # a step
 
+    @property
+    def mark(self) -> Estimate:
+        """The share, or the score where an episode may lose much; ranks are the same by both."""
+        return self.score if np.isnan(self.share.value) else self.share
+
 
 def standings(
     stored: StoredResults, experiment: Experiment, seconds: Callable[[Experiment, str], float]
 ) -> list[Standing]:
-    """The standing of every contender, the best share first; `seconds` measures a step of an agent."""
+    """The standing of every contender, the best score first; `seconds` measures a step of an agent."""
     labels = [agent.label for agent in experiment.agents if agent.label != PLAYER.label]
     found = [_standing(stored, experiment, label, seconds(experiment, label)) for label in labels]
-    return sorted(found, key=lambda standing: -standing.share.value)
+    return sorted(found, key=lambda standing: -standing.mark.value)
 
 
 def _standing(stored: StoredResults, experiment: Experiment, label: str, seconds: float) -> Standing:
@@ -87,9 +101,11 @@ def _standing(stored: StoredResults, experiment: Experiment, label: str, seconds
     return Standing(
         label,
         stored.share(experiment, label),
+        stored.score(experiment, label),
+        estimated(stored.regret(experiment, label)[:, -1]),
         Estimate(median(reward), *bootstrap_runs(reward, median)),
         estimated(reward[:, 0]),
-        Estimate(median(efficiency), *bootstrap_runs(efficiency, median)),
+        estimated(efficiency, median),
         censored(efficiency),
         Estimate(nanmedian(inefficiency), *bootstrap_runs(inefficiency, nanmedian)),
         estimated(cost / optimum if optimum else np.full(len(cost), np.nan), np.median),
@@ -107,6 +123,8 @@ def standings_table(experiment: Experiment, found: Sequence[Standing], runs: int
         (
             s.label,
             s.share.text(3),
+            s.score.text(3),
+            s.regret.text(2),
             s.reward.text(0),
             s.first.text(0),
             s.efficiency.text(0),
@@ -142,12 +160,13 @@ def first_or_tied(found: Sequence[Standing]) -> Finding | None:
     rivals = [s for s in found if not s.label.startswith("fwrl")]
     if ours is None or not rivals:
         return None
-    best = max(rivals, key=lambda s: s.share.low)
-    holds = ours.share.high >= best.share.low
+    best = max(rivals, key=lambda s: s.mark.low)
+    holds = ours.mark.high >= best.mark.low
+    what = "from random play (0) to the oracle (1)" if np.isnan(ours.share.value) else "of the oracle's reward"
     return Finding(
         "FWRL is first or tied within intervals",
         "holds" if holds else "does not hold",
-        f"FWRL {ours.share.text(3)}, best rival {best.label} {best.share.text(3)} of the oracle's reward",
+        f"FWRL {ours.mark.text(3)}, best rival {best.label} {best.mark.text(3)} {what}",
         "" if holds else why_not(ours, best),
     )
 
@@ -158,7 +177,7 @@ def why_not(ours: Standing, best: Standing) -> str:
     if theirs > own:
         return (
             f"{best.label} pays {theirs:.2f} times the optimal path cost and arrives more often: the goal rewards of "
-            "an episode outweigh its steps, and F, like the oracle here, maximises the reward of the path"
+            "an episode outweigh its steps, and F maximises the reward of the path"
         )
     if theirs < own:
         return f"{best.label} has found cheaper paths: {theirs:.3f} of the optimal cost against {own:.3f}"
@@ -196,16 +215,27 @@ def write_league(
     findings: list[Finding] = []
     figures: list[CaptionedFigure] = []
     results: dict[str, list[Standing]] = {}
+    limits: list[str] = []
     for experiment in experiments:
         watch(experiment.title)
         found = standings(stored, experiment, seconds)
+        limits += [] if stored.reference(experiment).exact else [experiment.title]
         results[experiment.title] = found
         tables.append(standings_table(experiment, found, stored.seeds(experiment)))
         findings += league_findings(experiment.title, found)
         drawn = [draw_results(experiment), draw_curves(experiment)]
+        if stored.learnable(experiment):
+            drawn.append(draw_regret(experiment))
         if any(np.isfinite(s.believed_cost.value) and not np.isnan(s.cost.value) for s in found):
             drawn.append(draw_belief(experiment))
         figures += [draw(stored, folder / "figures") for draw in drawn]
+    scores = {
+        title: {s.label: s.score for s in found if np.isfinite(s.score.value)} for title, found in results.items()
+    }
+    if any(scores.values()):
+        seeds = min(stored.seeds(experiment) for experiment in experiments)
+        figures.insert(0, draw_league(scores, seeds, folder / "figures"))
+    introduction = f"{INTRODUCTION} {LIMIT}{', '.join(limits)}." if limits else INTRODUCTION
     with replaced(folder / "league.html") as draft:
-        draft.write_text(html_page(TITLE, INTRODUCTION, findings, tables, figures), encoding="utf-8")
+        draft.write_text(html_page(TITLE, introduction, findings, tables, figures), encoding="utf-8")
     return results

@@ -9,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.experiment.catalogue import FWRL, PLAYER
+from fwrl.experiment.audit import audited_trips
+from fwrl.experiment.catalogue import FWRL
+from fwrl.experiment.reference import Reference, reference
 from fwrl.experiment.replay import Moment, replay
 from fwrl.experiment.spec import Experiment
 from fwrl.experiment.store import Store
@@ -23,6 +25,7 @@ from fwrl.metrics import (
     iqm,
     median,
     nanmedian,
+    normalised_regret,
     per_visit_inefficiency,
     probability_of_improvement,
     quartiles,
@@ -33,12 +36,11 @@ from fwrl.metrics import (
 )
 from fwrl.oracle import Optimum, optimum
 from fwrl.report.estimate import Estimate
-from fwrl.task import Task
-from fwrl.task.expectation import expected_reward
 from fwrl.worlds import World, load_world
-from fwrl.worlds.goal_sampler import GoalSampler
 
 Floats = NDArray[np.float64]
+
+NO_ESTIMATE = Estimate(np.nan, np.nan, np.nan)
 
 
 class AgentSummary(NamedTuple):
@@ -47,12 +49,15 @@ class AgentSummary(NamedTuple):
     label: str
     runs: int
     reward: Estimate  # median over episodes
+    reward_mean: Estimate
     reward_iqm: Estimate
     inefficiency: Estimate  # median over the episodes with a visit
     without_visit: int  # episodes
     episodes: int
-    share: Estimate  # of the oracle's reward
-    efficiency: Estimate  # episodes until 90 % of the oracle's expected reward, median
+    share: Estimate  # of the oracle's expected reward; NaN where an episode may lose much
+    score: Estimate  # between random play, 0, and the oracle, 1
+    regret: Estimate  # after the last episode, in episodes of the oracle's lead over random play
+    efficiency: Estimate  # episodes until 90 % of the way from random play to the oracle, median
     censored: int  # runs that never reach it
     beaten: Estimate | None  # probability that a run of FWRL earns more; None for FWRL itself
 
@@ -105,20 +110,31 @@ class StoredResults:
         return distance_inefficiency(distance, shortest)
 
     @functools.cache  # noqa: B019
-    def expected(self, experiment: Experiment) -> Floats:
-        """(runs, episodes) the oracle's expected reward for each episode's goal, the same for every agent."""
-        goals = self._episodes(experiment, experiment.agents[0].label, "goal").astype(np.int64)
-        task = Task(self.world(experiment.world))
-        rewards = np.zeros(task.world.n_states)
-        for goal in np.unique(goals).tolist():
-            policy = self.optimum(experiment.world, goal).policy
-            rewards[goal] = expected_reward(task, policy, goal, experiment.steps, experiment.start)
-        return rewards[goals]
+    def reference(self, experiment: Experiment) -> Reference:
+        """(runs, episodes) expected rewards of oracle and random play for each episode's goal."""
+        return reference(experiment, self._episodes(experiment, experiment.agents[0].label, "goal").astype(np.int64))
+
+    @functools.cache  # noqa: B019
+    def learnable(self, experiment: Experiment) -> bool:
+        """Whether random play earns less than the oracle for every goal; else there is nothing to normalise by."""
+        expected = self.reference(experiment)
+        return bool(np.all(expected.oracle > expected.random * (1 + 1e-9)))
 
     @functools.cache  # noqa: B019
     def efficiency(self, experiment: Experiment, label: str) -> Floats:
-        """(runs,) episodes until the run stays at 90 % of the oracle's expected reward; inf where it never does."""
-        return sample_efficiency(self.reward(experiment, label), self.expected(experiment))
+        """(runs,) episodes until the run is 90 % of the way from random play to the oracle; inf where it never is."""
+        expected, reward = self.reference(experiment), self.reward(experiment, label)
+        if not self.learnable(experiment):
+            return np.full(len(reward), np.nan)
+        return sample_efficiency(reward, expected.oracle, expected.random)
+
+    @functools.cache  # noqa: B019
+    def regret(self, experiment: Experiment, label: str) -> Floats:
+        """(runs, episodes) regret so far, in episodes of the oracle's lead over random play."""
+        expected, reward = self.reference(experiment), self.reward(experiment, label)
+        if not self.learnable(experiment):
+            return np.full(reward.shape, np.nan)
+        return normalised_regret(reward, expected.oracle, expected.random)
 
     @functools.cache  # noqa: B019
     def summary(self, experiment: Experiment, label: str) -> AgentSummary:
@@ -129,20 +145,33 @@ class StoredResults:
             label,
             len(reward),
             Estimate(median(reward), *bootstrap_runs(reward, median)),
+            estimated(reward.mean(axis=1)),
             Estimate(iqm(reward), *bootstrap_runs(reward, iqm)),
             Estimate(nanmedian(inefficiency), *bootstrap_runs(inefficiency, nanmedian)),
             without_value(inefficiency),
             inefficiency.size,
             self.share(experiment, label),
-            Estimate(median(efficiency), *bootstrap_runs(efficiency, median)),
+            self.score(experiment, label),
+            estimated(self.regret(experiment, label)[:, -1]),
+            estimated(efficiency, median),
             censored(efficiency),
             None if label == FWRL.label else self.improvement(experiment, label),
         )
 
     def share(self, experiment: Experiment, label: str) -> Estimate:
-        """The agent's share of the oracle's reward."""
-        reward, oracle = self.reward(experiment, label), self.reward(experiment, PLAYER.label)
-        return Estimate(share_of_oracle(reward, oracle), *share_interval(reward, oracle))
+        """The agent's share of the oracle's expected reward; NaN where an episode may lose much."""
+        reward, expected = self.reward(experiment, label), self.reference(experiment)
+        if not expected.gains:
+            return NO_ESTIMATE
+        return Estimate(share_of_oracle(reward, expected.oracle), *share_interval(reward, expected.oracle))
+
+    def score(self, experiment: Experiment, label: str) -> Estimate:
+        """The agent's score between random play, 0, and the oracle, 1; NaN where the two earn the same."""
+        if not self.learnable(experiment):
+            return NO_ESTIMATE
+        reward, expected = self.reward(experiment, label), self.reference(experiment)
+        of = reward, expected.oracle, expected.random
+        return Estimate(share_of_oracle(*of), *share_interval(*of))
 
     def improvement(self, experiment: Experiment, label: str) -> Estimate:
         """The probability that a run of FWRL (Algorithm 1) earns more than one of `label`."""
@@ -170,6 +199,33 @@ class StoredResults:
         ours, theirs = (self.reward(experiment, name) for name in (FWRL.label, label))
         return Estimate(median(ours) / median(theirs), *bootstrap_pairs(ours, theirs, median, np.divide))
 
+    def mean_ratio(self, experiment: Experiment, label: str) -> Estimate:
+        """FWRL's mean reward over that of `label`, paired by seed."""
+        ours, theirs = (self.reward(experiment, name).mean(axis=1) for name in (FWRL.label, label))
+        return Estimate(float(ours.mean() / theirs.mean()), *bootstrap_pairs(ours, theirs, np.mean, np.divide))
+
+    def shortest_steps(self, experiment: Experiment, stage: int) -> int:
+        """The fewest steps of a scripted episode, the arriving step included."""
+        world, script = self.world(experiment.world), experiment.stages[stage]
+        start, goal = world.state_at(*script.start), world.state_at(*script.goal)
+        return int(world.distances_to(goal)[start]) + 1
+
+    def test_runs(self, experiment: Experiment, label: str) -> tuple[NDArray[np.bool_], Floats, NDArray[np.bool_]]:
+        """(runs,) whether the last scripted episode arrived, its steps, and whether all before it arrived."""
+        visits, steps = (self._episodes(experiment, label, column) for column in ("visits", "steps"))
+        trained: NDArray[np.bool_] = np.all(visits[:, :-1] > 0, axis=1)
+        return visits[:, -1] > 0, steps[:, -1], trained
+
+    def stuck_at_a_wall(self, experiment: Experiment, label: str) -> NDArray[np.bool_]:
+        """(runs,) whether the second half of the last scripted episode is one action that stays in one cell."""
+        last = len(experiment.stages) - 1
+        found = []
+        for seed in sorted(self._shared(experiment)):
+            steps = self.store.steps(experiment.id, label, seed, last)
+            late = steps[len(steps) // 2 :]
+            found.append(len({step[:2] for step in late}) == 1 and all(step[0] == step[3] for step in late))
+        return np.array(found)
+
     def logged_quartiles(self, experiment: Experiment, label: str) -> tuple[Quartiles, Quartiles]:
         """Quartiles of reward per episode and of inefficiency per visit, as the authors logged them."""
         runs = self.store.visits(experiment.id, label)
@@ -192,9 +248,9 @@ class StoredResults:
         return by_run
 
     def optimal_cost(self, experiment: Experiment, over: Callable[..., Floats] = np.mean) -> float:
-        """The optimal path cost, mean over starts, then `over` goals, in units of the cheapest step."""
+        """The optimal path cost, mean over starts, then `over` the audited goals, in units of the cheapest step."""
         world = self.world(experiment.world)
-        trips = GoalSampler(world, threshold=0.0).trips(experiment.goal, experiment.start)
+        trips = audited_trips(world, experiment.goal, experiment.start)
         values = [self.optimum(experiment.world, goal).value[starts].mean() for goal, starts in trips]
         return float(over(values)) / step_unit(world)
 
@@ -209,7 +265,9 @@ class StoredResults:
 
 
 def estimated(values: Floats, statistic: Callable[..., Floats] = np.mean) -> Estimate:
-    """A statistic of `values` (runs,) with its bootstrap interval."""
+    """A statistic of `values` (runs,) with its bootstrap interval; NaN if one of them is."""
+    if np.isnan(values).any():
+        return NO_ESTIMATE
     return Estimate(float(statistic(values, -1)), *bootstrap_runs(values, statistic))
 
 

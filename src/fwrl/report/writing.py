@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from fwrl.experiment.store import Store
 from fwrl.files import replaced
-from fwrl.report.claims import WITHOUT_INTERVALS, Finding, findings
+from fwrl.report.claims import CRITERIA, findings
 from fwrl.report.drawing import FIGURES, CaptionedFigure, draw_figures
+from fwrl.report.finding import Finding
 from fwrl.report.html import html_page
 from fwrl.report.markdown import markdown_page
 from fwrl.report.stored_results import StoredResults
@@ -20,7 +21,7 @@ INTRODUCTION = (
     "Every experiment of Dhiman, Banerjee, Siskind and Corso (2018), with many seeds where the paper had one. "
     "FWRL is Algorithm 1 of the paper to the letter; beside it stands the exact fixed point of its triangle "
     "inequality. A comparison counts where its 95 % bootstrap interval over seeds excludes a tie. A claim holds if all "
-    f"its comparisons come out as claimed, and holds in part if some do. {WITHOUT_INTERVALS}"
+    f"its comparisons come out as claimed, and holds in part if some do. {CRITERIA}"
 )
 
 

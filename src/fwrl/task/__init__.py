@@ -1,5 +1,6 @@
 """The paper's protocol, and the loops that run agents in it."""
 
+from fwrl.task.fitting import agent_for
 from fwrl.task.learning import Learning, learn
 from fwrl.task.rollout import Transition, rollout
 from fwrl.task.run import Episode, Result, Trajectory, run, run_episodes, summarise
@@ -12,6 +13,7 @@ __all__ = [
     "Task",
     "Trajectory",
     "Transition",
+    "agent_for",
     "learn",
     "rollout",
     "run",

@@ -1,36 +1,41 @@
-"""The oracle player: an agent that knows the world and takes the optimal action from the first step on.
+"""The oracle player: an agent that knows the world and plays an episode as well as can be expected.
 
-An agent's share of the oracle is its reward over this player's, in the same task with the same seeds. Its verbs are
-compiled, so it stands here, where the digest of compiled sources covers it, and not in `fwrl.oracle`.
+Its expected reward is that of `fwrl.oracle.best_episode`; here it is seen at play. Its verbs are compiled, so it stands
+here, where the digest of compiled sources covers it, and not in `fwrl.oracle`.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.agents.agent import Agent, Config, no_episode
+from fwrl.agents.agent import DEFAULT_STEPS, Agent, Config, no_episode
 from fwrl.agents.verbs import LEARNED, register_verbs
+from fwrl.kernels.exploration import STEP
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.oracle import optimum
-from fwrl.worlds import World
+from fwrl.oracle import best_episode_policy
+from fwrl.task.expectation import protocol_of
+from fwrl.task.task import CACHED, Task
 
 Ints = NDArray[np.int64]
 
 
 class PlayerTables(NamedTuple):
-    """The optimal policy for the goal in use."""
+    """The best actions for the goal in use, by steps left."""
 
-    policy: Ints  # (S,)
+    policy: Ints  # (T, S)
     episode: Ints
 
 
 @compiled
 def act(agent: PlayerTables, s: int, rng: np.random.Generator) -> int:
-    """The optimal action."""
-    return int(agent.policy[s])
+    """The best action with so many steps left; after the last step, as with one left."""
+    left = agent.policy.shape[0] - agent.episode[STEP]
+    agent.episode[STEP] += 1
+    return int(agent.policy[max(0, left - 1), s])
 
 
 @compiled
@@ -41,38 +46,47 @@ def observe(agent: PlayerTables, s: int, a: int, r: float, next_s: int, arrived:
 
 @compiled
 def action_values(agent: PlayerTables, s: int, g: int, values: NDArray[np.float64]) -> None:
-    """1 for the optimal action, 0 for the others."""
+    """1 for the best action with all steps left, 0 for the others."""
     for a in range(len(values)):
-        values[a] = float(a == agent.policy[s])
+        values[a] = float(a == agent.policy[-1, s])
 
 
 class OraclePlayer(Agent[PlayerTables]):
-    """Follows the optimal policy of `world`, one goal at a time.
+    """Follows the policy of the best expected reward of an episode, one goal at a time.
+
+    Args:
+        task: whose world, goal reward and respawn it knows.
+        start: of every trip; None for uniform starts, as in the task.
 
     >>> from fwrl.worlds import load_world
-    >>> player = OraclePlayer(load_world("four-rooms"))
+    >>> player = OraclePlayer(Task(load_world("four-rooms")))
     >>> player.begin_episode(goal=67)
     >>> player.act(66)
     3
     """
 
     name = "oracle"
-    description = "the optimal policy of the known world"
+    description = "the policy of the best expected reward of an episode in the known world"
     value_kind = None
     Config = Config
     verbs = register_verbs(PlayerTables, act, observe, action_values)
 
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self._policies: dict[int, Ints] = {}
-        super().__init__(world.n_states, world.n_actions)
+    def __init__(self, task: Task, start: int | None = None) -> None:
+        self.task, self.start = task, start
+        self._policies: OrderedDict[tuple[int, int], Ints] = OrderedDict()
+        super().__init__(task.world.n_states, task.world.n_actions)
 
     def empty_tables(self) -> PlayerTables:
         """Tables without a goal."""
-        return PlayerTables(np.zeros(self.n_states, np.int64), no_episode())
+        return PlayerTables(np.zeros((1, self.n_states), np.int64), no_episode())
 
-    def prepare(self, goal: int) -> None:
-        """Load the optimal policy for `goal`; it is solved for once per goal."""
-        if goal not in self._policies:
-            self._policies[goal] = optimum(self.world, goal).policy
-        self.tables.policy[:] = self._policies[goal]
+    def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
+        """Begin an episode; its policy is solved for once per goal and kept while there is room."""
+        super().begin_episode(goal, steps, explore=explore)
+        key = goal, steps
+        if key not in self._policies:
+            protocol = protocol_of(self.task, [goal], steps, self.start)
+            self._policies[key] = best_episode_policy(self.task.world, protocol)
+            while len(self._policies) > max(1, CACHED // self._policies[key].nbytes):
+                self._policies.popitem(last=False)
+        self.tables = self.tables._replace(policy=self._policies[key])

@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fwrl.errors import FwrlError, FwrlWarning, OptionError, unknown_name
 from fwrl.worlds.exploration import cheap_last, combination_lock, door_corridor, river_swim, varied_costs
-from fwrl.worlds.grid import read_map
+from fwrl.worlds.grid import Gusts, read_map
 from fwrl.worlds.maze import four_rooms, random_maze
 from fwrl.worlds.movingai import read_movingai
 from fwrl.worlds.world import World
@@ -58,6 +59,12 @@ _PATTERNS = (
         re.compile(r"four-rooms-(\d+)"),
         four_rooms,
         "Four rooms inside N x N cells, such as four-rooms-32",
+    ),
+    _Pattern(
+        "windy-four-rooms-READING",
+        re.compile("windy-four-rooms-(replaced|summed)"),
+        lambda gusts, **options: _windy(gusts, **options),
+        "Windy four rooms where a gust replaces the action's move, or where both are summed as in the authors' program",
     ),
     _Pattern(
         "door-corridor-Q",
@@ -104,7 +111,7 @@ def load_world(name_or_path: str | Path, **options: Any) -> World:
     Args:
         name_or_path: A name (see `describe_worlds`), or the path of a text map (`.txt`) or MovingAI map (`.map`).
         **options: Options of the world's builder: `step_reward` of maps, mazes, corridors, rivers and locks, `wind`
-            and `moves` of text maps, `moves` of MovingAI maps, `loops` of mazes.
+            `gusts` and `moves` of text maps, `moves` of MovingAI maps, `loops` of mazes.
 
     Returns:
         The world.
@@ -217,6 +224,12 @@ def _build(factory: Callable[..., World], name: str, options: dict[str, Any]) ->
             )
             raise OptionError(f"the world {name!r}: {error}; its options are: {allowed}") from None
     return factory(**options)
+
+
+def _windy(gusts: Gusts, **options: Any) -> World:
+    """Windy four rooms with another reading of the wind, under a name of its own."""
+    world = read_map(_maps()["windy-four-rooms"], gusts=gusts, **options)
+    return replace(world, name=f"windy-four-rooms-{gusts}")
 
 
 @cache

@@ -5,10 +5,14 @@ that many times the step reward. Outside the map is wall. A state is a floor cel
 row from the top left; its position is (x, y) with the origin at the top left. Leading lines that start
 with `;` are comments; the first of them describes the world.
 
-A step is the action's move and then, from a windy cell with probability `wind`, one move of the wind.
-Walls block each move, so every step goes along the grid. (The paper's authors add both displacements
-and test only the final cell.) A step into a wall stays and has the same reward as any other step from
-its cell.
+On leaving a windy cell, the wind blows with probability `wind`. What it does then is read in three ways:
+
+- `gusts="added"`: the action's move, then one of the wind, each blocked by walls. Every step goes along the grid.
+- `gusts="replaced"`: the wind's move instead of the action's.
+- `gusts="summed"`: both displacements are added and only the final cell is tested, as in the authors' program: a
+  step may pass a corner, and it stays where the final cell is a wall.
+
+A step into a wall stays and has the same reward as any other step from its cell.
 """
 
 from __future__ import annotations
@@ -36,6 +40,7 @@ COSTS = "123456789"
 LEGEND = "expected one of # . ^ v < > 1-9"
 
 MoveSet = Literal["four", "octile"]
+Gusts = Literal["added", "replaced", "summed"]
 DIRECTIONS = {
     "up": (0, -1),
     "down": (0, 1),
@@ -107,10 +112,11 @@ def read_map(
     step_reward: float = STEP_REWARD,
     wind: float = WIND,
     moves: MoveSet = "four",
+    gusts: Gusts = "added",
 ) -> World:
     """The world of a text map in a file, named after the file."""
     grid = parse_grid(read_lines(path), str(path))
-    return grid_world(grid, path.stem, step_reward=step_reward, wind=wind, moves=moves)
+    return grid_world(grid, path.stem, step_reward=step_reward, wind=wind, moves=moves, gusts=gusts)
 
 
 def from_map(
@@ -120,6 +126,7 @@ def from_map(
     step_reward: float = STEP_REWARD,
     wind: float = WIND,
     moves: MoveSet = "four",
+    gusts: Gusts = "added",
 ) -> World:
     r"""The world of a text map.
 
@@ -128,7 +135,7 @@ def from_map(
     Outcome(probability=0.5, next_state=0, reward=-1.0)
     """
     grid = parse_grid(split_lines(text), name)
-    return grid_world(grid, name, step_reward=step_reward, wind=wind, moves=moves)
+    return grid_world(grid, name, step_reward=step_reward, wind=wind, moves=moves, gusts=gusts)
 
 
 def grid_world(
@@ -138,6 +145,7 @@ def grid_world(
     step_reward: float = STEP_REWARD,
     wind: float = WIND,
     moves: MoveSet = "four",
+    gusts: Gusts = "added",
 ) -> World:
     """The world of a grid, with four moves or octile moves.
 
@@ -148,6 +156,8 @@ def grid_world(
         raise OptionError(f"expected a finite step_reward, got {step_reward}")
     if not 0 <= wind <= 1:
         raise OptionError(f"expected a wind probability from 0 to 1, got {wind}")
+    if gusts not in get_args(Gusts):
+        raise OptionError(f"expected gusts 'added', 'replaced' or 'summed', got {gusts!r}")
     if moves not in get_args(MoveSet):
         raise OptionError(f"expected moves 'four' or 'octile', got {moves!r}")
     names = list(DIRECTIONS)[: 4 if moves == "four" else 8]
@@ -160,7 +170,7 @@ def grid_world(
         name,
         S,
         A,
-        _blown(moved, reward, grid.wind[y, x], wind),
+        _blown(moved, _gusts(grid, moved, names, gusts), reward, grid.wind[y, x], wind),
         moves=compress(S, np.repeat(np.arange(S), A), moved.ravel(), np.tile(away, S)),
         action_names=names,
         positions=np.stack([x, y], axis=1).astype(np.float64),
@@ -184,17 +194,33 @@ def _moved(grid: Grid, names: Sequence[str]) -> Ints:
     return moved
 
 
-def _blown(moved: Ints, reward: NDArray[np.float64], force: NDArray[np.int8], wind: float) -> Listed:
-    """The outcomes of every action: its move, and with probability `wind` one more move in direction `force`."""
+def _gusts(grid: Grid, moved: Ints, names: Sequence[str], gusts: Gusts) -> Ints:
+    """(windy states, A) the state after each action in a gust."""
+    y, x = grid.cells
+    force = grid.wind[y, x]
+    windy = np.flatnonzero(force >= 0)
+    if gusts == "added":
+        return moved[moved[windy], force[windy, None]]
+    if gusts == "replaced":
+        return np.repeat(moved[windy, force[windy]][:, None], len(names), axis=1)
+    walled = np.pad(grid.states, 2, constant_values=-1)
+    ways = np.array([DIRECTIONS[name] for name in names])
+    shift = ways[None] + ways[force[windy], None]
+    landing = walled[y[windy, None] + 2 + shift[..., 1], x[windy, None] + 2 + shift[..., 0]]
+    return np.where(landing >= 0, landing, windy[:, None])
+
+
+def _blown(moved: Ints, blown: Ints, reward: NDArray[np.float64], force: NDArray[np.int8], wind: float) -> Listed:
+    """The outcomes of every action: its move, or with probability `wind` where a gust takes it, `blown`."""
     states = np.arange(len(moved))
     windy = np.flatnonzero(force >= 0)
     calm = _certain(states, moved, reward)
     if not len(windy):
         return calm
     calm.probability.reshape(moved.shape)[windy] = 1 - wind
-    gusts = _certain(windy, moved[moved[windy], force[windy, None]], reward[windy])
-    gusts.probability[:] = wind
-    return calm.joined(gusts)
+    stormy = _certain(windy, blown, reward[windy])
+    stormy.probability[:] = wind
+    return calm.joined(stormy)
 
 
 def _certain(states: Ints, landing: Ints, reward: NDArray[np.float64]) -> Listed:

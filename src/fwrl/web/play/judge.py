@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fwrl.kernels.runtime.ties import improves
 from fwrl.oracle import Evaluation, Optimum, evaluate, optimum
 from fwrl.task import Task
-from fwrl.task.expectation import expected_reward
+from fwrl.task.expectation import best_rewards
 from fwrl.web.play.runner import EpisodeSettings
 from fwrl.worlds import World
 
@@ -29,7 +29,7 @@ class EpisodeOptimum(NamedTuple):
     settings: EpisodeSettings
     best: Optimum
     steps: Floats  # (S,) expected number of steps of the optimal policy
-    reward: float  # expected reward of the optimal policy in an episode
+    reward: float  # best expected reward of an episode
 
     @property
     def lowest(self) -> float:
@@ -59,7 +59,7 @@ def judge(task: Task, settings: EpisodeSettings) -> EpisodeOptimum:
     -0.004
     """
     best = optimum(task.world, settings.goal)
-    reward = expected_reward(task, best.policy, settings.goal, settings.steps, settings.start)
+    reward = float(best_rewards(task, [settings.goal], settings.steps, settings.start).reward[0])
     steps = evaluate(task.world, best.policy, settings.goal).steps
     return EpisodeOptimum(settings, best, steps, reward)
 

@@ -72,7 +72,7 @@ class Match:
     def new_runner(self, choice: AgentChoice, settings: EpisodeSettings | None = None) -> tuple[Runner, Reading]:
         """A new agent in its loop, not begun yet, and how to read its values; compiles if need be."""
         settings = settings or self.settings
-        agent = choice.make(self.world.n_states, self.world.n_actions, self.seed)
+        agent = choice.make_for(self.world, self.seed)
         initial = float(agent.action_values(int(settings.goal == 0), settings.goal).max())
         runner = Runner(self.task, agent, self.likely, self.seed)
         runner.warm_up(settings)
@@ -141,7 +141,7 @@ class Match:
 
     def forget(self, side: int) -> None:
         """Let an agent forget the steps that the world no longer has."""
-        agent = self.choices[side].make(self.world.n_states, self.world.n_actions, self.seed)
+        agent = self.choices[side].make_for(self.world, self.seed)
         self.runners[side].forget(agent)
 
     def advance(self, steps: int) -> None:

@@ -15,7 +15,7 @@ SIMPLE = """import fwrl
 
 world = {world}
 for name, options in {agents}:
-    agent = fwrl.make_agent(name, world.n_states, world.n_actions, seed={seed}, **options)
+    agent = fwrl.agent_for(world, name, seed={seed}, **options)
     result = fwrl.run(world, agent, episodes={episodes}, steps={steps}, seed={seed}, goal={goal}{start})
     print(name, result.reward.tolist())
 """

@@ -23,6 +23,7 @@ from fwrl.agents import agent_class, agent_names, make_agent
 from fwrl.agents.agent import Agent
 from fwrl.errors import unknown_name
 from fwrl.experiment.contenders import BEYOND
+from fwrl.task.fitting import agent_for
 from fwrl.task.task import GOAL_REWARD
 from fwrl.worlds import World
 
@@ -86,10 +87,16 @@ class AgentChoice(NamedTuple):
         return self.name, dict(self.options)
 
     def make(self, n_states: int, n_actions: int, seed: int) -> Agent:
-        """A new agent."""
+        """A new agent that knows no positions."""
         _check_name(self.name)
         name, options = self.constructor
         return make_agent(name, n_states, n_actions, seed, **options)
+
+    def make_for(self, world: World, seed: int) -> Agent:
+        """A new agent for a world."""
+        _check_name(self.name)
+        name, options = self.constructor
+        return agent_for(world, name, seed, **options)
 
 
 def default_options(name: str) -> dict[str, Any]:

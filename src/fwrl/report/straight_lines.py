@@ -1,0 +1,42 @@
+"""What the authors' straight-line planner could earn at best."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.task import Task
+from fwrl.task.expectation import expected_rewards
+from fwrl.worlds import World
+
+
+def straight_line_reward(world: World, steps: int) -> float:
+    """The expected reward of an episode, mean over goals, with perfect knowledge of the world.
+
+    Where repeating one action leads to the goal, the planner takes the action that does so soonest (without wind);
+    elsewhere it acts at random.
+
+    >>> from fwrl.worlds import load_world
+    >>> 10 < straight_line_reward(load_world("four-rooms"), 400) < 30
+    True
+    """
+    task = Task(world)
+    goals = task.sampler.goals.tolist()
+    return float(np.mean([expected_rewards(task, _policy(world, goal), [goal], steps)[0] for goal in goals]))
+
+
+def _policy(world: World, goal: int) -> NDArray[np.float64]:
+    """(S, A) the nearest straight way to the goal, at random where there is none."""
+    S, A = world.n_states, world.n_actions
+    likely = np.array(
+        [[max(world.outcomes(s, a), key=lambda o: o.probability).next_state for a in range(A)] for s in range(S)]
+    )
+    steps = np.full((S, A), np.inf)
+    here = np.tile(np.arange(S)[:, None], (1, A))
+    for n in range(1, S + 1):
+        here = likely[here, np.arange(A)]
+        steps[(here == goal) & np.isinf(steps)] = n
+    nearest = steps.min(axis=1, keepdims=True)
+    best = np.where(np.isinf(nearest), 1.0, steps == nearest)
+    chosen: NDArray[np.float64] = best / best.sum(axis=1, keepdims=True)
+    return chosen
