@@ -214,7 +214,7 @@ class Experience:
         """(E,) how much an edge counts: its weight, or else its number of observations."""
         return self.count if self.weight is None else self.weight
 
-    @property
+    @cached_property
     def first(self) -> Indices:
         """(S + 1,) index of the first edge that leaves each state."""
         return np.searchsorted(self.source, np.arange(len(self.states) + 1)).astype(np.int32)
