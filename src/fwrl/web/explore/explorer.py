@@ -16,7 +16,7 @@ from fwrl.errors import FwrlError
 from fwrl.planner import Explanation, NoRouteError, Planner
 from fwrl.planner.explanation import shown_time
 from fwrl.planner.planner import BACKUPS
-from fwrl.planner.state_summary import state_summaries
+from fwrl.planner.state_summary import state_summary
 from fwrl.planner.unreachable import Gap
 from fwrl.planner.weak_spots import bridges, single_trip
 from fwrl.web.explore.map_frame import encode
@@ -94,7 +94,7 @@ class Explorer:
     def look(self, state: int) -> Json:
         """What was logged of a state."""
         self._check([state])
-        [summary] = state_summaries(self._experience, np.array([state], np.int32))
+        summary = state_summary(self._experience, state)
         return {"type": "state", "code": state, **summary._asdict(), "state": str(summary.state)}
 
     def answer(self, question: Question) -> Json:
