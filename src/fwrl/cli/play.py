@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-
 Host = Annotated[
     str, typer.Option(help="The address to listen on; any but this computer's own opens the page to others.")
 ]

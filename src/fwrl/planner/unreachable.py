@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
 from fwrl.kernels.graph.incoming_csr import incoming_csr
 from fwrl.kernels.graph.reach import reach, reach_scratch
 from fwrl.planner.experience import Experience, Floats, Indices
+
+Mask = NDArray[np.bool_]
 
 LISTED = 5  # states named in a message
 
@@ -42,6 +45,7 @@ class Gap:
         near: The nearest pair of both; None where positions are unknown.
         reverse: The edge that leads from `behind` to `ahead` and was seen most often: a move the other way would close
             the gap. None where there is none.
+        barrier: Code of an avoided state that was entered from `ahead` and left to `behind`; None where there is none.
 
     """
 
@@ -51,6 +55,7 @@ class Gap:
     behind: Indices
     near: Near | None
     reverse: int | None
+    barrier: int | None
 
 
 class NoRouteError(FwrlError):
@@ -109,15 +114,28 @@ def _gap(experience: Experience, start: int, goal: int, avoid: frozenset[int], p
     ahead = scratch.queue[: reach(forward.first, forward.source, scratch, start)].copy()
     behind = scratch.queue[: reach(backward.first, backward.source, scratch, goal)].copy()
     near = None if positions is None else _nearest(positions, ahead, behind)
-    return Gap(start, goal, ahead, behind, near, _reverse(experience, ahead, behind))
+    reached, reaching = np.zeros(S, np.bool_), np.zeros(S, np.bool_)
+    reached[ahead], reaching[behind] = True, True
+    return Gap(
+        start,
+        goal,
+        ahead,
+        behind,
+        near,
+        _reverse(experience, reached, reaching),
+        _barrier(experience, reached, reaching, avoid),
+    )
 
 
-def _reverse(experience: Experience, ahead: Indices, behind: Indices) -> int | None:
-    begins, ends = np.zeros(len(experience.states), np.bool_), np.zeros(len(experience.states), np.bool_)
-    begins[behind] = True
-    ends[ahead] = True
-    edges = np.flatnonzero(begins[experience.source] & ends[experience.target])
+def _reverse(experience: Experience, reached: Mask, reaching: Mask) -> int | None:
+    edges = np.flatnonzero(reaching[experience.source] & reached[experience.target])
     return int(edges[np.argmax(experience.count[edges])]) if len(edges) else None
+
+
+def _barrier(experience: Experience, reached: Mask, reaching: Mask, avoid: frozenset[int]) -> int | None:
+    entered = set(experience.target[reached[experience.source]].tolist())
+    left = set(experience.source[reaching[experience.target]].tolist())
+    return min(avoid & entered & left, default=None)
 
 
 def _listed(experience: Experience, states: frozenset[int]) -> str:

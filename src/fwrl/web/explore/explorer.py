@@ -15,7 +15,7 @@ import numpy as np
 from fwrl.errors import FwrlError
 from fwrl.planner import Explanation, NoRouteError, Planner
 from fwrl.planner.explanation import shown_time
-from fwrl.planner.planner import BACKUPS
+from fwrl.planner.goal_policy import Backup
 from fwrl.planner.state_summary import state_summary
 from fwrl.planner.unreachable import Gap
 from fwrl.planner.weak_spots import bridges, single_trip
@@ -23,10 +23,11 @@ from fwrl.web.explore.map_frame import encode
 from fwrl.web.explore.question import Question, to_address
 from fwrl.web.explore.recency import Recency
 from fwrl.web.explore.state_map import StateMap
-from fwrl.web.explore.words import difference, gap_sentences, sentence
+from fwrl.web.explore.words import coverage_sentence, difference, gap_sentences, sentence
 
 FOUND = 12  # states that a search shows
 LISTED = 200  # weak spots of a kind that are listed
+BACKUPS: tuple[Backup, Backup] = ("expected", "best")
 Json = dict[str, Any]
 
 
@@ -152,13 +153,22 @@ class Explorer:
         one_way = one_way[np.argsort(-links.count[one_way], kind="stable")]
         return {
             "type": "coverage",
+            "sentence": coverage_sentence(len(found), len(ends), len(one_way), trips is not None),
             "trips": trips is not None,
             "bridges": [links.source[found].tolist(), links.target[found].tolist()],
-            "counts": {"bridges": len(found), "dead ends": len(ends), "one-way": len(one_way), "links": len(links.source)},
+            "counts": {
+                "bridges": len(found),
+                "dead ends": len(ends),
+                "one-way": len(one_way),
+                "links": len(links.source),
+            },
             "lists": {
-                "bridges": [{**row, "trip": name} for row, name in zip(self._links(found[:LISTED]), named, strict=True)],
+                "bridges": [
+                    {**row, "trip": name} for row, name in zip(self._links(found[:LISTED]), named, strict=True)
+                ],
                 "dead ends": [
-                    {"from": code, "name": name, "seen": int(entered[code])} for code, name in self._named(ends[:LISTED].tolist())
+                    {"from": code, "name": name, "seen": int(entered[code])}
+                    for code, name in self._named(ends[:LISTED].tolist())
                 ],
                 "one-way": self._links(one_way[:LISTED]),
             },

@@ -52,7 +52,7 @@ def _layers(links: Links, part: Ints) -> Ints:
     source = np.concatenate([links.source, np.full(len(root), S)])
     target = np.concatenate([links.target, root])
     graph = csr_array((np.ones(len(source)), (source, target)), shape=(S + 1, S + 1))
-    distance: Ints = dijkstra(graph, directed=False, indices=S, unweighted=True)[:S].astype(np.int64)
+    distance: Ints = dijkstra(graph, directed=False, indices=np.array([S]), unweighted=True)[0, :S].astype(np.int64)
     return distance - 1
 
 
@@ -76,6 +76,7 @@ def _ranks(layer: Ints, below: Ints, key: Floats) -> Floats:
     order = np.lexsort((key, below, layer))
     size = np.bincount(layer)
     begin = np.concatenate([[0], np.cumsum(size)[:-1]])
-    ranks = np.empty(len(layer))
+    ranks: Floats = np.empty(len(layer))
     ranks[order] = np.arange(len(layer)) - begin[layer[order]]
-    return ranks + (size.max() - size[layer]) / 2
+    ranks += (size.max() - size[layer]) / 2
+    return ranks

@@ -1,8 +1,8 @@
 """The map as bytes, which a page gets once: `static/map_frame.js` reads them.
 
 Little-endian: version, number of the frame (0), S and R as 32-bit integers, the height of the box as a 32-bit float;
-then x and y of each state as floats, the two states of each road, how often it was seen, its directions and the marks of
-states as bytes.
+then x and y of each state as floats, the two states of each road and how often it was seen as integers, the directions
+of roads and the marks of states as bytes.
 """
 
 from __future__ import annotations

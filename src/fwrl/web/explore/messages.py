@@ -44,9 +44,9 @@ class Ask(Message):
     @property
     def question(self) -> Question:
         """What is asked."""
-        ends = (None if code == NONE else code for code in (self.start, self.goal))
+        start, goal = (None if code == NONE else code for code in (self.start, self.goal))
         via, avoid = (tuple(dict.fromkeys(codes)) for codes in (self.via, self.avoid))
-        return Question(*ends, via, avoid, backup_named(self.backup), view_named(self.view))
+        return Question(start, goal, via, avoid, backup_named(self.backup), view_named(self.view))
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def from_address(address: str, planner: Planner) -> Question:
             raise FwrlError(f"the link has {len(parts[name]):,} states in {name!r}; use at most {MOST}")
         return [find_state(planner.experience, label) for label in parts[name]]
 
-    start, goal = ((codes(name) or [None])[-1] for name in ("from", "to"))
+    start, goal = (next(reversed(codes(name)), None) for name in ("from", "to"))
     via, avoid = (tuple(dict.fromkeys(codes(name))) for name in ("via", "avoid"))
     backup = (parts["backup"] or ["expected"])[-1]
     view = (parts["view"] or ["route"])[-1]

@@ -39,10 +39,20 @@ class Recency(NamedTuple):
         '36 hours'
         """
         if self.kind != "timestamp":
-            return f"{self.limit / time_unit(self.kind):g} time units"
+            return f"{_rounded(self.limit / time_unit(self.kind)):,} units of time"
         seconds = self.limit / MILLION
         name, size = next((unit for unit in UNITS if seconds >= 2 * unit[1]), UNITS[-1])
-        return f"{seconds / size:.3g} {name}s"
+        return f"{_rounded(seconds / size):,} {name}s"
+
+
+def _rounded(number: float) -> float:
+    """A number with three digits that count.
+
+    >>> _rounded(1_999_980.0), _rounded(2.854), _rounded(36.0)
+    (2000000, 2.85, 36)
+    """
+    rounded = float(f"{number:.3g}")
+    return int(rounded) if rounded.is_integer() else rounded
 
 
 def recency_of(experience: Experience, limit: float | None = None) -> Recency | None:

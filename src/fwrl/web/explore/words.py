@@ -44,7 +44,7 @@ def percent(probability: float) -> str:
 
 def day(time: Any) -> str:
     """A time; of a date and time, only the date."""
-    return time.date().isoformat() if isinstance(time, datetime.datetime) else str(shown_time(time))
+    return time.date().isoformat() if isinstance(time, datetime.datetime) else f"at {shown_time(time)}"
 
 
 def sentence(explanation: Explanation) -> str:
@@ -67,7 +67,8 @@ def sentence(explanation: Explanation) -> str:
     weakest = min(explanation.steps, key=lambda each: each.step.seen)
     said.append(f"weakest step seen {times(weakest.step.seen)}")
     if weakest.last is not None:
-        said.append(day(weakest.last) if weakest.step.seen == 1 else f"last {day(weakest.last)}")
+        last = "" if weakest.step.seen == 1 else "last "
+        said.append(f"{last}{day(weakest.last)}")
     return ", ".join(said)
 
 
@@ -103,6 +104,19 @@ def _reward(gain: float, value: float) -> str:
     return f"{abs(gain):.4g} {'higher' if gain > 0 else 'lower'} reward"
 
 
+def coverage_sentence(bridges: int, dead_ends: int, one_way: int, trips: bool) -> str:
+    """The weak spots of a log in one sentence.
+
+    >>> coverage_sentence(1, 0, 36, trips=True)
+    '1 bridge hangs on one trip, no dead ends, 36 one-way streets'
+    """
+    hang = (
+        f"{counted(bridges, 'bridge')} {'hangs' if bridges == 1 else 'hang'} on {'one trip' if trips else 'one move'}"
+    )
+    parts = [counted(dead_ends, "dead end"), counted(one_way, "one-way street")]
+    return ", ".join([hang, *parts]).replace(" 0 ", " no ")
+
+
 def gap_sentences(gap: Gap, experience: Experience) -> list[str]:
     """What separates a start from a goal.
 
@@ -122,6 +136,8 @@ def gap_sentences(gap: Gap, experience: Experience) -> list[str]:
     if gap.near is not None:
         x, y, apart = gap.near
         said.append(f"The nearest gap is from {states[x]} to {states[y]}, {apart:.3g} apart.")
+    if gap.barrier is not None:
+        said.append(f"{states[gap.barrier]}, which is avoided, would join them.")
     if gap.reverse is not None:
         begin, end = int(experience.source[gap.reverse]), int(experience.target[gap.reverse])
         seen = times(int(experience.count[gap.reverse]))

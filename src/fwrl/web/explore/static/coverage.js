@@ -7,6 +7,7 @@ const find = (id) => document.getElementById(id);
 export class Coverage {
   constructor({ send, map, onShow }) {
     Object.assign(this, { send, map, onShow });
+    this.sentence = "Looking for weak spots…";
   }
 
   show(shown) {
@@ -17,7 +18,8 @@ export class Coverage {
     }
   }
 
-  set({ trips, counts, lists, bridges: [begins, ends] }) {
+  set({ sentence, trips, counts, lists, bridges: [begins, ends] }) {
+    this.sentence = sentence;
     this.map.weak = { bridges: begins.map((a, k) => [a, ends[k]]) };
     this.map.draw();
     const kinds = [

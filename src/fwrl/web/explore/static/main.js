@@ -80,7 +80,6 @@ function showHello(message) {
   const trips = message.trips === null ? "" : `, ${count(message.trips, "trip")}`;
   find("about").textContent = `${message.file}: ${count(message.states, "state")}, ${count(message.transitions, "move")}${trips}`;
   document.title = `fwrl explore ${message.file}`;
-  drawLegend(message);
 }
 
 function showMap(frame) {
@@ -106,7 +105,7 @@ function showAnswer(message) {
   find("start-hint").hidden = covering || Boolean(message.route) || Boolean(message.problem);
   copies.show(Boolean(message.route), hello.map !== "layers");
   find("fit-route").disabled = routeStates().length === 0;
-  document.body.dataset.view = message.view;
+  drawLegend(hello, message);
   map.draw();
 }
 
@@ -116,7 +115,8 @@ function showFirst() {
   if (answer.from) choose("to");
 }
 
-function showWords({ sentence, problem, difference, gap, from, to }) {
+function showWords({ view, sentence, problem, difference, gap, from, to }) {
+  if (view === "coverage") [sentence, problem, difference, gap] = [coverage.sentence];
   const asked = from ? "Click where to go." : to ? "Click where to start." : "Click where to start, then where to go.";
   find("sentence").textContent = sentence ?? problem ?? asked;
   find("sentence").dataset.found = sentence ? "route" : problem ? "none" : "";
@@ -146,6 +146,7 @@ const handlers = {
   coverage: (message) => {
     notices.showReady();
     coverage.set(message);
+    if (answer) showWords(answer);
   },
   copied: (message) => copies.set(message),
   working: (message) => notices.showWorking(message),

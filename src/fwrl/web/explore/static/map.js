@@ -4,10 +4,11 @@ import { theme } from "/static/palette.js";
 import { BACK, DEAD_END, FORTH } from "./map_frame.js";
 import { Labels } from "./labels.js";
 import { Overlay } from "./overlay.js";
-import { Ground, statesInSight } from "./roads.js";
+import { Ground } from "./roads.js";
 import { View } from "./view.js";
 
 const REST = 120; // milliseconds after which a moved map is drawn in full
+const NAMED = 12; // stitches in sight up to which they are named
 const NEAR = 28; // pixels within which a click finds a state
 
 export class MapCanvas {
@@ -71,7 +72,8 @@ export class MapCanvas {
       if (answer.gap) overlay.sides(answer.gap);
       if (answer.ghost) overlay.ghost(answer.ghost);
       if (answer.route) overlay.route(answer.route, this.pointed);
-      first.push(...(answer.gap?.near ?? []), ...(answer.route?.steps ?? []).flatMap((step, k) => (step.stitch ? [answer.route.states[k]] : [])));
+      const stitches = (answer.route?.states ?? []).filter((state, k) => answer.route.steps[k]?.stitch && drawn.set.has(state));
+      first.push(...(answer.gap?.near ?? []), ...(stitches.length <= NAMED ? stitches : []));
     }
     if (answer) {
       overlay.marks(answer);
@@ -160,10 +162,6 @@ export class MapCanvas {
     this.view.scale = Math.max(this.view.scale, this.view.least * Math.max(1, near));
     this.cursor = state;
     this.draw();
-  }
-
-  inSight(state) {
-    return statesInSight(this.map, this.view).includes(state);
   }
 }
 

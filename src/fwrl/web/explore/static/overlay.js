@@ -96,17 +96,23 @@ export class Overlay {
       context.fillStyle = step.old ? colours.amber : colours.accent;
       if (k % every === Math.floor(every / 2)) arrow(context, this.view, this.map.place, states[k], states[k + 1], 8);
     });
-    steps.forEach((step, k) => step.stitch && this.ring(states[k]));
+    this.rings(states.filter((_, k) => steps[k]?.stitch));
   }
 
-  ring(state) {
+  // Rings at stitches, smaller where they are close together.
+  rings(states) {
     const { context, colours } = this;
-    const [x, y] = this.at(state);
+    const places = states.map((state) => this.at(state));
+    const apart = places.slice(1).map(([x, y], k) => Math.hypot(x - places[k][0], y - places[k][1]));
+    const middle = apart.sort((a, b) => a - b)[apart.length >> 1] ?? Infinity;
+    const size = Math.min(7, Math.max(2.5, middle / 3));
     context.fillStyle = colours.card;
     context.strokeStyle = colours.ink;
-    context.lineWidth = 3;
-    this.disc(x, y, 7, true);
-    this.disc(x, y, 7, false);
+    context.lineWidth = size / 2.4;
+    for (const [x, y] of places) {
+      this.disc(x, y, size, true);
+      this.disc(x, y, size, false);
+    }
   }
 
   weak({ bridges, deadEnds, oneWay }) {

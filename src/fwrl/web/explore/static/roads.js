@@ -9,7 +9,7 @@ const DOTS = 3_000; // states up to which they are drawn as dots
 const ARROWS = 700; // one-way roads up to which they have arrow heads
 
 // The roads in sight and on the screen long enough to see, at most `most`: indices, in order of how often seen.
-export function roadsInSight(map, view, most) {
+function roadsInSight(map, view, most) {
   const { place, roads, R } = map;
   const [left, top] = view.under(0, 0), [right, bottom] = view.under(view.width, view.height);
   const found = [];
@@ -22,11 +22,11 @@ export function roadsInSight(map, view, most) {
   return found;
 }
 
-export function statesInSight(map, view, most = Infinity) {
+function statesInSight(map, view) {
   const { place, S } = map;
   const [left, top] = view.under(0, 0), [right, bottom] = view.under(view.width, view.height);
   const found = [];
-  for (let s = 0; s < S && found.length < most; s++) {
+  for (let s = 0; s < S; s++) {
     const x = place[2 * s], y = place[2 * s + 1];
     if (x >= left && x <= right && y >= top && y <= bottom) found.push(s);
   }
@@ -59,7 +59,7 @@ export class Ground {
     const states = statesInSight(map, view);
     if (states.length > DOTS) this.drawPixels(context, map, view, states, colours, ratio);
     else this.drawDots(context, map, view, states, colours);
-    this.drawn = { key, image: canvas, roads, more, states };
+    this.drawn = { key, image: canvas, roads, more, states, set: new Set(states) };
     return this.drawn;
   }
 
@@ -102,7 +102,7 @@ export class Ground {
     const painted = image.getContext("2d");
     const data = painted.createImageData(width, height);
     const pixels = new Uint32Array(data.data.buffer);
-    const [red, green, blue] = [1, 3, 5].map((k) => parseInt(colours.state.slice(k, k + 2), 16));
+    const [red, green, blue] = [1, 3, 5].map((k) => parseInt(colours.road.slice(k, k + 2), 16));
     const colour = (255 << 24) | (blue << 16) | (green << 8) | red;
     for (const s of states) {
       const x = Math.floor(view.across(place[2 * s]) * ratio), y = Math.floor(view.down(place[2 * s + 1]) * ratio);
