@@ -19,6 +19,7 @@ FLAGS = [
     "--disable-sync",
 ]
 LEFT = "net::ERR_ABORTED"  # what the browser says of a request when its page is left or closed; nothing went wrong
+READY = {"play": ".route[data-route]", "explore": "#sentence[data-found]"}  # what a page shows once it is ready
 
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
 
@@ -42,7 +43,7 @@ class Visits:
         page.on("request", lambda request: None if self._own(request.url) else self._log(request.url))
         page.on("requestfailed", lambda request: None if request.failure == LEFT else self._log(request.url))
         page.goto(self.server.url + (f"#{address}" if address else ""))
-        page.wait_for_selector(".route[data-route]")
+        page.wait_for_selector(READY[self.server.command])
         return page
 
     def _log(self, problem: str) -> None:
@@ -59,10 +60,10 @@ class Visits:
 
 
 @contextlib.contextmanager
-def visiting(*arguments: str) -> Iterator[Visits]:
+def visiting(*arguments: str, command: str = "play") -> Iterator[Visits]:
     """A server and a browser."""
     playwright = pytest.importorskip("playwright.sync_api", reason="no playwright installed")
-    with running("--port", "0", *arguments) as server, playwright.sync_playwright() as driver:
+    with running("--port", "0", *arguments, command=command) as server, playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
         yield Visits(browser, server)
         browser.close()

@@ -38,7 +38,7 @@ def explore(
     if old_after is not None:
         from fwrl.planner.ingest.period import duration
 
-        age = duration(old_after, planner.experience.time, "age")
+        age = duration(old_after, planner.experience.time, "an age")
     positions_file = None if positions is None else str(positions)
     page = explore_page(planner, str(file), positions=where, positions_file=positions_file, old_after=age)
     serve([page], host, port, browser=browser, say=typer.echo)

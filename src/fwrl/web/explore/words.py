@@ -89,7 +89,8 @@ def difference(before: Route, after: Route) -> str:
     if percent(before.arrival) != percent(after.arrival):
         said.append(f"arrives {percent(after.arrival)} instead of {percent(before.arrival)}")
     kept = len(set(before.edges) & set(after.edges))
-    return f"{', '.join(said)}; {kept:,} of {counted(len(after.steps), 'step')} {'is' if kept == 1 else 'are'} the same"
+    same = f"{kept:,} of {counted(len(after.steps), 'step')} {'is' if kept == 1 else 'are'}" if kept else "no step is"
+    return f"{', '.join(said)}; {same} the same"
 
 
 def _more(steps: int) -> str:
@@ -110,11 +111,10 @@ def coverage_sentence(bridges: int, dead_ends: int, one_way: int, trips: bool) -
     >>> coverage_sentence(1, 0, 36, trips=True)
     '1 bridge hangs on one trip, no dead ends, 36 one-way streets'
     """
-    hang = (
-        f"{counted(bridges, 'bridge')} {'hangs' if bridges == 1 else 'hang'} on {'one trip' if trips else 'one move'}"
-    )
-    parts = [counted(dead_ends, "dead end"), counted(one_way, "one-way street")]
-    return ", ".join([hang, *parts]).replace(" 0 ", " no ")
+    on = "one trip" if trips else "one move"
+    hang = f"{counted(bridges, 'bridge')} hang{'s' * (bridges == 1)} on {on}"
+    parts = [hang, counted(dead_ends, "dead end"), counted(one_way, "one-way street")]
+    return ", ".join(f"no{part[1:]}" if part.startswith("0 ") else part for part in parts)
 
 
 def gap_sentences(gap: Gap, experience: Experience) -> list[str]:

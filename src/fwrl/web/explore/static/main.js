@@ -59,9 +59,11 @@ function point(k) {
   map.draw();
 }
 
-// The states that a route passes; with no way, those where the gap is.
+// All states that the answer draws but the sides of a gap: route, ghost, narrowest part of the gap, marks.
 function routeStates() {
-  return answer?.route?.states ?? [...(answer?.gap?.near ?? []), ...(answer?.ghost ?? [])];
+  if (!answer) return [];
+  const marks = [answer.from, answer.to, ...answer.via, ...answer.avoid].filter(Boolean).map(([state]) => state);
+  return [...(answer.route?.states ?? []), ...(answer.ghost ?? []), ...(answer.gap?.near ?? []), ...marks];
 }
 
 function hover(state) {

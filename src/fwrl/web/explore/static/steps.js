@@ -60,8 +60,7 @@ export class Steps {
       return made;
     };
     cell(String(k + 1), "number");
-    const to = cell("");
-    to.append(element("button", step.to, { type: "button", className: "plain", title: "Show on the map" }));
+    cell("", "to").append(element("button", step.to, { type: "button", className: "plain", title: "Show on the map" }));
     if (has.action) cell(step.action ?? "");
     cell(number(cost ? -step.reward : step.reward), "value");
     if (has.chance) cell(`${Math.round(100 * step.probability)} %`, "value");
@@ -69,8 +68,11 @@ export class Steps {
     if (step.seen === 1) seen.append(element("span", "once", { className: "badge once" }));
     if (has.last) {
       const last = cell("", "last");
-      const text = (step.last ?? "").replace(/:\d\d(\.\d+)?$/, "");
-      last.append(step.old ? element("span", `${text}, long ago`, { className: "badge old" }) : text);
+      const [date, time = ""] = (step.last ?? "").split(" ");
+      const clock = element("span", time.slice(0, 5), { className: "clock" });
+      const said = element("span", `${date} `, { className: step.old ? "badge old" : "" });
+      said.append(clock, ...(step.old ? [" long ago"] : []));
+      last.append(said);
     }
     return row;
   }
