@@ -5,6 +5,7 @@ import json
 import pytest
 from explore_visitor import asks, click, colour, drawn, in_sight, place, says
 from web_browser import needs_browser, visiting
+from web_server import running
 from web_town import write_town
 from web_visitor import holds, picture, pixels, settled
 
@@ -30,16 +31,12 @@ def opened(visits):
     visits.close()
 
 
-@pytest.fixture(scope="module")
-def layered(town):
-    with visiting(str(town.planner), command="explore") as visits:
-        yield visits
-
-
 def copied(page, what):
     """What a copy button puts into the clipboard."""
     page.click(f"[data-copy={what}]")
-    settled(page, lambda: page.inner_text("#working").lower().startswith("copied"), True)
+    settled(
+        page, lambda: page.inner_text("#working").lower(), "copied the link" if what == "link" else f"copied as {what}"
+    )
     return page.evaluate("navigator.clipboard.readText()")
 
 
@@ -113,6 +110,7 @@ def test_a_right_click_avoids_shift_passes_and_the_ghost_stays_with_the_differen
     assert "the way without conditions" in page.inner_text(".legend")
     drawn(page)
     picture(page, "explore-what-if")
+    page.click("#fit")
     click(page, "mill", button="right")  # again: no longer
     asks(page, "from home", "to shop")
     settled(page, page.locator("#difference").is_hidden, True)
@@ -153,7 +151,7 @@ def test_both_backups_stand_side_by_side_and_either_is_drawn(opened):
 def test_coverage_shows_bridges_dead_ends_and_one_way_streets(opened):
     page = opened(1440, 900)
     page.click("#views [data-tool=coverage]")
-    says(page, "7 bridges hang on one trip, 2 dead ends, 8 one-way streets")
+    says(page, "10 bridges hang on one trip, 2 dead ends, 8 one-way streets")
     assert "view=coverage" in page.url
     assert "trip picnic" in page.inner_text("[data-kind=bridges]")
     drawn(page)
@@ -242,6 +240,7 @@ def test_the_map_moves_and_zooms_by_drag_wheel_and_buttons(opened):
 def test_pointing_at_a_state_names_it_and_at_a_step_lights_it(opened):
     page = opened(1440, 900, address="from=home&to=shop")
     says(page, "4 steps")
+    page.click("#fit")
     page.mouse.move(*place(page, "lane"))
     settled(page, lambda: page.locator("#tip").is_visible() and page.inner_text("#tip"), "lane")
     page.mouse.move(5, 5)
@@ -253,8 +252,9 @@ def test_pointing_at_a_state_names_it_and_at_a_step_lights_it(opened):
     assert pixels(page, [colour(page, "accent")], selector=MAP) > blue
 
 
-def test_without_positions_the_drawing_has_layers_and_no_geojson(layered):
-    try:
+def test_without_positions_the_drawing_has_layers_and_no_geojson(town, visits):
+    with running(str(town.planner), "--port", "0", command="explore") as server:
+        layered = visits.beside(server)
         page = layered.open(1440, 900, address="from=home&to=shop")
         says(page, "4 steps")
         assert page.locator("[data-copy=geojson]").is_disabled()
@@ -262,7 +262,6 @@ def test_without_positions_the_drawing_has_layers_and_no_geojson(layered):
         drawn(page)
         assert pixels(page, [colour(page, "accent")], selector=MAP) > 60
         picture(page, "explore-layers")
-    finally:
         layered.close()
 
 

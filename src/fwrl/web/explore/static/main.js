@@ -22,6 +22,7 @@ const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s
 
 let hello = null;
 let answer = null;
+let early = null; // an answer that came before the map was drawn
 let tool = "from";
 
 const map = new MapCanvas(find("map"), { send, onDraw: showDetail });
@@ -87,6 +88,8 @@ function showHello(message) {
 function showMap(frame) {
   map.setMap(frame);
   find("map").setAttribute("aria-label", `Map of ${count(hello.states, "state")}`);
+  if (early) showAnswer(early);
+  early = null;
 }
 
 function showAnswer(message) {
@@ -141,7 +144,7 @@ function showDetail({ roads, more, states }, moving) {
 
 const handlers = {
   hello: showHello,
-  answer: showAnswer,
+  answer: (message) => (map.map ? showAnswer(message) : (early = message)),
   names: ({ names }) => map.labels.set(names),
   found: (message) => search.set(message),
   state: (message) => card.set(message),

@@ -31,13 +31,14 @@ export class MapCanvas {
 
   layOut() {
     const { canvas, view } = this;
+    cancelAnimationFrame(this.frame);
     const { clientWidth: width, clientHeight: height } = canvas.parentElement;
     this.ratio = Math.min(2, window.devicePixelRatio || 1);
     canvas.width = Math.round(width * this.ratio);
     canvas.height = Math.round(height * this.ratio);
     const zoom = view.scale / view.least, { x, y } = view;
     view.resize(width, height);
-    if (!this.map) return;
+    if (!this.map || !width || !height) return;
     view.fit([0, 0, 1, this.map.height], true); // the least scale follows the size
     Object.assign(view, { x, y, scale: view.least * zoom });
     this.draw();
@@ -51,7 +52,7 @@ export class MapCanvas {
   }
 
   draw(moving = false) {
-    if (!this.map) return;
+    if (!this.map || !this.canvas.width || !this.canvas.height) return;
     this.moving = moving;
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => this.paint());
