@@ -34,9 +34,8 @@ def opened(visits):
 def copied(page, what):
     """What a copy button puts into the clipboard."""
     page.click(f"[data-copy={what}]")
-    settled(
-        page, lambda: page.inner_text("#working").lower(), "copied the link" if what == "link" else f"copied as {what}"
-    )
+    said = "copied the link" if what == "link" else f"copied as {what}"
+    settled(page, lambda: page.inner_text("#working").lower(), said)
     return page.evaluate("navigator.clipboard.readText()")
 
 

@@ -6,6 +6,7 @@ import signal
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 from web_server import TIMEOUT, running
@@ -100,7 +101,11 @@ def test_malformed_messages_are_answered_by_an_error_and_change_nothing(server):
             assert page.receive("error")["message"]
         for _ in range(100):
             kind = rng.choice(sorted(set(TYPES) - {"ack"}))
-            wrong = {"type": kind, rng.choice(["state", "text", "x"]): rng.choice([None, {}, -1, 1e300, []]), "y": 1}
+            wrong: dict[str, Any] = {
+                "type": kind,
+                rng.choice(["state", "text", "x"]): rng.choice([None, {}, -1, 1e300, []]),
+                "y": 1,
+            }
             page.socket.send(json.dumps(wrong))
             assert page.receive("error")["message"]
         page.send("copy", what="command")

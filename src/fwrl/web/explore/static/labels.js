@@ -57,15 +57,12 @@ export class Labels {
     }
   }
 
-  // A place for a name beside a point that overlaps no other: right, left, below or above; null if there is none.
+  // A place for a name beside a point that overlaps no other: above right, above left and so on, off level lines and
+  // upright ones; null if there is none.
   free([x, y], width, taken, view, important) {
-    const gap = important ? 14 : 7;
-    const places = [
-      [x + gap, y - HEIGHT / 2],
-      [x - gap - width, y - HEIGHT / 2],
-      [x - width / 2, y + gap],
-      [x - width / 2, y - gap - HEIGHT],
-    ];
+    const gap = important ? 10 : 6;
+    const above = y - HEIGHT - (important ? 4 : 1), below = y + (important ? 4 : 2);
+    const places = [[x + gap, above], [x - gap - width, above], [x + gap, below], [x - gap - width, below]];
     for (const [left, top] of places) {
       const box = [left, top, left + width, top + HEIGHT];
       const inside = left >= 2 && top >= 2 && box[2] <= view.width - 2 && box[3] <= view.height - 2;
