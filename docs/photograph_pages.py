@@ -25,7 +25,8 @@ import fwrl
 from fwrl.samples.warehouse import write
 
 IMAGES = Path(__file__).with_name("images")
-COLOURS = 128
+COLOURS = 256
+TIMEOUT = 180_000  # milliseconds: agents may have to be compiled
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
@@ -38,6 +39,13 @@ def _explored(page: Any) -> None:
 def _learned(page: Any) -> None:
     page.wait_for_selector(".route[data-route]")
     page.wait_for_selector("#working", state="hidden")
+
+
+def _pointed(page: Any) -> None:
+    _learned(page)
+    page.wait_for_timeout(8000)  # the oracle's curve
+    box = page.locator(".stage canvas").first.bounding_box()
+    page.mouse.move(box["x"] + 7.5 / 11 * box["width"], box["y"] + 2.5 / 11 * box["height"])  # the goal
 
 
 def _lesson(page: Any) -> None:
@@ -76,7 +84,7 @@ PICTURES = {
         _explored,
     ),
     "play-desktop": Picture(
-        ("play",), "world=four-rooms&start=1,1&goal=9,1&training=begin:9,9:8000/9,1:10", 1440, 825, _learned
+        ("play",), "world=four-rooms&start=1,1&goal=7,2&training=begin:9,9:8000", 1440, 825, _pointed
     ),
     "play-lesson": Picture(("play",), "", 1440, 700, _lesson),
     "play-tour": Picture(("play",), "", 1280, 790, _tour),
@@ -103,6 +111,7 @@ def photograph(name: str, browser: Any, folder: str) -> None:
     picture = PICTURES[name]
     with served(picture.command, folder) as url:
         page = browser.new_page(viewport={"width": picture.width, "height": picture.height})
+        page.set_default_timeout(TIMEOUT)
         page.goto(f"{url}#{picture.address}")
         picture.prepare(page)
         page.wait_for_timeout(1000)
