@@ -16,7 +16,7 @@ help:
 	@echo "make stress         long tests: fuzzing, kills, load"
 	@echo "make measure        all measurements that README and docs show, into results (some hours)"
 	@echo "make docs-numbers   write the measured numbers and pictures of README and docs from results"
-	@echo "make docs-pictures  draw the picture of the data flow"
+	@echo "make docs-pictures  draw the picture of the data flow, photograph the local pages (needs Chromium)"
 	@echo "make clean          remove the virtual environment and caches"
 
 reproduce: $(VENV)/.use
@@ -52,8 +52,9 @@ measure: $(VENV)/.bench
 docs-numbers: $(VENV)/.bench
 	$(BIN)/python docs/write_numbers.py
 
-docs-pictures: $(VENV)/.use
+docs-pictures: $(VENV)/.develop
 	$(BIN)/python docs/draw_data_flow.py
+	$(BIN)/python docs/photograph_pages.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*

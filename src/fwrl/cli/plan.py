@@ -116,13 +116,19 @@ def route_options(
     """The options of `Planner.plan`."""
     options: dict[str, Any] = {"backup": backup, "avoid": avoid or (), "via": via or ()}
     options |= {"dead_ends": dead_ends or (), "give_up": give_up, "cautious": cautious}
+    where = read_position_file(planner, positions, position_columns)
+    return options if where is None else options | {"positions": where}
+
+
+def read_position_file(planner: Planner, positions: Path | None, position_columns: str | None) -> Any:
+    """The positions in a file for the states of a planner; None without a file."""
     if position_columns is not None and positions is None:
         raise OptionError("--position-columns needs --positions")
-    if positions is not None:
-        from fwrl.planner import read_positions
+    if positions is None:
+        return None
+    from fwrl.planner import read_positions
 
-        options["positions"] = read_positions(positions, planner.states, column_names(position_columns))
-    return options
+    return read_positions(positions, planner.states, column_names(position_columns))
 
 
 def headline(route: Route, gives_up: bool = False) -> str:

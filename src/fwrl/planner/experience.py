@@ -238,7 +238,7 @@ class Experience:
         goes_on: NDArray[np.bool_] = self.terminated[self.source] == 0
         return goes_on
 
-    @property
+    @cached_property
     def first(self) -> Indices:
         """(S + 1,) index of the first edge that leaves each state."""
         return np.searchsorted(self.source, np.arange(len(self.states) + 1)).astype(np.int32)

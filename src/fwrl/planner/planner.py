@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fwrl.errors import OptionError
 from fwrl.files import Archive, open_archive
-from fwrl.planner.experience import Experience, Floats, Indices, LogSummary
+from fwrl.planner.experience import Experience, Floats, LogSummary
 from fwrl.planner.explanation import Explanation, covered, explained
 from fwrl.planner.file_format import read_experience, write_experience
 from fwrl.planner.labels import Labels
@@ -62,7 +62,6 @@ class Planner:
         self._memory = memory
         self._solver: GoalPolicySolver | None = None
         self._kept: OrderedDict[tuple[Any, ...], GoalPolicy] = OrderedDict()
-        self._first: Indices | None = None
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -504,9 +503,7 @@ class Planner:
         experience = self.experience
         if experience.action is None:
             return 1.0
-        if self._first is None:
-            self._first = experience.first
         s = int(experience.source[edge])
-        span = slice(int(self._first[s]), int(self._first[s + 1]))
+        span = slice(int(experience.first[s]), int(experience.first[s + 1]))
         tries = experience.times[span][experience.action[span] == experience.action[edge]].sum()
         return float(experience.times[edge] / tries)
