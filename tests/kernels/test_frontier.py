@@ -67,7 +67,7 @@ class Explored:
             self.closed.add(event)
             close_state(self.frontier, self.edges, event, positive)
         else:
-            self.learn(*event, positive)
+            self.learn(*event, positive=positive)
 
     def reference(self):
         return reference(self.S, self.A, self.best, self.closed)
