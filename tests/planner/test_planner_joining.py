@@ -228,7 +228,7 @@ def test_counts_too_uneven_to_compute_with_are_refused_in_words():
         "next_state": ["b", "goal", "a", "goal", "trap"],
         "count": [2**60, 1, 2**60, 1, 1],
     }
-    with pytest.raises(FwrlError, match="counts that differ by a factor of more than 5e\\+15"):
+    with pytest.raises(FwrlError, match="counts that differ by so large a factor"):
         fwrl.fit(log).plan("a", "goal", dead_ends=["trap"])
-    even = fwrl.fit(log | {"count": [2**40, 1, 2**40, 1, 1]})
+    even = fwrl.fit(log | {"count": [2**30, 1, 2**30, 1, 1]})
     assert even.arrival("a", "goal", dead_ends=["trap"]) == pytest.approx(2 / 3, rel=1e-9)
