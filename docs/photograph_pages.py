@@ -86,7 +86,7 @@ PICTURES = {
     "play-desktop": Picture(
         ("play",), "world=four-rooms&start=1,1&goal=7,2&training=begin:9,9:8000", 1440, 825, _pointed
     ),
-    "play-lesson": Picture(("play",), "", 1440, 700, _lesson),
+    "play-lesson": Picture(("play",), "", 1440, 900, _lesson),
     "play-tour": Picture(("play",), "", 1280, 790, _tour),
 }
 

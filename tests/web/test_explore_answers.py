@@ -17,7 +17,7 @@ from fwrl.web.explore.explorer import Explorer, Shown
 from fwrl.web.explore.question import Question, from_address, to_address
 from fwrl.web.explore.recency import recency_of
 from fwrl.web.explore.state_map import state_map
-from fwrl.web.explore.words import counted, difference, percent, sentence
+from fwrl.web.explore.words import difference, percent, sentence
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_differences_in_words():
     short, long = planner.plan("a", "c"), planner.plan("a", "c", avoid=["b"])
     assert difference(short, long) == "1 step fewer, 1 lower reward; no step is the same"
     assert difference(long, short) == "1 step more, 1 higher reward; no step is the same"
-    assert (counted(1, "step"), percent(0.999), percent(0.0)) == ("1 step", "over 99 %", "0 %")
+    assert (percent(0.999), percent(0.0)) == ("over 99 %", "0 %")
 
 
 def test_without_a_way_both_sides_and_the_nearest_gap_are_named(explorer):

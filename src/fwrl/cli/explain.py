@@ -43,9 +43,9 @@ from fwrl.cli.plan import (
     evidence,
     headline,
     route_options,
-    times,
 )
 from fwrl.errors import OptionError
+from fwrl.planner.counting import times
 
 if TYPE_CHECKING:
     from fwrl.planner import Explanation, Planner

@@ -10,6 +10,7 @@ import typer
 
 from fwrl.cli.column_names import column_names
 from fwrl.errors import OptionError
+from fwrl.planner.counting import times
 
 if TYPE_CHECKING:
     from fwrl.planner import Planner, Route
@@ -157,11 +158,6 @@ def evidence(route: Route) -> str:
             f"observations of a step ({unknown.state} by {unknown.action})"
         )
     return said
-
-
-def times(n: int) -> str:
-    """How often, in words."""
-    return {1: "once", 2: "twice"}.get(n, f"{n:,} times")
 
 
 def _print(route: Route, most: int | None, gives_up: bool) -> None:

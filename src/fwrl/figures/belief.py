@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from fwrl.errors import FwrlError
 from fwrl.figures.palette import BLACK, INK, Look, table_of_colours
 from fwrl.figures.strip_plot import name_rows, scatter_row
-from fwrl.figures.style import counted, figure_of, sheet
+from fwrl.figures.style import figure_of, sheet
+from fwrl.planner.counting import counted
 
 # The belief is a ring and the truth a disc that fits inside, so that both are visible where they agree.
 RING: dict[str, Any] = {"marker": "o", "markersize": 19, "markeredgewidth": 3, "linestyle": "", "zorder": 4}

@@ -17,8 +17,9 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from fwrl.errors import FwrlError
 from fwrl.figures.palette import INK, Look, table_of_colours
 from fwrl.figures.strip_plot import Strip, name_rows, scatter_row
-from fwrl.figures.style import NOTE, counted, figure_of, sheet
+from fwrl.figures.style import NOTE, figure_of, sheet
 from fwrl.metrics import BoxPlot
+from fwrl.planner.counting import counted
 
 BAR = 0.3  # of a row: the height of a box
 

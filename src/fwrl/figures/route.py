@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from fwrl.figures.palette import BLUE, GREEN, INK, ORANGE, PURPLE, VERMILLION
 from fwrl.figures.place_names import place_names, shortened
-from fwrl.figures.style import NOTE, counted, figure_of, sheet, style
+from fwrl.figures.style import NOTE, figure_of, sheet, style
 from fwrl.files import replaced
+from fwrl.planner.counting import counted
 from fwrl.planner.experience import Experience
 from fwrl.planner.explanation import Explanation
 from fwrl.planner.positions import route_positions

@@ -81,15 +81,6 @@ def figure_of(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     return drawn
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "seed"), counted(1000, "seed")
-    ('1 seed', '1,000 seeds')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def save(figure: Figure, folder: str | Path, name: str) -> Saved:
     """Write `name`.png and `name`.svg into `folder`, each atomically."""
     saved = Saved(Path(folder) / f"{name}.png", Path(folder) / f"{name}.svg")

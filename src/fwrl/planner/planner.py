@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fwrl.planner.state_summary import StateSummary
 
 MEMORY = 256 * 2**20  # bytes of goal policies kept
-BACKUPS = ("expected", "best")
+BACKUPS: tuple[Backup, Backup] = ("expected", "best")
 CERTAIN = 1e-9  # a computed probability this close to 1 counts as 1
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from fwrl.errors import FwrlError
 from fwrl.planner import Explanation, NoRouteError, Planner
 from fwrl.planner.explanation import shown_time
-from fwrl.planner.goal_policy import Backup
+from fwrl.planner.planner import BACKUPS
 from fwrl.planner.state_summary import state_summary
 from fwrl.planner.unreachable import Gap
 from fwrl.planner.weak_spots import bridges, single_trip
@@ -27,7 +27,6 @@ from fwrl.web.explore.words import coverage_sentence, difference, gap_sentences,
 
 FOUND = 12  # states that a search shows
 LISTED = 200  # weak spots of a kind that are listed
-BACKUPS: tuple[Backup, Backup] = ("expected", "best")
 Json = dict[str, Any]
 
 

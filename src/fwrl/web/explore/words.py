@@ -6,29 +6,12 @@ import datetime
 from typing import Any
 
 from fwrl.planner import Explanation, Route
+from fwrl.planner.counting import counted, times
 from fwrl.planner.experience import Experience
 from fwrl.planner.explanation import shown_time
 from fwrl.planner.unreachable import Gap
 
 SAME = 1e-9  # values that differ by less, relative to their size, are called the same
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "step"), counted(1000, "step")
-    ('1 step', '1,000 steps')
-    """
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
-def times(number: int) -> str:
-    """How often.
-
-    >>> times(1), times(2), times(3)
-    ('once', 'twice', '3 times')
-    """
-    return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
 
 
 def percent(probability: float) -> str:
