@@ -67,7 +67,8 @@ class Explored:
             self.closed.add(event)
             close_state(self.frontier, self.edges, event, positive)
         else:
-            self.learn(*event, positive=positive)
+            s, a, r, y = event
+            self.learn(s, a, r, y, positive)
 
     def reference(self):
         return reference(self.S, self.A, self.best, self.closed)
