@@ -16,7 +16,7 @@ help:
 	@echo "make stress         long tests: fuzzing, kills, load"
 	@echo "make measure        all measurements that README and docs show, into results (some hours)"
 	@echo "make docs-numbers   write the measured numbers and pictures of README and docs from results"
-	@echo "make docs-pictures  draw the picture of the data flow"
+	@echo "make docs-pictures  draw the picture of the data flow, photograph the local pages (needs Chromium)"
 	@echo "make clean          remove the virtual environment and caches"
 
 reproduce: $(VENV)/.use
@@ -29,12 +29,9 @@ test: $(VENV)/.develop
 # Compiled code is invisible to coverage.py, so the tests of kernels run once more interpreted; one test of agents does so
 # in a process of its own.
 coverage: $(VENV)/.develop
-	$(BIN)/coverage erase
 	$(BIN)/python tests/warm_up.py
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -m "not stress" -n 2 tests/kernels
-	$(BIN)/coverage run -m $(TESTS)
-	$(BIN)/coverage combine --quiet
-	$(BIN)/coverage report
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "not stress" -n 2 --cov --cov-report= tests/kernels
+	$(BIN)/python -m $(TESTS) --cov --cov-append
 
 lint: $(VENV)/.develop
 	$(BIN)/ruff check src tests docs
@@ -55,8 +52,9 @@ measure: $(VENV)/.bench
 docs-numbers: $(VENV)/.bench
 	$(BIN)/python docs/write_numbers.py
 
-docs-pictures: $(VENV)/.use
+docs-pictures: $(VENV)/.develop
 	$(BIN)/python docs/draw_data_flow.py
+	$(BIN)/python docs/photograph_pages.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*

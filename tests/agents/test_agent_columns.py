@@ -215,8 +215,9 @@ def test_large_worlds_get_columns_and_small_ones_the_dense_table():
 def test_options_that_do_not_go_together_are_refused():
     with pytest.raises(OptionError, match="relaxation='exact' with storage='columns', got 'paper'"):
         fwrl.make_agent("fwrl", 9, 2, relaxation="paper", storage="columns")
-    with pytest.raises(OptionError, match="storage='dense' with backup='best' and explorer='optimistic'"):
-        fwrl.make_agent("fwrl", 9, 2, explorer="optimistic", storage="columns")
+    for backup, explorer in (("best", "optimistic"), ("expected", "epsilon-greedy")):
+        with pytest.raises(OptionError, match="storage='columns' or 'auto' with backup='expected' or explorer='opti"):
+            fwrl.make_agent("fwrl", 9, 2, backup=backup, explorer=explorer, storage="dense")
     with pytest.raises(OptionError, match="'columns'\\), got 'sparse'"):
         fwrl.make_agent("fwrl", 9, 2, storage="sparse")
     with pytest.raises(OptionError, match="whole number of MB, got -1"):

@@ -125,7 +125,7 @@ def test_the_papers_relaxation_goes_with_the_papers_backup_and_explorer_only(opt
 
 
 def test_the_expected_backup_keeps_no_dense_table():
-    with pytest.raises(OptionError, match="storage='columns' or 'auto' with backup='expected', got 'dense'"):
+    with pytest.raises(OptionError, match="storage='columns' or 'auto' with backup='expected' or"):
         fwrl.make_agent("fwrl", 3, 2, backup="expected", storage="dense")
 
 

@@ -70,6 +70,27 @@ def test_once_nothing_changes_the_path_from_every_start_visited_is_the_best_ther
         assert agent.value(start, goal) == pytest.approx(best)
 
 
+@pytest.mark.parametrize("wind", [False, True])
+def test_updates_that_are_put_off_change_no_action(wind):
+    """An agent that is asked for every value after every step takes the same actions as one that never is."""
+    world = fwrl.load_world("windy-four-rooms") if wind else four_rooms(25)
+    asked, rng = made("fwrl", {"explorer": "optimistic"}, world, seed=5), np.random.default_rng(5)
+    left_alone = made("fwrl", {"explorer": "optimistic"}, world, seed=5)
+    s = 0
+    for goal in (world.n_states - 1, 3, world.n_states // 2):
+        for agent in (asked, left_alone):
+            agent.begin_episode(goal)
+        for _ in range(1500):
+            asked.values(goal)
+            action = asked.act(s)
+            assert left_alone.act(s) == action
+            outcomes = world.outcomes(s, action)
+            _, n, r = outcomes[rng.choice(len(outcomes), p=[p for p, _, _ in outcomes])]
+            for agent in (asked, left_alone):
+                agent.observe(s, action, r, n)
+            s = n if n != goal else int(rng.integers(world.n_states))
+
+
 @every_optimistic_agent
 @pytest.mark.parametrize("name_of_world", ["four-rooms", "muddy-rooms"])
 def test_every_optimistic_explorer_ends_up_on_the_best_path(name, options, name_of_world):
@@ -78,6 +99,29 @@ def test_every_optimistic_explorer_ends_up_on_the_best_path(name, options, name_
     for goal, start in ((0, world.n_states - 1), (40, 3)):
         _, paid = pursue(agent, world, goal, start, trips=60)
         assert paid == pytest.approx(optimum(world, goal).value[start])
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIMISTIC[:3])
+def test_a_cheapest_step_that_is_seen_last_is_still_found(name, options):
+    """The best step seen so far would promise too little: 0 -> 2 for 4, and never 0 -> 1 -> 2 for 3.5."""
+    world = fwrl.load_world("cheap-last")
+    for seed in range(50):
+        agent = made(name, options, world, seed)
+        _, paid = pursue(agent, world, goal=2, start=0, trips=20)
+        assert paid == -3.5
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIMISTIC[:3])
+def test_terminated_states_hold_no_hope(name, options):
+    """0 -> 1 -> 2 costs 2; the trap 3 lies one step beside 0, and none of its actions was ever tried."""
+    agent = fwrl.make_agent(name, 4, 2, **options)
+    agent.begin_episode(2)
+    for _ in range(70):
+        agent.observe(0, 0, -1.0, 1)
+        agent.observe(0, 1, -0.5, 3, terminated=True)
+        agent.observe(1, 0, -1.0, 2)
+        agent.observe(1, 1, -1.0, 1)
+    assert {agent.act(0) for _ in range(50)} == {0}
 
 
 @every_optimistic_agent
@@ -166,12 +210,12 @@ def test_optimistic_sweeping_converges_to_the_values_of_the_optimistic_model(ste
     seen: dict[tuple[int, int], list[tuple[int, float]]] = {}
     for s, a, r, n in steps:
         seen.setdefault((s, a), []).append((n, r))
-    best = max(r for _, _, r, _ in steps)
+    promise = 0.0  # no step pays more
     outcomes: list[list[list[tuple[float, int, float]]]] = [[[] for _ in range(A)] for _ in range(S)]
     for s in range(S):
         for a in range(A):
             known = seen.get((s, a), [])
             q = optimism.unseen[int(np.log2(len(known)))] if known else 1.0
-            outcomes[s][a] = [*(((1 - q) / len(known), n, r) for n, r in known), (q, goal, best)]
+            outcomes[s][a] = [*(((1 - q) / len(known), n, r) for n, r in known), (q, goal, promise)]
     np.testing.assert_allclose(V, optimum(from_outcomes("optimistic", outcomes), goal).value, rtol=1e-6, atol=1e-9)
     assert backed_up(agent.tables.edges, V, optimism, (goal + 1) % S, -1000.0) == pytest.approx(V[(goal + 1) % S])

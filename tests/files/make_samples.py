@@ -26,13 +26,14 @@ TRANSITIONS = [
     ("gate", "left", -1.0, "shelf", "second", 10),
     ("shelf", "left", -1.0, "dock", "third", 1),
 ]
-VISITS = {
+VISITS: dict[str, Any] = {
     "trip": ["first", "first", "second", "second", "third"],
     "time": [5, 6, 9, 10, 1],
     "state": ["dock", "aisle", "gate", "shelf", "dock"],
     "action": ["left", "right", "left", None, "left"],
     "reward": [-1.0, -2.0, -1.0, None, -3.0],
 }
+TERMINATED = ([False, True, False, False, False], [False, False, False, True, False])  # of transitions and visits
 SHORT = {
     "agql": {"capacity": 40},
     "her": {"capacity": 40},
@@ -89,7 +90,9 @@ def agent_answers(agent: Any) -> dict[str, Any]:
 
 
 def planner_answers(planner: Any) -> dict[str, Any]:
-    """Routes and values between all places; of a log of visits also the ends of its trips."""
+    """Routes and values between all places; of a log of visits the ends of its trips, or which states are terminal."""
+    if planner.summary.terminated:
+        return {"terminated": terminal_states(planner), "values": [planner.value("dock", "aisle")]}
     places = ("dock", "aisle", "shelf", "gate")
     pairs = [(start, goal) for start in places for goal in places if start != goal]
     ends = planner.experience.evidence.ends
@@ -105,6 +108,11 @@ def planner_answers(planner: Any) -> dict[str, Any]:
         "values": [planner.value(*pair) for pair in pairs],
         "trips": planner.summary.trips,
     }
+
+
+def terminal_states(planner: Any) -> list[str]:
+    """The names of the states in which trips terminated."""
+    return [planner.states[code] for code in np.flatnonzero(planner.experience.terminated)]
 
 
 def make_samples(folder: Path) -> None:
@@ -127,6 +135,13 @@ def make_samples(folder: Path) -> None:
     visits = fwrl.fit(VISITS)
     visits.save(folder / "visits.fwrl")
     answers["visits.fwrl"] = planner_answers(visits)
+    names = ("state", "action", "reward", "next_state", "trip", "time")
+    columns: dict[str, Any] = dict(zip(names, map(list, zip(*TRANSITIONS, strict=True)), strict=True))
+    for log, flags in zip((columns, VISITS), TERMINATED, strict=True):
+        planner = fwrl.fit({**log, "terminated": flags})
+        path = folder / f"{'visits' if log is VISITS else 'planner'}-terminated.fwrl"
+        planner.save(path)
+        answers[path.name] = planner_answers(planner)
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(answer)}" for name, answer in answers.items())
     (folder / ANSWERS).write_text(f"{{\n{lines}\n}}\n")
 

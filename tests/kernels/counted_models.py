@@ -18,11 +18,11 @@ Model = list[list[dict[int, tuple[int, float]]]]  # of each state, of each actio
 
 
 @st.composite
-def models(draw: st.DrawFn, most_states: int = 7, rewards: Any = None) -> Model:
+def models(draw: st.DrawFn, most_states: int = 7, rewards: Any = None, times: Any = None) -> Model:
     """Small models of any shape: loops, rare outcomes, dead ends, states without actions, unconnected parts."""
     S = draw(st.integers(1, most_states))
     rewards = st.sampled_from([-1.0, -0.25, -3.0]) if rewards is None else rewards
-    times = st.sampled_from([1, 1, 2, 5, 1_000_000])
+    times = st.sampled_from([1, 1, 2, 5, 1_000_000]) if times is None else times
     outcome = st.dictionaries(st.integers(0, S - 1), st.tuples(times, rewards), min_size=1, max_size=3)
     return draw(st.lists(st.lists(outcome, max_size=3), min_size=S, max_size=S))
 

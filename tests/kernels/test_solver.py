@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from fractions import Fraction
 
 import numpy as np
@@ -20,7 +21,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import compiled_only, examples
 
-from fwrl.kernels.model import evaluation, modified_policy_iteration
+from fwrl.errors import FwrlError
+from fwrl.kernels.model import evaluation, exact_policy_iteration, modified_policy_iteration, solver
 from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError
 from fwrl.kernels.model.outcomes import outcomes_of
 from fwrl.kernels.model.solver import solve
@@ -116,6 +118,58 @@ def test_with_a_penalty_values_are_the_linear_programs(model, cost, data):
     bounds = [(0, 0) if s == goal else (-cost, None if s in arrives else -cost) for s in range(S)]
     truth = least_above(rows, right, bounds)
     np.testing.assert_allclose(solve(outcomes_in(model), goal, penalty=cost).v, truth, rtol=1e-6, atol=1e-6)
+
+
+EXTREME = st.sampled_from([1, 10**5, 10**9, 10**14])
+
+
+@given(models(rewards=ANY, times=EXTREME), st.data())
+@examples(300)
+def test_where_rounding_hides_the_values_that_is_said_and_nothing_wrong_is(model, data):
+    goal = data.draw(st.integers(0, len(model) - 1))
+    with contextlib.suppress(FwrlError):
+        check_exactly(model, goal, set())
+
+
+def test_a_loop_left_once_in_a_very_large_number_is_refused_with_the_reason():
+    rare = 10**14
+    model: Model = [[{1: (rare, -1.0), 2: (1, -1.0)}], [{0: (1, -1.0)}], [{0: (rare, -1.0), 3: (1, -1.0)}], []]
+    with pytest.raises(FwrlError, match="leave out what was counted so often or so rarely"):
+        solve(outcomes_in(model), 3)
+
+
+def test_nearly_positive_cycles_do_not_keep_it_from_ending():
+    # Round the loop of the first two states gains 1, and it is left once in 10^28: by then, values are noise.
+    rare = 10**14
+    loop = [[{1: (rare, 2.0), 2: (1, -1.0)}], [{0: (rare, -1.0), 2: (1, -1.0)}]]
+    model: Model = [*loop, [{0: (rare, -1.0), 3: (1, -1.0)}, {3: (1, -5.0)}], []]
+    with pytest.raises((FwrlError, PositiveMeanError)):
+        solve(outcomes_in(model), 3)
+
+
+@pytest.mark.parametrize("bound", [1e-8, np.inf, np.nan])
+def test_no_answer_is_returned_whose_bound_is_too_large(bound, monkeypatch):
+    monkeypatch.setattr(solver, "iterate", lambda equations, policy, x: bound)
+    monkeypatch.setattr(solver, "sweep", lambda equations, policy, x: np.inf)
+    with pytest.raises(FwrlError, match="cannot be computed"):
+        solve(outcomes_in([[{1: (1, -1.0)}], []]), 1)
+
+
+def test_evaluations_that_are_noise_are_refused(monkeypatch):
+    monkeypatch.setattr(exact_policy_iteration, "evaluate", lambda equations, policy, x, h, accuracy: np.inf)
+    with pytest.raises(FwrlError, match="cannot be computed"):
+        solve(outcomes_in([[{1: (1, 0.0)}], []]), 1)
+
+
+def test_a_penalty_may_be_an_integer():
+    model: Model = [[{1: (3, -1.0), 2: (1, -1.0)}], [], [{2: (1, -1.0)}]]
+    assert solve(outcomes_in(model), 1, penalty=10).v[0] == -3.5
+
+
+def test_values_near_zero_by_cancellation_are_certified():
+    # Round the loop: 0.3 there and 0.1 back on average, and it is left every other time.
+    model: Model = [[{1: (1, 0.1)}], [{2: (1, 0.2)}], [{0: (1, -0.7), 3: (1, 0.1)}], []]
+    np.testing.assert_allclose(solve(outcomes_in(model), 3).v[:3], [0.0, -0.1, -0.3], atol=1e-9)
 
 
 def walk(n: int):

@@ -16,15 +16,16 @@ from fwrl.planner import Planner, connection_counts
 from fwrl.planner.ingest.errors import LogError
 from fwrl.planner.merging.edges import Edges, merge_edges
 
-TRANSITIONS = ("state", "action", "reward", "next_state", "trip", "time")
-VISITS = ("trip", "time", "state", "action", "reward")
+TRANSITIONS = ("state", "action", "reward", "next_state", "trip", "time", "terminated")
+VISITS = ("trip", "time", "state", "action", "reward", "terminated")
 LABELS = [["a", "b", "ä", "07"], [-3, 0, 5, 70_000_000_000]]
 
 
 def moves_of(labels, columns):
     """Logs of transitions in three parts, each with its rows as columns."""
     names = st.sampled_from(labels)
-    row = st.tuples(names, st.sampled_from("lr"), st.floats(-9, 0), names, st.integers(0, 5), st.integers(-3, 9))
+    known = st.tuples(names, st.sampled_from("lr"), st.floats(-9, 0), names, st.integers(0, 5), st.integers(-3, 9))
+    row = st.tuples(known, st.booleans()).map(lambda drawn: (*drawn[0], drawn[1]))
     rows = st.lists(row, min_size=1, max_size=15)
     return st.tuples(rows, rows, rows).map(lambda parts: [table(part, TRANSITIONS, columns) for part in parts])
 
@@ -41,7 +42,7 @@ def assert_merged(merged: Planner, whole: Planner) -> None:
     """Equal in all but the rounding of sums and what trips that were joined connect."""
     a, b = merged.experience, whole.experience
     assert (list(a.states), list(a.actions or []), a.time) == (list(b.states), list(b.actions or []), b.time)
-    for name in ("source", "action", "target", "count", "best"):
+    for name in ("source", "action", "target", "count", "best", "terminated"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
     np.testing.assert_allclose(a.total, b.total, rtol=1e-12, atol=1e-12)
     assert list(a.evidence.trips or []) == list(b.evidence.trips or [])
@@ -64,6 +65,7 @@ def assert_same_ends(a, b):
         states = [[e.states[c] if c >= 0 else None for c in getattr(e, f"{side}_state").tolist()] for e in (a, b)]
         assert states[0] == states[1]
     np.testing.assert_array_equal(a.last_reward, b.last_reward)
+    np.testing.assert_array_equal(a.first_terminated, b.first_terminated)
 
 
 GROUPINGS = [
@@ -111,7 +113,7 @@ def visits():
     rows = st.lists(visit, min_size=8, max_size=40, unique_by=lambda row: row[:2])
     return rows.map(
         lambda found: [
-            table([(*row, -1.0 - row[1] / 7) for row in found if row[1] // 10 == part], VISITS, VISITS)
+            table([(*row, -1.0 - row[1] / 7, row[1] % 5 == 0) for row in found if row[1] // 10 == part], VISITS, VISITS)
             for part in range(3)
         ]
     )

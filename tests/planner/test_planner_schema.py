@@ -26,6 +26,7 @@ COLUMNS: dict[str, list[object]] = {
     "reward": [-1.0, -2.0],
     "trip": ["t1", "t2"],
     "time": [1, 2],
+    "terminated": [False, True],
 }
 LOGS = [
     ("state", "next_state"),
@@ -33,6 +34,7 @@ LOGS = [
     ("state", "next_state", "trip"),
     ("state", "next_state", "action", "reward"),
     ("state", "trip", "time"),
+    ("state", "trip", "time", "terminated"),
     tuple(COLUMNS),
 ]
 

@@ -1,16 +1,13 @@
 """The page for everybody: axe-core finds nothing, everything is spoken, and no size or colour scheme loses anything."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
+from web_axe import axe_source, problems
 from web_browser import needs_browser, visiting
 from web_visitor import holds, picture, settled
 
 pytestmark = needs_browser
 
 LEARNED = "world=windy-four-rooms&start=1,1&goal=9,9&training=begin:9,9:8000"
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
 @pytest.fixture(scope="module")
@@ -27,17 +24,7 @@ def opened(visits):
 
 @pytest.fixture(scope="module")
 def axe():
-    """The source of axe-core, from a package that only tests need."""
-    found = importlib.util.find_spec("axe_playwright_python")
-    if found is None or found.origin is None:
-        pytest.skip("no axe-playwright-python installed")
-    return (Path(found.origin).parent / "axe.min.js").read_text()
-
-
-def problems(page, axe):
-    page.evaluate(axe)
-    found = page.evaluate("(tags) => axe.run(document, { runOnly: { type: 'tag', values: tags } })", RULES)
-    return [(found["id"], [node["html"][:120] for node in found["nodes"]]) for found in found["violations"]]
+    return axe_source()
 
 
 def as_it_opens(page):

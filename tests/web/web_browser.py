@@ -19,6 +19,8 @@ FLAGS = [
     "--disable-sync",
 ]
 LEFT = "net::ERR_ABORTED"  # what the browser says of a request when its page is left or closed; nothing went wrong
+READ = "willReadFrequently"  # what it says when a test reads the pixels of a canvas several times
+READY = {"play": ".route[data-route]", "explore": "#sentence[data-found]"}  # what a page shows once it is ready
 
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
 
@@ -37,13 +39,21 @@ class Visits:
         self._contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(60_000)
-        page.on("console", lambda said: self._log(said.text) if said.type in ("error", "warning") else None)
+        page.on("console", lambda said: self._heard(said.type, said.text))
         page.on("pageerror", lambda error: self._log(str(error)))
         page.on("request", lambda request: None if self._own(request.url) else self._log(request.url))
         page.on("requestfailed", lambda request: None if request.failure == LEFT else self._log(request.url))
         page.goto(self.server.url + (f"#{address}" if address else ""))
-        page.wait_for_selector(".route[data-route]")
+        page.wait_for_selector(READY[self.server.command])
         return page
+
+    def beside(self, server: Running) -> Visits:
+        """Visits of another server in the same browser."""
+        return Visits(self._browser, server)
+
+    def _heard(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning") and READ not in text:
+            self._log(text)
 
     def _log(self, problem: str) -> None:
         self._wrong.append(problem)
@@ -59,10 +69,10 @@ class Visits:
 
 
 @contextlib.contextmanager
-def visiting(*arguments: str) -> Iterator[Visits]:
+def visiting(*arguments: str, command: str = "play") -> Iterator[Visits]:
     """A server and a browser."""
     playwright = pytest.importorskip("playwright.sync_api", reason="no playwright installed")
-    with running("--port", "0", *arguments) as server, playwright.sync_playwright() as driver:
+    with running("--port", "0", *arguments, command=command) as server, playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
         yield Visits(browser, server)
         browser.close()

@@ -1,4 +1,4 @@
-"""A server of `fwrl play` in a process of its own, and a client for its websocket."""
+"""A server of `fwrl play` or `fwrl explore` in a process of its own, and a client for its websocket."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ main()
 class Running(NamedTuple):
     url: str
     process: subprocess.Popen[str]
+    command: str = "play"
 
     @property
     def host(self) -> str:
@@ -54,7 +55,8 @@ class Running(NamedTuple):
         with connect(f"ws://{self.host}/ws", **options) as socket:
             client = Client(socket)
             if begin:
-                client.send("begin", session=session, address=address)
+                kept = {"session": session} if self.command == "play" else {}
+                client.send("begin", address=address, **kept)
             yield client
 
 
@@ -93,12 +95,16 @@ class Client:
 
 @contextlib.contextmanager
 def running(
-    *arguments: str, before: str = "", environment: dict[str, str] | None = None, **limits: Any
+    *arguments: str,
+    command: str = "play",
+    before: str = "",
+    environment: dict[str, str] | None = None,
+    **limits: Any,
 ) -> Iterator[Running]:
     """The command with these arguments, or with limits the server behind it; `before` is Python to run first."""
     program = before + (LIMITED.format(limits=limits) if limits else COMMAND)
     process = subprocess.Popen(
-        [sys.executable, "-c", program, "play", "--no-browser", *arguments],
+        [sys.executable, "-c", program, command, "--no-browser", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -111,7 +117,7 @@ def running(
             line = process.stdout.readline()
             assert line, said
             said += line
-        yield Running(found.group(), process)
+        yield Running(found.group(), process, command)
         process.terminate()
         process.wait(timeout=TIMEOUT)
         logged = "" if process.stdout.closed else process.stdout.read()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from web_server import TIMEOUT
 
-PICTURES = os.environ.get("FWRL_PLAY_PICTURES")  # a folder to leave screenshots in
+PICTURES = os.environ.get("FWRL_WEB_PICTURES")  # a folder to leave screenshots in
 
 
 def place(page, x, y, side=0):

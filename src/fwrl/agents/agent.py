@@ -280,7 +280,7 @@ class Agent(ABC, Generic[Tables]):
         status = self.verbs.observe(self.tables, state, action, reward, next_state, bool(arrived))
         if status == POSITIVE_CYCLE:
             raise positive_cycle(state, action, reward, next_state)
-        if status == UNSETTLED:
+        if status == UNSETTLED or terminated:
             self.settle()
 
     def observe_many(

@@ -149,7 +149,7 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
     latest.rewards[OPTIMISTIC] = plan.optimism.reward[0]
     see_edge(edges, e, r)
     agent.greedy.changes[0] += 1
-    due = see_reward(plan.optimism.reward, edges, r) or due
+    due = see_reward(plan.optimism.reward, r) or due
     if r > 0.0:
         agent.positive[0] = 1
     if g < 0:
@@ -212,17 +212,17 @@ class ModelAgent(Agent[ModelTables]):
 
     def empty_tables(self) -> ModelTables:
         """Nothing observed."""
-        S, A = self.n_states, self.n_actions
+        S, A, steps = self.n_states, self.n_actions, self.value_kind == "steps"
         return ModelTables(
             edges=no_edges(S, A),
             terminated=np.zeros(S, np.int8),
-            plan=no_plan(S, no_optimism(PRIOR), self.give_up),
+            plan=no_plan(S, no_optimism(PRIOR, counts_steps=steps), self.give_up),
             latest=Latest(np.zeros(3, np.int64), np.zeros(4)),
             positive=np.zeros(1, np.int64),
             episode=no_episode(),
             greedy=empty_greedy(S, A),
             action_values=np.empty(A),
-            counts_steps=np.array([int(self.value_kind == "steps")]),
+            counts_steps=np.array([int(steps)]),
         )
 
     def prepare(self, goal: int) -> None:

@@ -83,6 +83,12 @@ def check_marks(marks: NDArray[np.int8], n_states: int) -> None:
         raise FileError(f"expected 0 or 1 for each of {n_states} states; the file is damaged")
 
 
+def check_promise(promise: NDArray[np.float64]) -> None:
+    """Check that the promise is one finite reward."""
+    if len(promise) != 1 or not np.isfinite(promise).all():
+        raise FileError("expected one finite reward for untried actions; the file is damaged")
+
+
 def check_ring(ring: Ring, capacity: int, n_states: int, n_actions: int) -> None:
     """Check that the ring has `capacity` slots with states, actions and rewards in range."""
     sound = len(ring.stored) == 1 and ring.stored[0] >= 0

@@ -122,7 +122,7 @@ def observe(agent: SweepingTables, s: int, a: int, r: float, next_s: int, arrive
     pair = s * len(agent.action_values) + a
     due = count_try(optimism, tries_of(edges, pair), find_edge(edges, pair, next_s) == NONE)
     count_edge(edges, pair, next_s, r)
-    due = see_reward(optimism.reward, edges, r) or due
+    due = see_reward(optimism.reward, r) or due
     g = agent.episode[GOAL]
     if g >= 0:
         threshold, D = agent.levels[THRESHOLD], agent.levels[DEAD_END]

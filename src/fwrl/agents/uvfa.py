@@ -377,4 +377,4 @@ def _regressed(basis: Basis, states: Ints, factors: Floats, m: int) -> Floats:
     """(m, n) the ridge regression of `factors` (N, n) on the basis of `states` (N,)."""
     B = np.zeros((len(states), m))
     np.put_along_axis(B, basis.place[states], basis.weight[states], axis=1)
-    return np.asarray(np.linalg.solve(B.T @ B + RIDGE * np.eye(m), B.T @ factors), dtype=np.float64)
+    return np.linalg.solve(B.T @ B + RIDGE * np.eye(m), B.T @ factors).astype(np.float64)

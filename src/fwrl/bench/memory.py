@@ -1,4 +1,4 @@
-"""Functions for a process that measures its own peak memory: learning a map from files, fitting a log."""
+"""Functions for a process that measures its own peak memory: learning a map from files, fitting a log, solving."""
 
 from __future__ import annotations
 
@@ -46,6 +46,15 @@ def fitted(log: str, out: str, memory: str, connections: bool) -> None:
     from fwrl.planner import fit
 
     fit(log, memory=memory, connections=connections).save(out)
+
+
+def solved(folder: str, goal: int) -> None:
+    """Solve for a goal on a counted model that is in memory."""
+    from fwrl.kernels.model.outcomes import Outcomes
+    from fwrl.kernels.model.solver import solve
+
+    arrays: list[Any] = [np.load(Path(folder) / f"{name}.npy") for name in Outcomes._fields]
+    solve(Outcomes(*arrays), goal)
 
 
 def peak() -> int:

@@ -12,6 +12,7 @@ from fwrl.bench.columns import goals, memory, online
 from fwrl.bench.literal import LiteralFwrl
 from fwrl.bench.logs import ingestion, merging, routes
 from fwrl.bench.measure import Measurement, alternate, discard, seconds
+from fwrl.bench.uncertainty import uncertainty
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.task import Task, Trajectory, run
 from fwrl.worlds import World, four_rooms, load_world
@@ -134,13 +135,17 @@ SUITE: dict[str, Callable[[], Iterator[Measurement]]] = {
     "fit": ingestion,
     "merge": merging,
     "plan": routes,
+    "uncertainty": uncertainty,
 }
 
 
 def run_suite(
     only: list[str] | None = None, begun: Callable[[str], None] = discard
 ) -> Iterator[tuple[str, Measurement]]:
-    """Yield the measurements of the parts in `only`, or of all, one by one; `begun` is called before each part."""
+    """Yield the measurements of the parts in `only`, or of all, one by one.
+
+    `begun` is called before each part and after each measurement, with what to show as progress.
+    """
     parts = list(only or SUITE)
     for part in parts:
         if part not in SUITE:
@@ -148,6 +153,8 @@ def run_suite(
     if "plan" in parts and find_spec("networkx") is None:
         raise FwrlError("the part 'plan' of the bench needs networkx; install it with: pip install 'fwrl[bench]'")
     for number, part in enumerate(parts, 1):
-        begun(f"{part} ({number} of {len(parts)})")
-        for measurement in SUITE[part]():
+        name = f"{part} ({number} of {len(parts)})"
+        begun(name)
+        for done, measurement in enumerate(SUITE[part](), 1):
             yield part, measurement
+            begun(f"{name}, {done} measured: {measurement.name}")

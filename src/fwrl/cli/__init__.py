@@ -18,6 +18,7 @@ from fwrl.cli.benchmark import benchmark
 from fwrl.cli.check import check
 from fwrl.cli.compare import compare
 from fwrl.cli.explain import explain
+from fwrl.cli.explore import explore
 from fwrl.cli.export import export
 from fwrl.cli.fit import fit
 from fwrl.cli.merge import merge
@@ -73,6 +74,7 @@ app.command(epilog="Example: fwrl merge monday.fwrl tuesday.fwrl -o week.fwrl")(
 app.command(epilog="Example: fwrl states trips.fwrl 'dock-*'")(states)
 app.command(epilog="Example: fwrl plan trips.fwrl dock-1 shelf-7")(plan)
 app.command(epilog="Example: fwrl explain trips.fwrl dock-1 shelf-7")(explain)
+app.command(epilog="Example: fwrl explore trips.fwrl --positions places.csv")(explore)
 app.command(epilog="Example: fwrl check rooms.fwrl")(check)
 app.command(epilog="Example: fwrl bench --only step")(bench)
 app.command(epilog="Example: fwrl benchmark pointmaze --only giant-stitch --seeds 1")(benchmark)

@@ -33,6 +33,8 @@ def bench(
     fit     fit a log of 50 million rows / a bare DuckDB group-by
     merge   merge ten planners of 5 million rows each / fit all 50 million
     plan    a route at a million states / SciPy; at ten thousand / networkx
+    uncertainty
+            plans where outcomes vary, to a million states / SuperLU; steps / plain
 
     The last column is the other's time or memory divided by ours. All parts together take some minutes.
     """  # noqa: D301 (\b keeps the line breaks of the help text)

@@ -30,6 +30,7 @@ from fwrl.cli.output_paths import check_file
 from fwrl.cli.plan import (
     Avoid,
     Backup,
+    Cautious,
     DeadEnds,
     File,
     From,
@@ -59,6 +60,7 @@ def explain(
     via: Via = None,
     dead_ends: DeadEnds = None,
     give_up: GiveUp = None,
+    cautious: Cautious = None,
     positions: Positions = None,
     position_columns: PositionColumns = None,
     log: Annotated[
@@ -102,7 +104,7 @@ def explain(
     planner = Planner.load(file)
     if picture is not None and positions is None and planner.positions is None:
         raise OptionError("--picture needs --positions, a file with columns state, x, y")
-    options = route_options(planner, backup, avoid, via, dead_ends, give_up, positions, position_columns)
+    options = route_options(planner, backup, avoid, via, dead_ends, give_up, cautious, positions, position_columns)
     if log:
         reading = log_options(
             columns,

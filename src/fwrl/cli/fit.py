@@ -79,8 +79,9 @@ def fit(
 ) -> None:
     """Learn from logs: rows of transitions (state, next_state) or of visits (trip, time, state).
 
-    Optional columns are action (the next state if left out), reward (-1 if left out) or cost, trip, time and count.
-    fwrl plan and fwrl explain read the saved planner.
+    Optional columns are action (the next state if left out), reward (-1 if left out) or cost, trip, time, count, and
+    terminated (0 or 1): nothing follows the next state of a transition, or the state of a visit. fwrl plan and
+    fwrl explain read the saved planner.
     """
     check_saved_file(out)
     from fwrl.planner import Planner
@@ -131,6 +132,8 @@ def print_summary(summary: LogSummary, out: Path, connections: bool = True) -> N
     table.add_row("edges", f"{summary.edges:,}")
     if summary.uncertain:
         table.add_row("actions that vary", f"{summary.uncertain:,}", "seen to lead to more than one state")
+    if summary.terminated:
+        table.add_row("terminal states", f"{summary.terminated:,}", "traps, unless they are the goal")
     if summary.skipped:
         table.add_row("rows left out", f"{summary.skipped:,}")
     if summary.continued:

@@ -42,6 +42,13 @@ GiveUp = Annotated[
         help="Allow giving up anywhere for this cost: the plan trades the chance of arriving against reward.",
     ),
 ]
+Cautious = Annotated[
+    float | None,
+    typer.Option(
+        metavar="CONFIDENCE",
+        help="Plan on lower bounds that hold with this confidence, as 0.95: rarely seen steps count for less.",
+    ),
+]
 Positions = Annotated[Path | None, typer.Option(help="A file with columns state, x, y (or lon, lat).")]
 PositionColumns = Annotated[
     str | None,
@@ -59,6 +66,7 @@ def plan(
     via: Via = None,
     dead_ends: DeadEnds = None,
     give_up: GiveUp = None,
+    cautious: Cautious = None,
     alternatives: Annotated[
         int,
         typer.Option(min=1, help="Show up to this many routes, none through a state twice; with --backup best only."),
@@ -75,9 +83,9 @@ def plan(
     from fwrl.planner import Planner
 
     planner = Planner.load(file)
-    options = route_options(planner, backup, avoid, via, dead_ends, give_up, positions, position_columns)
+    options = route_options(planner, backup, avoid, via, dead_ends, give_up, cautious, positions, position_columns)
     if alternatives > 1:
-        for name in ("via", "dead_ends", "give_up"):
+        for name in ("via", "dead_ends", "give_up", "cautious"):
             if options.pop(name):
                 flag = name.replace("_", "-")
                 raise OptionError(f"--{flag} and --alternatives cannot be combined; leave one out")
@@ -101,19 +109,26 @@ def route_options(
     via: list[str] | None,
     dead_ends: list[str] | None,
     give_up: float | None,
+    cautious: float | None,
     positions: Path | None,
     position_columns: str | None,
 ) -> dict[str, Any]:
     """The options of `Planner.plan`."""
     options: dict[str, Any] = {"backup": backup, "avoid": avoid or (), "via": via or ()}
-    options |= {"dead_ends": dead_ends or (), "give_up": give_up}
+    options |= {"dead_ends": dead_ends or (), "give_up": give_up, "cautious": cautious}
+    where = read_position_file(planner, positions, position_columns)
+    return options if where is None else options | {"positions": where}
+
+
+def read_position_file(planner: Planner, positions: Path | None, position_columns: str | None) -> Any:
+    """The positions in a file for the states of a planner; None without a file."""
     if position_columns is not None and positions is None:
         raise OptionError("--position-columns needs --positions")
-    if positions is not None:
-        from fwrl.planner import read_positions
+    if positions is None:
+        return None
+    from fwrl.planner import read_positions
 
-        options["positions"] = read_positions(positions, planner.states, column_names(position_columns))
-    return options
+    return read_positions(positions, planner.states, column_names(position_columns))
 
 
 def headline(route: Route, gives_up: bool = False) -> str:
@@ -122,10 +137,11 @@ def headline(route: Route, gives_up: bool = False) -> str:
     said = f"{route.start} to {route.goal}: {n:,} step{'s' * (n != 1)}, reward {route.reward:g}"
     if route.certain:
         return said
-    return (
-        f"{said} if all goes as shown (probability {route.probability:.3g}); the policy arrives with probability "
-        f"{route.arrival:.4g} and expects {route.value:g}{' in all' if gives_up else ' if it arrives'}"
-    )
+    bound = "" if route.cautious is None else "at least "
+    said += f" if all goes as shown (probability {route.probability:.3g}); the policy arrives with probability "
+    said += f"{bound}{route.arrival:.4g} and expects {bound}{route.value:g}"
+    said += " in all" if gives_up else " if it arrives"
+    return said if route.cautious is None else f"{said} (bounds of confidence {route.cautious:g} for each step)"
 
 
 def evidence(route: Route) -> str:

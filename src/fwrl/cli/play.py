@@ -7,15 +7,17 @@ from typing import Annotated
 
 import typer
 
+Host = Annotated[
+    str, typer.Option(help="The address to listen on; any but this computer's own opens the page to others.")
+]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="The port; the next free one is used if it is taken.")]
+Browser = Annotated[bool, typer.Option(help="Open the page in the browser.")]
+
 
 def play(
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; any but this computer's own opens the page to others.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port; the next free one is used if it is taken.")
-    ] = 8765,
-    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+    host: Host = "127.0.0.1",
+    port: Port = 8765,
+    browser: Browser = True,
     lesson: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Begin with the lesson or scenario in this file (docs/play.md).")
     ] = None,

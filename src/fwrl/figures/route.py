@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -171,5 +172,15 @@ def _stretch(explanation: Explanation, k: int) -> str:
 
 def save_picture(figure: Figure, path: Path) -> None:
     """Write a .png or .svg file; an existing file is replaced completely or not at all."""
-    with style(), replaced(path) as draft:
-        figure.savefig(draft, format=path.suffix[1:], metadata={"Date": None} if path.suffix == ".svg" else None)
+    with replaced(path) as draft:
+        if path.suffix == ".svg":
+            write_svg(figure, draft)
+        else:
+            with style():
+                figure.savefig(draft, format=path.suffix[1:])
+
+
+def write_svg(figure: Figure, to: Path | IO[str]) -> None:
+    """Write a picture as SVG, without the date on which it was drawn."""
+    with style():
+        figure.savefig(to, format="svg", metadata={"Date": None})

@@ -2,13 +2,18 @@
 
 Version 1 named the sections of agents after fields in the code. Since version 2 they have names of their own, and of a
 priority queue only the entries are saved. Since version 3 agents that plan on counts keep which states terminated, and
-no plan, which follows from the counts; before, no state was known to terminate. Since version 3 planners list the logs
-they were fitted from, name every trip and keep the ends of trips.
+no plan, which follows from the counts; before, no state was known to terminate. Since version 3 an optimistic agent
+promises a reward of at least 0, and with the best backup it keeps the edges of `storage="columns"`. Since version 3
+planners list the logs they were fitted from, name every trip, keep the ends of trips and, where logged, which states
+are terminal.
+
+A section that is computed from an earlier one of the same name reads that one as "earlier/NAME".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,15 +92,27 @@ def upgraded(header: dict[str, Any], version: int) -> tuple[dict[str, Any], Conv
         converted |= QUEUE_SINCE_VERSION_2
     if "plan/arrival" in names:
         converted |= TERMINATED_SINCE_VERSION_3
+    if "optimism/reward" in names:
+        steps = _config(header["details"]).get("objective") == "steps"
+        converted["optimism/reward"] = partial(_promise, least=-1.0 if steps else 0.0)
+    if {"optimism/reward", "values"} <= names and "optimism/on" not in names:
+        converted |= {**TERMINATED_SINCE_VERSION_3, **COMPACT_EDGES_SINCE_VERSION_3}
+    sections = [{**s, "name": f"earlier/{s['name']}"} if s["name"] in converted else s for s in sections]
     return {**header, "sections": sections, "details": _details_since_version_3(header["details"])}, converted
 
 
 def _details_since_version_3(details: dict[str, Any]) -> dict[str, Any]:
-    """Only tables of all pairs are dense; the expected backup has none."""
-    config = details.get("config", {})
-    if isinstance(config, dict) and config.get("backup") == "expected":
+    """Only tables of all pairs are dense; the expected backup and the optimistic explorer have none."""
+    config = _config(details)
+    if config.get("backup") == "expected" or (config.get("explorer") == "optimistic" and "storage" in config):
         return {**details, "config": {**config, "storage": "auto"}}
     return details
+
+
+def _config(details: dict[str, Any]) -> dict[str, Any]:
+    """The options of an agent."""
+    config = details.get("config")
+    return config if isinstance(config, dict) else {}
 
 
 def _name_since_version_2(name: str) -> str:
@@ -126,5 +143,38 @@ def _never_terminated(section: Sections) -> NDArray[np.int8]:
     return np.zeros(len(section("edges/first-entering")), np.int8)
 
 
+def _promise(section: Sections, least: float) -> NDArray[np.float64]:
+    """(1,) the best reward seen, at least `least`."""
+    promise: NDArray[np.float64] = np.maximum(section("earlier/optimism/reward"), least)
+    return promise
+
+
+def _used(section: Sections) -> int:
+    """The number of edges."""
+    used = section("earlier/edges/used")
+    if len(used) != 1 or not 0 <= used[0] <= len(section("edges/pair")):
+        raise FileError("expected no more edges than there is room for; the file is damaged")
+    return int(used[0])
+
+
+def _links(section: Sections) -> NDArray[np.int32]:
+    """(E, 4) pair, target, next edge of the pair and no next edge into the target."""
+    E = _used(section)
+    columns = [section(f"edges/{name}")[:E] for name in ("pair", "target", "next-leaving")]
+    return np.column_stack([*columns, np.full(E, -1)]).astype(np.int32)
+
+
+def _best_rewards(section: Sections) -> NDArray[np.float64]:
+    """(E,) the best reward of each edge."""
+    best: NDArray[np.float64] = section("earlier/edges/best-reward")[: _used(section)]
+    return best
+
+
 QUEUE_SINCE_VERSION_2: Converted = {"queue/state": _queue_states, "queue/priority": _queue_priorities}
 TERMINATED_SINCE_VERSION_3: Converted = {"terminated": _never_terminated}
+COMPACT_EDGES_SINCE_VERSION_3: Converted = {
+    "edges/first-leaving": lambda section: section("earlier/edges/first-leaving").astype(np.int32),
+    "edges/links": _links,
+    "edges/best-reward": _best_rewards,
+    "edges/used": lambda section: np.array([_used(section)]),
+}

@@ -33,8 +33,9 @@ def with_counts(experience: Experience) -> Experience:
     assert joined is not None
     S, K = len(experience.states), len(sample)
     counts = np.zeros(2, np.int64)
-    neighbour = np.ascontiguousarray(experience.target)
-    count_connections(experience.first, neighbour, sample, joined, reach_scratch(S, 0), counts)
+    source, target = experience.source[experience.goes_on], experience.target[experience.goes_on]
+    first = np.searchsorted(source, np.arange(S + 1)).astype(np.int32)
+    count_connections(first, np.ascontiguousarray(target), sample, joined, reach_scratch(S, 0), counts)
     scale = S / K
     summary = replace(
         experience.summary,

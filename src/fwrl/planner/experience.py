@@ -46,6 +46,7 @@ class LogSummary:
         edges: Number of distinct (state, action, next state).
         uncertain: Number of (state, action) pairs that were observed to lead to more than one state.
         skipped: Number of bad rows left out.
+        terminated: Number of states in which a trip was seen to terminate.
         continued: Number of times that a trip of one log was joined to its continuation in a log that was added later.
         connected: Number of ordered pairs of states with a known path; None where they were not counted.
         stitched: Those of them that no single trip connects; None where they were not counted. Where trips were
@@ -60,6 +61,7 @@ class LogSummary:
     edges: int
     uncertain: int = 0
     skipped: int = 0
+    terminated: int = 0
     continued: int = 0
     connected: int | None = None
     stitched: int | None = None
@@ -99,6 +101,7 @@ class TripEnds:
         last_arrival: (T,) time at which the state of the last visit was first seen; None unless the cost of a move is
             the time to the next visit.
         last_kept: (T,) 1 where the last visit is in the period that was read, otherwise 0; None where all are.
+        first_terminated: (T,) 1 where the trip terminated at its first visit; None where that was not logged.
 
     """
 
@@ -113,6 +116,7 @@ class TripEnds:
     last_reward: Floats | None = None
     last_arrival: Ints | None = None
     last_kept: Bits | None = None
+    first_terminated: Bits | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +174,7 @@ class Experience:
         count: (E,) number of observations.
         total: (E,) sum of rewards, each times its weight where there are weights.
         best: (E,) largest reward.
+        terminated: (S,) 1 at the states in which a trip was seen to terminate; None where that was not logged.
         weight: (E,) sum of the weights of observations; None where each counts once.
         aging: How weights follow from ages; None where there are none.
         cells: The division into cells where states are cells, otherwise None.
@@ -190,6 +195,7 @@ class Experience:
     count: Ints
     total: Floats
     best: Floats
+    terminated: Bits | None = None
     weight: Floats | None = None
     aging: Aging | None = None
     cells: Cells | None = None
@@ -215,6 +221,24 @@ class Experience:
         return self.count if self.weight is None else self.weight
 
     @property
+    def n_terminated(self) -> int:
+        """Number of states in which a trip was seen to terminate."""
+        return 0 if self.terminated is None else int(self.terminated.sum())
+
+    @property
+    def goes_on(self) -> NDArray[np.bool_]:
+        """(E,) whether an edge leaves a state in which no trip terminated; others are on no path, unless it is ended.
+
+        Returns:
+            A mask of edges.
+
+        """
+        if self.terminated is None:
+            return np.ones(len(self.source), np.bool_)
+        goes_on: NDArray[np.bool_] = self.terminated[self.source] == 0
+        return goes_on
+
+    @cached_property
     def first(self) -> Indices:
         """(S + 1,) index of the first edge that leaves each state."""
         return np.searchsorted(self.source, np.arange(len(self.states) + 1)).astype(np.int32)

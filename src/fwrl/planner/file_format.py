@@ -52,6 +52,7 @@ EDGE_SECTIONS: Sections = {
     "count": Section("count", np.int64, 1, required=True),
     "total": Section("total", np.float64, 1, required=True),
     "best": Section("best", np.float64, 1, required=True),
+    "terminated": Section("terminated", np.uint8, 1),
     "weight": Section("weight", np.float64, 1),
     "position": Section("position", np.float64, 2),
 }
@@ -71,6 +72,7 @@ END_SECTIONS: Sections = {
     "last_reward": Section("ends.last_reward", np.float64, 1),
     "last_arrival": Section("ends.last_arrival", np.int64, 1),
     "last_kept": Section("ends.last_kept", np.uint8, 1),
+    "first_terminated": Section("ends.first_terminated", np.uint8, 1),
 }
 # What the sections of labels begin with (see `labels`).
 STATES, ACTIONS, TRIPS = "states", "actions", "trips"
@@ -87,6 +89,7 @@ SUMMARY_KEYS = {
     "edges": "edges",
     "uncertain": "uncertain",
     "skipped": "skipped",
+    "terminated": "terminated",
     "continued": "continued",
     "connected": "connected",
     "stitched": "stitched",
@@ -249,6 +252,9 @@ def _check(experience: Experience) -> None:
     _expect((e.position is None) == (e.cells is None), "positions where states are cells, and only there")
     if e.position is not None:
         _expect(e.position.shape == (S, 2) and bool(np.isfinite(e.position).all()), "a position for each state")
+    if e.terminated is not None:
+        _expect(len(e.terminated) == S and bool((e.terminated <= 1).all()), "for each state whether it is terminal")
+    _expect(e.summary.terminated == e.n_terminated, "a summary of the terminal states that are there")
     _expect(_ordered(e), "edges in order")
     _expect(e.time in (None, "integer", "number", "timestamp"), "a known kind of time")
     _check_summary(e.summary, S, E)

@@ -43,8 +43,9 @@ def fit(
     """Learn a planner from a log of past trips.
 
     Rows are transitions (columns `state` and `next_state`) or visits (`trip`, `time` and `state`). Optional columns
-    are `action` (default: the next state), `reward` (default: -1) or `cost`, `trip` and `time`. Rows of transitions may
-    be counted already (`count`), as `Planner.edges` gives them.
+    are `action` (default: the next state), `reward` (default: -1) or `cost`, `trip` and `time`, and `terminated` (0 or
+    1): the next state of a transition, or the state of a visit, is terminal, a trap unless it is the goal. Rows of
+    transitions may be counted already (`count`), as `Planner.edges` gives them.
 
     Args:
         source: The log: a path, a folder, a pattern, an address such as s3://... or a list of them (CSV, Parquet, JSON

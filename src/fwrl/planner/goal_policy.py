@@ -64,7 +64,7 @@ class GoalPolicySolver:
     def __init__(self, experience: Experience) -> None:
         self._experience = experience
         self._searches: dict[Backup, tuple[ShortestPaths, Indices]] = {}
-        self._outcomes: Outcomes | None = None
+        self._models: dict[tuple[float | None, bool], Outcomes] = {}
 
     def policy(
         self,
@@ -73,57 +73,80 @@ class GoalPolicySolver:
         avoid: Iterable[int] = (),
         dead_ends: Iterable[int] = (),
         give_up: float | None = None,
+        cautious: float | None = None,
     ) -> GoalPolicy:
-        """The policy for `goal` over the edges that leave no state of `avoid` and no dead end."""
+        """The policy for `goal` over the edges that leave no state of `avoid`, no dead end and no terminal state."""
         experience, avoided = self._experience, sorted({*avoid, *dead_ends} - {goal})
-        if backup == "expected" and (experience.summary.uncertain or give_up is not None):
-            return self._under_uncertainty(goal, avoided, give_up)
+        if backup == "expected" and (experience.summary.uncertain or give_up is not None or cautious is not None):
+            return self._under_uncertainty(goal, avoided, give_up, cautious)
         try:
             search, edge_of = self._search(backup, avoided)
         except PositiveCycleError as error:
             rewards = "best" if backup == "best" else "mean"
             raise positive_cycle_error(experience, error.states, rewards) from None
         routes = search.routes(goal)
-        edge = np.where(routes.edge >= 0, edge_of[routes.edge], NONE).astype(np.int32)
+        edge, known = np.full(len(routes.edge), NONE, np.int32), routes.edge >= 0
+        edge[known] = edge_of[routes.edge[known]]
         return GoalPolicy(goal, routes.value, None, edge)
 
     def _search(self, backup: Backup, avoided: list[int]) -> tuple[ShortestPaths, Indices]:
         """A search, and the experience's edge for each edge of it."""
         experience = self._experience
         if avoided:
-            kept = np.flatnonzero(~np.isin(experience.source, avoided))
+            kept = np.flatnonzero(experience.goes_on & ~np.isin(experience.source, avoided))
             return _search_over(experience, backup, kept)
         if backup not in self._searches:
-            self._searches[backup] = _search_over(experience, backup, None)
+            # No path to a goal leaves it: whether it is terminal does not matter.
+            all_go_on = experience.n_terminated == 0
+            self._searches[backup] = _search_over(
+                experience, backup, None if all_go_on else np.flatnonzero(experience.goes_on)
+            )
         return self._searches[backup]
 
-    def _under_uncertainty(self, goal: int, closed: list[int], give_up: float | None) -> GoalPolicy:
-        from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError
+    def _model(self, cautious: float | None, repeated: bool) -> Outcomes:
+        """The model of counts, or the cautious one (see `kernels.model.caution`)."""
+        from fwrl.kernels.model.caution import cautious as cautious_model
         from fwrl.kernels.model.outcomes import outcomes_of
-        from fwrl.kernels.model.reachability import UNKNOWN
-        from fwrl.kernels.model.solver import solve  # slow to import, and few logs need it
 
-        experience = self._experience
-        if self._outcomes is None:
-            first = experience.first_of_pair()
-            self._outcomes = outcomes_of(
+        experience, key = self._experience, (cautious, repeated)
+        if key in self._models:
+            return self._models[key]
+        if cautious is not None:
+            model = cautious_model(self._model(None, repeated=False), cautious, repeated)
+        else:
+            model = outcomes_of(
                 len(experience.states),
-                experience.source[first],
+                experience.source[experience.first_of_pair()],
                 experience.pair(),
                 experience.target,
                 experience.times,
                 experience.mean,
             )
-        mask = np.zeros(len(experience.states), np.bool_)
+        self._models = {kept: one for kept, one in self._models.items() if kept[0] is None} | {key: model}
+        return model
+
+    def _under_uncertainty(
+        self, goal: int, closed: list[int], give_up: float | None, cautious: float | None
+    ) -> GoalPolicy:
+        from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError
+        from fwrl.kernels.model.reachability import UNKNOWN
+        from fwrl.kernels.model.solver import solve  # slow to import, and few logs need it
+
+        experience, S = self._experience, len(self._experience.states)
+        model = self._model(cautious, repeated=cautious is not None and give_up is None)
+        mask = np.zeros(model.n_states, np.bool_)
+        mask[S:] = True  # what a cautious model leaves open
+        if experience.terminated is not None:
+            mask[:S] |= experience.terminated == 1
         mask[closed] = True
         try:
-            solution = solve(self._outcomes, goal, mask, give_up)
+            solution = solve(model, goal, mask, give_up)
         except PositiveMeanError as found:
-            states = tuple(self._outcomes.source[found.pairs].tolist())
+            states = tuple(model.source[found.pairs].tolist())
             raise positive_cycle_error(experience, states, "mean") from None
         chosen = np.flatnonzero(experience.pair() == solution.pair[experience.source])
         edge = _likeliest(experience, chosen, goal)
-        return GoalPolicy(goal, solution.v, solution.p, edge, solution.status == UNKNOWN)
+        return GoalPolicy(goal, solution.v[:S], solution.p[:S], edge, solution.status[:S] == UNKNOWN)
 
 
 def _search_over(experience: Experience, backup: Backup, kept: Ints | None) -> tuple[ShortestPaths, Indices]:

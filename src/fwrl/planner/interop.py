@@ -30,6 +30,8 @@ def arrow_table(experience: Experience) -> Any:
         "best": pa.array(experience.best),
         "probability": pa.array(edge_probabilities(experience)),
     }
+    if experience.terminated is not None:
+        columns["terminated"] = pa.array(experience.terminated[experience.target] == 1)
     evidence = experience.evidence
     if evidence.last is not None:
         columns["last"] = _times(evidence.last, experience.time)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fwrl.errors import OptionError
 from fwrl.files import Archive, open_archive
-from fwrl.planner.experience import Experience, Floats, Indices, LogSummary
+from fwrl.planner.experience import Experience, Floats, LogSummary
 from fwrl.planner.explanation import Explanation, covered, explained
 from fwrl.planner.file_format import read_experience, write_experience
 from fwrl.planner.labels import Labels
@@ -62,7 +62,6 @@ class Planner:
         self._memory = memory
         self._solver: GoalPolicySolver | None = None
         self._kept: OrderedDict[tuple[Any, ...], GoalPolicy] = OrderedDict()
-        self._first: Indices | None = None
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -172,6 +171,7 @@ class Planner:
         avoid: Iterable[Place] = (),
         dead_ends: Iterable[Place] = (),
         give_up: float | None = None,
+        cautious: float | None = None,
         positions: Floats | None = None,
     ) -> Route:
         """The best route from one state to another.
@@ -182,10 +182,13 @@ class Planner:
             backup: `expected` or `best`.
             via: States to pass, in order.
             avoid: States that the route must not pass.
-            dead_ends: States that nothing leaves, whatever the log shows; a goal is none. Without this, a state where
-                the log merely ends is unknown: outcomes that lead only there are left out.
+            dead_ends: States that nothing leaves, whatever the log shows; a goal is none. A state in which a trip
+                terminated is one in any case. A state where the log merely ends is unknown instead: outcomes that lead
+                only there are left out.
             give_up: The positive cost of giving up, allowed at any state: the plan then trades the chance of arriving
                 against reward, and its value is the expected reward in all. None puts arriving first.
+            cautious: Plan on lower bounds that hold with this confidence, as 0.95, instead of on frequencies: a step
+                that was seen rarely counts for less. Arrival and value are such bounds then. None plans on frequencies.
             positions: (S, 2) positions of the states (see `read_positions`; default: the centres of cells); where
                 there is no route, the error then names the nearest pair of states that a link would have to join.
 
@@ -197,19 +200,15 @@ class Planner:
         avoided, ended = self._avoided(avoid, stops), self._codes(dead_ends)
         routes = []
         for here, there in itertools.pairwise(stops):
-            policy = self._goal_policy(there, backup, avoided, ended, give_up)
+            policy = self._goal_policy(there, backup, avoided, ended, give_up, cautious)
             if policy.arrival_from(here) == 0.0:
                 from fwrl.planner.unreachable import no_route
 
-                persistent = self._goal_policy(there, backup, avoided, ended, None)
-                if give_up is not None and persistent.arrival_from(here) > 0.0:
-                    raise OptionError(
-                        f"giving up at once, for {give_up:g}, is better than any route from {self.states[here]!r} to "
-                        f"{self.states[there]!r}; choose a higher cost of giving up"
-                    )
+                if self._goal_policy(there, backup, avoided, ended, None, None).arrival_from(here) > 0.0:
+                    raise self._not_worth_it(here, there, give_up)
                 where = self.positions if positions is None else positions
-                raise no_route(self.experience, here, there, avoided, where)
-            routes.append(self._followed(here, policy, backup))
+                raise no_route(self.experience, here, there, avoided, ended, where)
+            routes.append(replace(self._followed(here, policy, backup), cautious=cautious))
         return concatenated(routes)
 
     def alternatives(
@@ -245,7 +244,7 @@ class Planner:
 
         here, there = self._code(start, "state"), self._code(goal, "state")
         avoided = self._avoided(avoid, [here, there])
-        V = self._goal_policy(there, "best", avoided, frozenset(), None).value
+        V = self._goal_policy(there, "best", avoided, frozenset()).value
         paths = best_paths(self.experience, V, here, there, k, avoided)
         return [self._route(here, there, path, "best") for path in paths] or [best]
 
@@ -295,6 +294,7 @@ class Planner:
         *,
         dead_ends: Iterable[Place] = (),
         give_up: float | None = None,
+        cautious: float | None = None,
     ) -> float:
         """The value of a state for a goal.
 
@@ -304,12 +304,14 @@ class Planner:
             backup: `expected` or `best`.
             dead_ends: As in `plan`.
             give_up: As in `plan`.
+            cautious: As in `plan`.
 
         Returns:
             Expected path reward given arrival, -inf where no path is known; with `give_up` the expected reward in all.
 
         """
-        policy = self._goal_policy(self._code(goal, "goal"), backup, frozenset(), self._codes(dead_ends), give_up)
+        ended = self._codes(dead_ends)
+        policy = self._goal_policy(self._code(goal, "goal"), backup, frozenset(), ended, give_up, cautious)
         return float(policy.value[self._code(state, "state")])
 
     def arrival(
@@ -320,6 +322,7 @@ class Planner:
         *,
         dead_ends: Iterable[Place] = (),
         give_up: float | None = None,
+        cautious: float | None = None,
     ) -> float:
         """The probability of arriving at a goal.
 
@@ -329,12 +332,14 @@ class Planner:
             backup: `expected` or `best`.
             dead_ends: As in `plan`.
             give_up: As in `plan`.
+            cautious: As in `plan`.
 
         Returns:
             The probability.
 
         """
-        policy = self._goal_policy(self._code(goal, "goal"), backup, frozenset(), self._codes(dead_ends), give_up)
+        ended = self._codes(dead_ends)
+        policy = self._goal_policy(self._code(goal, "goal"), backup, frozenset(), ended, give_up, cautious)
         return policy.arrival_from(self._code(state, "state"))
 
     def policy(
@@ -344,6 +349,7 @@ class Planner:
         *,
         dead_ends: Iterable[Place] = (),
         give_up: float | None = None,
+        cautious: float | None = None,
     ) -> Policy:
         """The action at every state on the way to a goal.
 
@@ -352,21 +358,23 @@ class Planner:
             backup: `expected` or `best`.
             dead_ends: As in `plan`.
             give_up: As in `plan`.
+            cautious: As in `plan`.
 
         Returns:
             The policy.
 
         """
         code, ended = self._code(goal, "goal"), self._codes(dead_ends)
-        return Policy(self.experience, self.states[code], self._goal_policy(code, backup, frozenset(), ended, give_up))
+        goal_policy = self._goal_policy(code, backup, frozenset(), ended, give_up, cautious)
+        return Policy(self.experience, self.states[code], goal_policy)
 
     def edges(self) -> Any:
         """All edges and their evidence as an Arrow table; needs pyarrow.
 
         Returns:
             A `pyarrow.Table`, one row for each edge: state, action, next_state, count, reward (mean), best and
-            probability; weight where observations are weighted by age; last where times were logged, and trips and
-            trip_times where trips were. `fwrl.fit` reads it back.
+            probability; weight where observations are weighted by age; terminated where that was logged; last where
+            times were, and trips and trip_times where trips were. `fwrl.fit` reads it back.
 
         """
         from fwrl.planner.interop import arrow_table
@@ -403,7 +411,13 @@ class Planner:
         return avoided
 
     def _goal_policy(
-        self, goal: int, backup: Backup, avoid: frozenset[int], dead_ends: frozenset[int], give_up: float | None
+        self,
+        goal: int,
+        backup: Backup,
+        avoid: frozenset[int],
+        dead_ends: frozenset[int],
+        give_up: float | None = None,
+        cautious: float | None = None,
     ) -> GoalPolicy:
         if backup not in BACKUPS:
             raise OptionError(f"expected backup to be one of {', '.join(BACKUPS)}, got {backup!r}")
@@ -411,18 +425,35 @@ class Planner:
             raise OptionError("giving up needs backup 'expected': with 'best' every known path arrives")
         if give_up is not None and not 0 < give_up < np.inf:
             raise OptionError(f"expected a positive cost of giving up, got {give_up:g}")
-        key = (goal, backup, avoid, dead_ends, give_up)
+        if cautious is not None and backup != "expected":
+            raise OptionError("a cautious plan needs backup 'expected': with 'best' every known path arrives")
+        if cautious is not None and not 0.5 <= cautious < 1:
+            raise OptionError(f"expected a confidence from 0.5 to less than 1, such as 0.95, got {cautious:g}")
+        key = (goal, backup, avoid, dead_ends, give_up, cautious)
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
         from fwrl.planner.goal_policy import GoalPolicySolver
 
         self._solver = self._solver or GoalPolicySolver(self.experience)
-        policy = self._solver.policy(goal, backup, avoid, dead_ends, give_up)
+        policy = self._solver.policy(goal, backup, avoid, dead_ends, give_up, cautious)
         self._kept[key] = policy
         while len(self._kept) > 1 and sum(kept.nbytes for kept in self._kept.values()) > self._memory:
             self._kept.popitem(last=False)
         return policy
+
+    def _not_worth_it(self, start: int, goal: int, give_up: float | None) -> OptionError:
+        """The error where the log shows a route, but it is worse than giving up, or too rarely seen to be told."""
+        between = f"from {self.states[start]!r} to {self.states[goal]!r}"
+        if give_up is not None:
+            return OptionError(
+                f"giving up at once, for {give_up:g}, is better than any route {between}; choose a higher cost of "
+                "giving up"
+            )
+        return OptionError(
+            f"the steps {between} are so many, and seen so rarely, that the cautious probability of arriving is "
+            "smaller than any number; choose a lower confidence, or a cost of giving up"
+        )
 
     def _followed(self, start: int, policy: GoalPolicy, backup: Backup) -> Route:
         """The route that takes the policy's edge at every state."""
@@ -472,9 +503,7 @@ class Planner:
         experience = self.experience
         if experience.action is None:
             return 1.0
-        if self._first is None:
-            self._first = experience.first
         s = int(experience.source[edge])
-        span = slice(int(self._first[s]), int(self._first[s + 1]))
+        span = slice(int(experience.first[s]), int(experience.first[s + 1]))
         tries = experience.times[span][experience.action[span] == experience.action[edge]].sum()
         return float(experience.times[edge] / tries)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -51,6 +52,7 @@ def route_positions(route: Route, experience: Experience, positions: Floats) -> 
 
 def _read(path: str | Path, states: Labels, columns: Mapping[str, str], options: ReadOptions) -> Floats:
     positions = np.full((len(states), 2), np.nan)
+    codes = {str(label): code for code, label in enumerate(states)}
     with reading(MEMORY, None, "positions") as reader:
         for source in sources_of(reader.con, path, options):
             label, x, y = (identifier(_column(path, source, name, columns)) for name in NAMES)
@@ -58,9 +60,9 @@ def _read(path: str | Path, states: Labels, columns: Mapping[str, str], options:
                 f"SELECT {label}::VARCHAR, try_cast({x} AS DOUBLE), try_cast({y} AS DOUBLE) FROM {source.scan}"
             ).fetchall()
             for number, (state, east, north) in enumerate(rows, start=1):
-                if state is None or east is None or north is None or not np.isfinite([east, north]).all():
+                if state is None or east is None or north is None or not (math.isfinite(east) and math.isfinite(north)):
                     raise FwrlError(f"{path}, row {number}: expected a state and two finite numbers")
-                code = states.code(state)
+                code = codes.get(state)
                 if code is not None:
                     positions[code] = east, north
     if np.isnan(positions).all():

@@ -13,7 +13,7 @@ NAMED = 10  # states of a cycle in a message
 
 
 def refuse_positive_cycle(experience: Experience) -> None:
-    """Raise PositiveCycleError for a positive cycle of certain steps, by mean rewards.
+    """Raise PositiveCycleError for a positive cycle of certain steps that go on, by mean rewards.
 
     Where outcomes vary, the best outcomes of a cycle may sum to more than 0, and their means to less. Such cycles are
     checked when a goal is planned for.
@@ -25,7 +25,7 @@ def refuse_positive_cycle(experience: Experience) -> None:
     from fwrl.kernels.graph.potential import potential
 
     first = experience.first_of_pair()
-    certain = first & np.append(first[1:], True)
+    certain = first & np.append(first[1:], True) & experience.goes_on
     source, target = experience.source[certain], experience.target[certain]
     edges, _ = incoming_csr(len(experience.states), source, target, mean[certain])
     _, cycle = potential(edges)

@@ -48,6 +48,7 @@ class Route:
         value: Expected path reward of the policy, given arrival; equals `reward` where all steps are certain.
         arrival: Probability that the policy arrives.
         edges: The rows of `Planner.edges()` that the steps follow.
+        cautious: The confidence with which value and arrival are lower bounds; None where they are estimates.
 
     """
 
@@ -58,6 +59,7 @@ class Route:
     value: float
     arrival: float
     edges: tuple[int, ...]
+    cautious: float | None = None
 
     @property
     def states(self) -> tuple[Label, ...]:
@@ -80,6 +82,11 @@ class Route:
         return min(self.steps, key=lambda step: step.seen, default=None)
 
     @property
+    def unknown(self) -> float:
+        """The largest share of a step's observations that the plan leaves out: the log does not follow them up."""
+        return max((step.unknown for step in self.steps), default=0.0)
+
+    @property
     def certain(self) -> bool:
         """Whether no other outcome of any step was observed."""
         return self.arrival == 1.0 and all(step.probability == 1.0 for step in self.steps)
@@ -88,18 +95,21 @@ class Route:
         """The route as JSON holds it.
 
         Returns:
-            start, goal, backup, reward, probability, expected_reward, arrival, weakest step and steps.
+            start, goal, backup, cautious, reward, probability, expected_reward, arrival, weakest step, the largest
+            unknown share of a step, and steps.
 
         """
         return {
             "start": self.start,
             "goal": self.goal,
             "backup": self.backup,
+            "cautious": self.cautious,
             "reward": self.reward,
             "probability": self.probability,
             "expected_reward": self.value,
             "arrival": self.arrival,
             "weakest": None if self.weakest is None else self.weakest._asdict(),
+            "unknown": self.unknown,
             "steps": [step._asdict() for step in self.steps],
         }
 
@@ -116,4 +126,5 @@ def concatenated(routes: list[Route]) -> Route:
         math.fsum(route.value for route in routes),
         math.prod(route.arrival for route in routes),
         tuple(edge for route in routes for edge in route.edges),
+        routes[0].cautious,
     )

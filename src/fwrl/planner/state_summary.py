@@ -29,6 +29,18 @@ class StateSummary(NamedTuple):
     entered: int
 
 
+def state_summary(experience: Experience, code: int) -> StateSummary:
+    """A summary of the state `code` alone, without counting those of all others."""
+    leaving, entering = experience.source == code, experience.target == code
+    return StateSummary(
+        experience.states[code],
+        len(np.unique(experience.target[leaving])),
+        len(np.unique(experience.source[entering])),
+        int(experience.count[leaving].sum()),
+        int(experience.count[entering].sum()),
+    )
+
+
 def state_summaries(experience: Experience, codes: Indices) -> list[StateSummary]:
     """A summary of each of the states `codes`."""
     S = len(experience.states)

@@ -1,41 +1,129 @@
-"""The error for a goal that no known route reaches: how many states can be reached, and which come nearest."""
+"""The error for a goal that no known route reaches: which states can be reached, and where the gap is narrowest."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
 from fwrl.kernels.graph.incoming_csr import incoming_csr
 from fwrl.kernels.graph.reach import reach, reach_scratch
 from fwrl.planner.experience import Experience, Floats, Indices
 
+Mask = NDArray[np.bool_]
+
 LISTED = 5  # states named in a message
+
+
+class Near(NamedTuple):
+    """The nearest pair of states on either side of a gap.
+
+    Attributes:
+        reached: Code of a state that can be reached from the start.
+        reaching: Code of a state from which the goal can be reached.
+        apart: Their distance.
+
+    """
+
+    reached: int
+    reaching: int
+    apart: float
+
+
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """What separates a start from a goal.
+
+    Attributes:
+        start: Code of the start.
+        goal: Code of the goal.
+        ahead: Codes of the states that can be reached from the start, itself first.
+        behind: Codes of the states from which the goal can be reached, itself first.
+        near: The nearest pair of both; None where positions are unknown.
+        reverse: The edge that leads from `behind` to `ahead` and was seen most often: a move the other way would close
+            the gap. None where there is none.
+        barrier: Code of an avoided state that was entered from `ahead` and left to `behind`; None where there is none.
+
+    """
+
+    start: int
+    goal: int
+    ahead: Indices
+    behind: Indices
+    near: Near | None
+    reverse: int | None
+    barrier: int | None
 
 
 class NoRouteError(FwrlError):
     """The log shows no route.
 
     Attributes:
-        reached: Number of other states that can be reached from the start.
-        reaching: Number of other states from which the goal can be reached.
+        gap: What separates the start from the goal.
 
     """
 
-    def __init__(self, message: str, reached: int, reaching: int) -> None:
+    def __init__(self, message: str, gap: Gap) -> None:
         super().__init__(message)
-        self.reached, self.reaching = reached, reaching
+        self.gap = gap
+
+    @property
+    def reached(self) -> int:
+        """Number of other states that can be reached from the start."""
+        return len(self.gap.ahead) - 1
+
+    @property
+    def reaching(self) -> int:
+        """Number of other states from which the goal can be reached."""
+        return len(self.gap.behind) - 1
 
 
 def no_route(
-    experience: Experience, start: int, goal: int, avoid: frozenset[int], positions: Floats | None = None
+    experience: Experience,
+    start: int,
+    goal: int,
+    avoid: frozenset[int],
+    dead_ends: frozenset[int] = frozenset(),
+    positions: Floats | None = None,
 ) -> NoRouteError:
-    """The error for a route from `start` to `goal`; with `positions`, it names the nearest pair of states."""
-    S, states = len(experience.states), experience.states
+    """The error for a route from `start` to `goal`; with `positions`, it names the nearest pair of states.
+
+    Nothing leaves states of `dead_ends`, or states in which a trip terminated.
+    """
+    states = experience.states
+    gap = _gap(experience, start, goal, avoid, dead_ends, positions)
+    a, b = states[start], states[goal]
+    without = f" without {_listed(experience, avoid)}" if avoid else ""
+    message = (
+        f"the log shows no route from {a!r} to {b!r}{without}: {a!r} reaches {len(gap.ahead) - 1:,} of "
+        f"{len(states):,} states, {len(gap.behind) - 1:,} reach {b!r}"
+    )
+    if experience.terminated is not None and experience.terminated[start]:
+        message += f"; a trip was seen to terminate in {a!r}, so nothing leaves it"
+    if gap.near is not None:
+        x, y, apart = gap.near
+        message += f"; nearest are {states[x]!r}, which can be reached, and {states[y]!r}, {apart:.3g} apart"
+    fewer = "avoid fewer states, " if avoid else ""
+    message += f"; {fewer}choose another start or goal, or add a log that joins them"
+    return NoRouteError(message, gap)
+
+
+def _gap(
+    experience: Experience,
+    start: int,
+    goal: int,
+    avoid: frozenset[int],
+    dead_ends: frozenset[int],
+    positions: Floats | None,
+) -> Gap:
+    S = len(experience.states)
     avoided = np.zeros(S, np.bool_)
     avoided[list(avoid)] = True
-    usable = ~(avoided[experience.source] | avoided[experience.target])
+    usable = ~(avoided[experience.source] | avoided[experience.target]) & experience.goes_on
+    usable &= ~np.isin(experience.source, sorted(dead_ends))
     source, target = experience.source[usable], experience.target[usable]
     rewards = np.zeros(len(source))
     backward = incoming_csr(S, source, target, rewards)[0]
@@ -43,19 +131,29 @@ def no_route(
     scratch = reach_scratch(S, 0)
     ahead = scratch.queue[: reach(forward.first, forward.source, scratch, start)].copy()
     behind = scratch.queue[: reach(backward.first, backward.source, scratch, goal)].copy()
-    a, b = states[start], states[goal]
-    without = f" without {_listed(experience, avoid)}" if avoid else ""
-    message = (
-        f"the log shows no route from {a!r} to {b!r}{without}: {a!r} reaches {len(ahead) - 1:,} of {S:,} states, "
-        f"{len(behind) - 1:,} reach {b!r}"
+    near = None if positions is None else _nearest(positions, ahead, behind)
+    reached, reaching = np.zeros(S, np.bool_), np.zeros(S, np.bool_)
+    reached[ahead], reaching[behind] = True, True
+    return Gap(
+        start,
+        goal,
+        ahead,
+        behind,
+        near,
+        _reverse(experience, reached, reaching),
+        _barrier(experience, reached, reaching, avoid),
     )
-    near = _nearest(positions, ahead, behind) if positions is not None else None
-    if near is not None:
-        x, y, apart = near
-        message += f"; nearest are {states[x]!r}, which can be reached, and {states[y]!r}, {apart:.3g} apart"
-    fewer = "avoid fewer states, " if avoid else ""
-    message += f"; {fewer}choose another start or goal, or add a log that joins them"
-    return NoRouteError(message, len(ahead) - 1, len(behind) - 1)
+
+
+def _reverse(experience: Experience, reached: Mask, reaching: Mask) -> int | None:
+    edges = np.flatnonzero(reaching[experience.source] & reached[experience.target])
+    return int(edges[np.argmax(experience.count[edges])]) if len(edges) else None
+
+
+def _barrier(experience: Experience, reached: Mask, reaching: Mask, avoid: frozenset[int]) -> int | None:
+    entered = set(experience.target[reached[experience.source]].tolist())
+    left = set(experience.source[reaching[experience.target]].tolist())
+    return min(avoid & entered & left, default=None)
 
 
 def _listed(experience: Experience, states: frozenset[int]) -> str:
@@ -63,8 +161,8 @@ def _listed(experience: Experience, states: frozenset[int]) -> str:
     return ", ".join([*names[:LISTED], "..."] if len(names) > LISTED else names)
 
 
-def _nearest(positions: Floats, ahead: Indices, behind: Indices) -> tuple[int, int, float] | None:
-    """The nearest pair of a state of `ahead` and one of `behind`, and their distance; None without positions."""
+def _nearest(positions: Floats, ahead: Indices, behind: Indices) -> Near | None:
+    """The nearest pair of a state of `ahead` and one of `behind`; None without positions."""
     from scipy.spatial import KDTree
 
     ahead, behind = (some[np.isfinite(positions[some]).all(axis=1)] for some in (ahead, behind))
@@ -73,4 +171,4 @@ def _nearest(positions: Floats, ahead: Indices, behind: Indices) -> tuple[int, i
     nearest: Any = KDTree(positions[behind]).query(positions[ahead])
     distance, which = nearest
     k = int(np.argmin(distance))
-    return int(ahead[k]), int(behind[which[k]]), float(distance[k])
+    return Near(int(ahead[k]), int(behind[which[k]]), float(distance[k]))

@@ -32,7 +32,7 @@ CLASSES: dict[tuple[Relaxation, Backup, Explorer, Storage], type[Agent]] = {
     ("paper", "best", "epsilon-greedy", "dense"): PaperFwrl,
     ("exact", "best", "epsilon-greedy", "dense"): DenseFwrl,
     ("exact", "best", "epsilon-greedy", "columns"): ColumnsFwrl,
-    ("exact", "best", "optimistic", "dense"): OptimisticFwrl,
+    ("exact", "best", "optimistic", "columns"): OptimisticFwrl,
     ("exact", "expected", "epsilon-greedy", "columns"): ExpectedFwrl,
     ("exact", "expected", "optimistic", "columns"): ExpectedFwrl,
 }

@@ -8,7 +8,7 @@ instead (see `graph.rebuild`), so no query costs much more than a fresh column.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,9 @@ from fwrl.kernels.graph.rebuild import bucket_scratch, reached, rebuild_column
 from fwrl.kernels.graph.shortest_paths import NARROWER, Buckets
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.ties import largest, least_tie
+
+if TYPE_CHECKING:
+    from fwrl.agents.fwrl.optimistic import OptimisticTables
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -84,7 +87,7 @@ class ColumnTables(NamedTuple):
 
 
 @compiled
-def act(agent: ColumnTables, s: int, rng: np.random.Generator) -> int:
+def act(agent: ColumnTables | OptimisticTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on F(s, ., g)."""
     if agent.heap.size[OPEN] > 0:
         process_pending(agent, s, True)
@@ -96,7 +99,7 @@ def act(agent: ColumnTables, s: int, rng: np.random.Generator) -> int:
 
 
 @compiled
-def observe(agent: ColumnTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
+def observe(agent: ColumnTables | OptimisticTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
     """Keep the best reward of the edge; if it is new or better, queue updates of the goal's column."""
     if arrived:
         return LEARNED
@@ -127,13 +130,13 @@ def observe(agent: ColumnTables, s: int, a: int, r: float, next_s: int, arrived:
 
 
 @compiled
-def action_values(agent: ColumnTables, s: int, g: int, values: Floats) -> None:
+def action_values(agent: ColumnTables | OptimisticTables, s: int, g: int, values: Floats) -> None:
     """F(s, ., g), for a goal whose column is exact at `s`."""
     path_rewards(agent.columns.V[agent.columns.slot[g]], outgoing(agent.edges), s, values)
 
 
 @compiled
-def queue_changes(agent: ColumnTables, n: int) -> None:
+def queue_changes(agent: ColumnTables | OptimisticTables, n: int) -> None:
     """Queue the states of column n that recent edge changes improve; the changes must still be in the ring."""
     columns = agent.columns
     g, since, positive = columns.goal[n], columns.change[n], agent.positive[0] != 0
@@ -143,17 +146,18 @@ def queue_changes(agent: ColumnTables, n: int) -> None:
 
 
 @compiled
-def process_pending(agent: ColumnTables, s: int, best_only: bool) -> None:
+def process_pending(agent: ColumnTables | OptimisticTables, s: int, best_only: bool, floor: float = -np.inf) -> None:
     """Process pending updates until F(s, ., g) is exact, or only its largest values with `best_only`.
 
-    `action_values` then holds F(s, ., g). With s = NONE all updates are processed.
+    Values below `floor` are then of no interest. `action_values` holds F(s, ., g). With s = NONE all updates are
+    processed.
     """
     columns, n = agent.columns, agent.pending[0]
     V, g = columns.V[n], columns.goal[n]
     if agent.positive[0] != 0:
         expand_each_once(V, agent.h, agent.edges, agent.heap, g)
     updates, limit = 0, SHORT
-    relevant = least_relevant(agent, V, s, best_only)
+    relevant = least_relevant(agent, V, s, best_only, floor)
     look = NEVER if not best_only else CHUNK // 4 if relevant > -np.inf else 0
     while agent.heap.size[OPEN] > 0 and agent.heap.key[0] >= relevant:
         if updates >= limit:
@@ -169,11 +173,11 @@ def process_pending(agent: ColumnTables, s: int, best_only: bool) -> None:
                 break
             look = 4 * (updates + FEW) if updates < FAR else NEVER
         updates += expand_highest(V, agent.h, agent.edges, agent.heap, g, relevant, FEW if updates < CHUNK else CHUNK)
-        relevant = least_relevant(agent, V, s, best_only)
+        relevant = least_relevant(agent, V, s, best_only, floor)
 
 
 @compiled
-def abandon_pending(agent: ColumnTables) -> None:
+def abandon_pending(agent: ColumnTables | OptimisticTables) -> None:
     """Process a limited number of updates as the goal goes out of use; if more are left, mark the column OUTDATED."""
     columns, n = agent.columns, agent.pending[0]
     expand_highest(columns.V[n], agent.h, agent.edges, agent.heap, columns.goal[n], -np.inf, LAST)
@@ -183,8 +187,8 @@ def abandon_pending(agent: ColumnTables) -> None:
 
 
 @compiled
-def least_relevant(agent: ColumnTables, V: Floats, s: int, best_only: bool) -> float:
-    """The smallest V at which a pending state may still change F(s, ., g), or its largest values.
+def least_relevant(agent: ColumnTables | OptimisticTables, V: Floats, s: int, best_only: bool, floor: float) -> float:
+    """The smallest V at which a pending state may still change F(s, ., g), or its largest values from `floor` on.
 
     Its update reaches another state over at least one edge, and from there an action tried at `s` over another.
     """
@@ -198,7 +202,7 @@ def least_relevant(agent: ColumnTables, V: Floats, s: int, best_only: bool) -> f
         if agent.edges.leaving[s * A + a] != NONE:
             least = min(least, values[a])
     if best_only and least < np.inf:
-        least = least_tie(largest(values))
+        least = least_tie(max(largest(values), floor))
     return float(least + 2.0 * NARROWER * max(0.0, agent.cheapest[0]))
 
 

@@ -10,7 +10,7 @@ a column is the same to the last bit however it was made; with positive rewards 
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,13 +35,16 @@ from fwrl.kernels.graph.potential import potential
 from fwrl.kernels.graph.rebuild import rebuild_column
 from fwrl.kernels.graph.shortest_paths import ShortestPaths
 
+if TYPE_CHECKING:
+    from fwrl.agents.fwrl.optimistic import OptimisticTables
+
 Floats = NDArray[np.float64]
+SparseTables = TypeVar("SparseTables", "ColumnTables", "OptimisticTables")
 
 
-class ColumnsFwrl(FwrlAgent[ColumnTables]):
-    """The paper's agent with one column for each goal in use."""
+class SparseFwrl(FwrlAgent[SparseTables]):
+    """FWRL on columns of the goals in use, whatever its explorer."""
 
-    verbs = VERBS
     sections: ClassVar[Sections] = {
         "edges/first-leaving": "edges.leaving",
         "edges/links": "edges.link",
@@ -49,7 +52,7 @@ class ColumnsFwrl(FwrlAgent[ColumnTables]):
         "edges/used": "edges.used",
     }
 
-    def empty_tables(self) -> ColumnTables:
+    def empty_columns(self) -> ColumnTables:
         """No path known."""
         steps = self.value_kind == "steps"
         return empty_column_tables(self.n_states, self.n_actions, self.config.memory, counts_steps=steps)
@@ -65,11 +68,11 @@ class ColumnsFwrl(FwrlAgent[ColumnTables]):
             self.tables.episode[GOAL] = NONE
         self._slot(goal)
 
-    def saved_tables(self) -> ColumnTables:
+    def saved_tables(self) -> SparseTables:
         """The tables without spare capacity for edges."""
         return self.tables._replace(edges=without_spare(self.tables.edges))
 
-    def completed_tables(self, saved: ColumnTables) -> ColumnTables:
+    def completed_tables(self, saved: SparseTables) -> SparseTables:
         """Check the edges and compute everything that follows from them."""
         edges = completed_compact_edges(saved.edges, self.n_states, self.n_actions)
         h, cycle = potential(incoming(edges))
@@ -138,3 +141,13 @@ class ColumnsFwrl(FwrlAgent[ColumnTables]):
         if columns.goal[n] != FREE:
             columns.slot[columns.goal[n]] = FREE
         return n
+
+
+class ColumnsFwrl(SparseFwrl[ColumnTables]):
+    """The paper's agent with one column for each goal in use."""
+
+    verbs = VERBS
+
+    def empty_tables(self) -> ColumnTables:
+        """No path known."""
+        return self.empty_columns()

@@ -36,7 +36,7 @@ class FwrlConfig(Config):
         backup: "best", the paper's, or "expected", the mean over observed outcomes.
         explorer: "epsilon-greedy", the paper's, or "optimistic", without epsilon.
         objective: "reward", or "steps" to count every step as -1, as the paper's predecessor (Kaelbling 1993) did.
-        storage: "dense", "columns", or "auto" for dense up to 2,000 states.
+        storage: "dense", "columns", or "auto" for dense up to 2,000 states with the paper's backup and explorer.
         memory: MB for columns of goals other than the one in use.
         give_up: with backup "expected", the cost of giving up, which is then allowed at any state; None to put arriving
             first.
@@ -61,14 +61,10 @@ class FwrlConfig(Config):
                 "expected backup='best' and explorer='epsilon-greedy' with relaxation='paper', got "
                 f"{self.backup!r} and {self.explorer!r}"
             )
-        if self.storage == "columns" and (self.backup, self.explorer) == ("best", "optimistic"):
+        if self.storage == "dense" and (self.backup, self.explorer) != ("best", "epsilon-greedy"):
             raise OptionError(
-                "expected storage='dense' with backup='best' and explorer='optimistic', got 'columns'; for large "
-                "worlds use backup='expected'"
-            )
-        if self.storage == "dense" and self.backup == "expected":
-            raise OptionError(
-                "expected storage='columns' or 'auto' with backup='expected', got 'dense'; it plans for the goal in use"
+                "expected storage='columns' or 'auto' with backup='expected' or explorer='optimistic', got 'dense'; "
+                "they plan for the goal in use"
             )
         if self.relaxation == "paper" and self.storage == "columns":
             raise OptionError(
@@ -82,6 +78,6 @@ class FwrlConfig(Config):
         """The storage with "auto" resolved: dense for few states, where a table of all pairs is of use."""
         if self.storage != "auto":
             return self.storage
-        plain = (self.relaxation, self.explorer) == ("exact", "epsilon-greedy")
-        dense = self.backup == "best" and (not plain or n_states <= LARGEST_DENSE)
+        plain = (self.backup, self.explorer) == ("best", "epsilon-greedy")
+        dense = plain and (self.relaxation == "paper" or n_states <= LARGEST_DENSE)
         return "dense" if dense else "columns"

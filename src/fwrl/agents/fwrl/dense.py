@@ -7,7 +7,7 @@ After every step V is the fixed point of the triangle inequality (see `kernels.c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import no_episode
 from fwrl.agents.fwrl.agent import FwrlAgent
 from fwrl.agents.options import check_table_size
-from fwrl.agents.sections import EDGES
+from fwrl.agents.sections import EDGES, Sections
 from fwrl.agents.soundness import check_edges
 from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, register_verbs
 from fwrl.errors import FileError
@@ -34,9 +34,6 @@ from fwrl.kernels.model.greedy import Greedy, cache_greedy, empty_greedy
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.ties import LEAST_GAIN, improves
 
-if TYPE_CHECKING:
-    from fwrl.agents.fwrl.optimistic import OptimisticTables
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -53,11 +50,8 @@ class DenseTables(NamedTuple):
     counts_steps: Ints  # (1,) 1 where every step counts as -1
 
 
-ClosureTables = TypeVar("ClosureTables", "DenseTables", "OptimisticTables")
-
-
 @compiled
-def act(agent: DenseTables | OptimisticTables, s: int, rng: np.random.Generator) -> int:
+def act(agent: DenseTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on F(s, ., g)."""
     if agent.greedy.made[s] != agent.greedy.changes[0]:
         path_rewards(agent.V[agent.episode[GOAL]], outgoing(agent.edges), s, agent.action_values)
@@ -66,7 +60,7 @@ def act(agent: DenseTables | OptimisticTables, s: int, rng: np.random.Generator)
 
 
 @compiled
-def observe(agent: DenseTables | OptimisticTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
+def observe(agent: DenseTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
     """Enforce F(s, a, s') >= r and the triangle inequality everywhere."""
     if arrived:
         return LEARNED
@@ -90,31 +84,31 @@ def observe(agent: DenseTables | OptimisticTables, s: int, a: int, r: float, nex
 
 
 @compiled
-def action_values(agent: DenseTables | OptimisticTables, s: int, g: int, values: Floats) -> None:
+def action_values(agent: DenseTables, s: int, g: int, values: Floats) -> None:
     """F(s, ., g)."""
     path_rewards(agent.V[g], outgoing(agent.edges), s, values)
 
 
-SECTIONS = {"values": "V", **EDGES}
+class DenseFwrl(FwrlAgent[DenseTables]):
+    """The paper's agent with the inequality enforced after every step."""
 
+    verbs = register_verbs(DenseTables, act, observe, action_values)
+    sections: ClassVar[Sections] = {"values": "V", **EDGES}
 
-def empty_dense_tables(n_states: int, n_actions: int, *, counts_steps: bool) -> DenseTables:
-    """Tables without any known path."""
-    what = f"{n_states:,} states with relaxation='exact'"
-    check_table_size(8 * n_states * n_states, what, "use storage='columns', or a smaller world")
-    return DenseTables(
-        V=nothing_known(n_states),
-        edges=no_edges(n_states, n_actions),
-        episode=no_episode(),
-        scratch=closure_scratch(n_states),
-        greedy=empty_greedy(n_states, n_actions),
-        action_values=np.empty(n_actions),
-        counts_steps=np.array([int(counts_steps)]),
-    )
-
-
-class ClosureFwrl(FwrlAgent[ClosureTables]):
-    """FWRL on a dense V, whatever its explorer."""
+    def empty_tables(self) -> DenseTables:
+        """No path known."""
+        S, A = self.n_states, self.n_actions
+        what = f"{S:,} states with relaxation='exact'"
+        check_table_size(8 * S * S, what, "use storage='columns', or a smaller world")
+        return DenseTables(
+            V=nothing_known(S),
+            edges=no_edges(S, A),
+            episode=no_episode(),
+            scratch=closure_scratch(S),
+            greedy=empty_greedy(S, A),
+            action_values=np.empty(A),
+            counts_steps=np.array([int(self.value_kind == "steps")]),
+        )
 
     def prepare(self, goal: int) -> None:
         """Discard the cached greedy actions, which are those of the last goal."""
@@ -131,14 +125,3 @@ class ClosureFwrl(FwrlAgent[ClosureTables]):
         """(S,) V(., g)."""
         column: Floats = self.tables.V[self._state(goal, "goal")].copy()
         return column
-
-
-class DenseFwrl(ClosureFwrl[DenseTables]):
-    """The paper's agent with the inequality enforced after every step."""
-
-    verbs = register_verbs(DenseTables, act, observe, action_values)
-    sections = SECTIONS
-
-    def empty_tables(self) -> DenseTables:
-        """No path known."""
-        return empty_dense_tables(self.n_states, self.n_actions, counts_steps=self.value_kind == "steps")

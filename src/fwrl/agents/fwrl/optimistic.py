@@ -1,7 +1,9 @@
-"""FWRL with `explorer="optimistic"`: no epsilon; F itself leads to untried actions (see `kernels.model.frontier`).
+"""FWRL with `explorer="optimistic"`: no epsilon; F itself leads to untried actions (see `graph.frontier`).
 
-An action that was never tried counts as if it led to the goal in one step with the best reward seen anywhere. Where
-outcomes are certain, one try is enough, and the agent does not stop at a known path while a better one may exist.
+An action that was never tried counts as if it led to the goal in one step. That step is promised a reward of 0, or the
+largest seen anywhere if that is more: as long as no step pays more than the promise, no action is promised less than
+the truth. Where outcomes are certain, one try is enough, and the agent does not stop at a known path while a better one
+may exist.
 """
 
 from __future__ import annotations
@@ -11,75 +13,110 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.agents.fwrl.dense import SECTIONS, ClosureFwrl, empty_dense_tables
-from fwrl.agents.fwrl.dense import act as act_dense
-from fwrl.agents.fwrl.dense import action_values as action_values_dense
-from fwrl.agents.fwrl.dense import observe as observe_dense
-from fwrl.agents.sections import Sections
+from fwrl.agents.fwrl.column_updates import Columns, process_pending
+from fwrl.agents.fwrl.column_updates import act as act_greedily
+from fwrl.agents.fwrl.column_updates import action_values as known_action_values
+from fwrl.agents.fwrl.column_updates import observe as observe_step
+from fwrl.agents.fwrl.columns import SparseFwrl
+from fwrl.agents.sections import TERMINATED, Sections
+from fwrl.agents.soundness import check_marks, check_promise
 from fwrl.agents.verbs import LEARNED, register_verbs
-from fwrl.kernels.closure import ClosureScratch
 from fwrl.kernels.exploration import EXPLORE, GOAL
-from fwrl.kernels.graph.edges import Edges
-from fwrl.kernels.model.frontier import optimistic_rewards, reach_frontiers
-from fwrl.kernels.model.greedy import Greedy, cache_greedy
-from fwrl.kernels.model.optimism import see_reward
+from fwrl.kernels.graph.compact_edges import NONE, CompactEdges
+from fwrl.kernels.graph.frontier import (
+    Frontier,
+    close_state,
+    find_frontier,
+    learn_edge,
+    optimistic_rewards,
+    try_action,
+    whole_frontier,
+)
+from fwrl.kernels.graph.heap import OPEN, Heap
+from fwrl.kernels.graph.shortest_paths import Buckets
+from fwrl.kernels.model.optimism import first_promise, see_reward
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits
+from fwrl.kernels.runtime.ties import pick_best
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Marks = NDArray[np.int8]
 
 
 class OptimisticTables(NamedTuple):
-    """The dense tables, and the value of the nearest frontier."""
+    """The tables of `columns`, and the frontier."""
 
-    V: Floats  # (S, S) goal-major
-    edges: Edges
+    edges: CompactEdges
+    columns: Columns
+    h: Floats  # (S,)
+    positive: Ints  # (1,)
+    cheapest: Floats  # (1,)
     episode: Ints
-    scratch: ClosureScratch
-    greedy: Greedy
+    heap: Heap
+    pending: Ints  # (1,)
+    scratch: Buckets
+    ahead: Heap
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,)
-    W: Floats  # (S,)
-    made: Ints  # (1,) the count of changes that W was made at
-    reward: Floats  # (1,) of the best step seen anywhere
+    frontier: Frontier
+    terminated: Marks  # (S,) 1 where an environment was seen to end
+    promise: Floats  # (1,) reward of an untried action
 
 
 @compiled
 def act(agent: OptimisticTables, s: int, rng: np.random.Generator) -> int:
     """The best action with untried actions counted in, ties at random."""
     if agent.episode[EXPLORE] == 0:
-        return act_dense(agent, s, rng)
-    if agent.greedy.made[s] != agent.greedy.changes[0]:
-        if agent.made[0] != agent.greedy.changes[0]:
-            reach_frontiers(agent.V, agent.edges, agent.reward[0], agent.W)
-            agent.made[0] = agent.greedy.changes[0]
-        g = agent.episode[GOAL]
-        optimistic_rewards(agent.V, agent.edges, agent.W, agent.reward[0], s, g, agent.action_values)
-        cache_greedy(agent.greedy, s, agent.action_values)
-    return int(agent.greedy.best[s, int(fresh_digits(rng.random()) * agent.greedy.ties[s])])
+        return act_greedily(agent, s, rng)
+    frontier, promise = agent.frontier, agent.promise[0]
+    if agent.heap.size[OPEN] > 0:
+        process_pending(agent, s, True, frontier.W[s] + promise)
+    V = agent.columns.V[agent.columns.slot[agent.episode[GOAL]]]
+    optimistic_rewards(V, frontier, agent.edges, promise, s, agent.action_values)
+    return pick_best(agent.action_values, fresh_digits(rng.random()))
 
 
 @compiled
 def observe(agent: OptimisticTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Learn as the dense agent does, and keep the best reward of a step."""
-    status = observe_dense(agent, s, a, r, next_s, arrived)
-    if arrived or status != LEARNED:
+    """Learn as without optimism, and update the frontier and the promise."""
+    edges, changes = agent.edges, agent.edges.changes[0]
+    first = edges.leaving[s * len(agent.action_values) + a] == NONE
+    status = observe_step(agent, s, a, r, next_s, arrived)
+    if edges.changes[0] == changes:
         return status
     if agent.counts_steps[0] != 0:
         r = -1.0
-    if see_reward(agent.reward, agent.edges, r):
-        agent.greedy.changes[0] += 1
+    see_reward(agent.promise, r)
+    positive = agent.positive[0] != 0
+    learn_edge(agent.frontier, edges, s, r, next_s, positive)
+    if first:
+        try_action(agent.frontier, edges, s, positive)
     return LEARNED
 
 
-class OptimisticFwrl(ClosureFwrl[OptimisticTables]):
-    """The dense agent with the optimistic explorer."""
+class OptimisticFwrl(SparseFwrl[OptimisticTables]):
+    """The agent on columns with the optimistic explorer."""
 
-    verbs = register_verbs(OptimisticTables, act, observe, action_values_dense)
-    sections: ClassVar[Sections] = {**SECTIONS, "optimism/reward": "reward"}
+    verbs = register_verbs(OptimisticTables, act, observe, known_action_values)
+    sections: ClassVar[Sections] = {**SparseFwrl.sections, **TERMINATED, "optimism/reward": "promise"}
 
     def empty_tables(self) -> OptimisticTables:
         """No path known, nothing tried."""
-        tables = empty_dense_tables(self.n_states, self.n_actions, counts_steps=self.value_kind == "steps")
-        return OptimisticTables(*tables, np.empty(self.n_states), np.array([-1]), np.zeros(1))
+        frontier, terminated = whole_frontier(self.n_states, self.n_actions), np.zeros(self.n_states, np.int8)
+        columns = self.empty_columns()
+        return OptimisticTables(*columns, frontier, terminated, first_promise(counts_steps=self.value_kind == "steps"))
+
+    def mark_terminated(self, states: Ints) -> None:
+        """Terminated states hold no untried action."""
+        for s in states.tolist():
+            self.tables.terminated[s] = 1
+            close_state(self.tables.frontier, self.tables.edges, s, bool(self.tables.positive[0]))
+
+    def completed_tables(self, saved: OptimisticTables) -> OptimisticTables:
+        """Check the edges, and compute everything that follows from them and the terminated states."""
+        check_marks(saved.terminated, self.n_states)
+        check_promise(saved.promise)
+        tables = super().completed_tables(saved)
+        find_frontier(tables.frontier, tables.edges, tables.terminated, bool(tables.positive[0]))
+        return tables

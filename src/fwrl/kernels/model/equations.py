@@ -30,6 +30,7 @@ Marks = NDArray[np.int8]
 
 NONE = -1
 PAIRS, OUTCOMES = 0, 1  # of `used`
+SMALLEST = 1e-300  # in place of a division by 0
 
 
 class Equations(NamedTuple):
@@ -205,6 +206,30 @@ def backed_up(equations: Equations, x: Floats, k: int) -> float:
 
 
 @compiled
+def least_cost(equations: Equations) -> float:
+    """The least cost of a pair that may not be the last, inf where none is, -inf where a reward is positive.
+
+    Pairs that lead straight to the goal may cost nothing: nothing follows them.
+    """
+    least = np.inf
+    for k in range(len(equations.r)):
+        goes_on = False
+        for e in range(equations.first[k], equations.first[k + 1]):
+            goes_on = goes_on or equations.target[e] != 0
+        if equations.r[k] > 0.0:
+            return -np.inf
+        if goes_on:
+            least = min(least, -equations.r[k])
+    return least
+
+
+@compiled
+def relative_change(old: float, new: float) -> float:
+    """|new - old| / |new|, 0 where both are 0."""
+    return 0.0 if old == new else abs(new - old) / max(abs(new), SMALLEST)
+
+
+@compiled
 def improve(equations: Equations, x: Floats, policy: Ints, lo: int, hi: int, tolerance: float) -> tuple[int, float]:
     """Back up the states lo .. hi and let `policy` (N,) take their best pairs.
 
@@ -218,7 +243,7 @@ def improve(equations: Equations, x: Floats, policy: Ints, lo: int, hi: int, tol
             if value > best:
                 best = value
                 policy[i] = k
-        change = abs(best - x[i]) / abs(best)
+        change = relative_change(x[i], best)
         if settled == i and change <= tolerance:
             settled = i + 1
         largest = max(largest, change)

@@ -7,7 +7,7 @@ For a policy the equations are linear, x = r + W x, and if the policy arrives, W
 Then (I - W)^-1 1 <= 2 h, and a vector x whose residual |r + W x - x| is at most d everywhere differs from the solution
 by at most 2 d h. Residuals are taken relative to |x|, which does not grow along a path on average, so the
 relative error is at most 2 max(h) times the largest relative residual. h is, up to a constant, the expected number of
-steps.
+steps. Where rewards have both signs, |x| may be small by cancellation, and errors are relative to the value of |r|.
 
 Sweeps in order (Gauss-Seidel) find x and h together, unless the policy mixes slowly. Then one sparse factorisation does
 (SuperLU: Li 2005), refined with residuals in extended precision: long diffusive chains and loops that are hardly ever
@@ -30,22 +30,31 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Exact = NDArray[np.longdouble]
 
-ACCURACY = 1e-10  # relative
+ACCURACY = 1e-10  # relative, of an evaluation
+CERTIFIED = 1e-9  # relative: an answer whose bound is larger is no answer
 SWEEPS = 24  # between two certificates
 PATIENCE = 8  # certificates before factorising
 REFINEMENTS = 40
-MOST_EVEN = 2.0**52  # probabilities that differ by more are rounded to 0 and 1
 
 
-def evaluate(equations: Equations, policy: Ints, x: Floats, h: Floats) -> float:
+def inaccurate() -> FwrlError:
+    """The error for values that rounding hides."""
+    return FwrlError(
+        "some states lead back to one another so nearly always, by counts that differ by so large a factor, that their "
+        f"values cannot be computed to {CERTIFIED:g}; leave out what was counted so often or so rarely"
+    )
+
+
+def evaluate(equations: Equations, policy: Ints, x: Floats, h: Floats, accuracy: float = ACCURACY) -> float:
     """Make x (N,) the value of `policy` (N,), and h (N,) a certificate; the bound on the relative error.
 
-    Both may hold a guess. The policy must arrive from everywhere.
+    Both may hold a guess. The policy must arrive from everywhere. The bound is at most `accuracy`, unless it takes a
+    factorisation, after which only rounding is left.
     """
     for _ in range(PATIENCE):
         follow_both(equations, policy, x, h, SWEEPS)
         bound = certified(equations, policy, x, h)
-        if bound <= ACCURACY:
+        if bound <= accuracy:
             return bound
     return factorised(equations, policy, x, h)
 
@@ -89,6 +98,8 @@ def factorised(equations: Equations, policy: Ints, x: Floats, h: Floats) -> floa
     exact_x, exact_h = refined(solve, chain, chain.r), refined(solve, chain, np.ones(N))
     x[:], h[:] = exact_x, exact_h
     scale = np.maximum(np.abs(exact_x[1:]), 1e-300)
+    if chain.r.min(initial=0.0) < 0.0 < chain.r.max(initial=0.0):
+        scale = np.maximum(scale, refined(solve, chain, np.abs(chain.r))[1:])
     residual = float((np.abs(residual_of(chain, chain.r, exact_x)) / scale).max(initial=0.0))
     slack = float(-residual_of(chain, np.zeros(N), exact_h).max(initial=-1.0))
     return 2.0 * residual * float(h.max()) if slack >= 0.5 else np.inf
@@ -101,10 +112,7 @@ def _solver(matrix: Any) -> Callable[[Floats], Floats]:
     try:
         solve: Callable[[Floats], Floats] = splu(matrix).solve
     except RuntimeError as error:  # SciPy has no error of its own for a singular matrix
-        raise FwrlError(
-            "some states lead back to one another so nearly always, by counts that differ by a factor of more than "
-            f"{MOST_EVEN:.0e}, that their values cannot be computed; leave out what was counted so often or so rarely"
-        ) from error
+        raise inaccurate() from error
     return solve
 
 

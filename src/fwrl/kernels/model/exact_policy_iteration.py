@@ -4,6 +4,10 @@ A switch must improve strictly. Suppose that the switched policy had a closed se
 arrive. In the long run the improvements in that set average to its mean reward. So where no mean reward is positive,
 there is none, every policy arrives, and each is better than the one before. A closed set with positive mean reward is
 a positive cycle: no policy is best.
+
+A switch is one only if it gains more than the evaluation may be off, or equal pairs would be exchanged for ever. What
+is missed that way is at most that gain at each step. So at the end the evaluation is repeated to an accuracy at which
+that is negligible, also after as many steps as the policy takes.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.kernels.model.equations import NONE, Equations, backed_up
-from fwrl.kernels.model.evaluation import chain_of, evaluate
+from fwrl.kernels.model.evaluation import ACCURACY, CERTIFIED, chain_of, evaluate, inaccurate
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.ties import LEAST_GAIN
 
@@ -23,6 +27,7 @@ Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
 
 ROUNDING = 64 * 2.0**-52  # relative: a switch that gains less is none
+COARSE = 1e-3  # relative error up to which switches can be told from noise
 
 
 class PositiveMeanError(Exception):
@@ -34,14 +39,27 @@ class PositiveMeanError(Exception):
 
 
 def iterate(equations: Equations, policy: Ints, x: Floats) -> float:
-    """Policy iteration with exact evaluations, from a policy that arrives; the bound on the error of evaluating."""
+    """Policy iteration with exact evaluations, from a policy that arrives; the bound on the relative error of x.
+
+    Raises:
+        PositiveMeanError: There is a positive cycle.
+        FwrlError: Rounding hides the values.
+    """
     h = np.zeros(len(x))
-    least = ROUNDING
+    least, accuracy = ROUNDING, ACCURACY
     while True:
-        error = evaluate(equations, policy, x, h)
+        error = evaluate(equations, policy, x, h, accuracy)
+        if not error <= COARSE:
+            raise inaccurate()
         before = policy.copy()
-        if switch(equations, x, policy, max(least, 4.0 * error if error < 1e-9 else 0.0)) == 0:
-            return error
+        # After a factorisation the bound is larger than what rounding leaves.
+        gain = max(least, 4.0 * error) if error <= accuracy else least
+        if switch(equations, x, policy, gain) == 0:
+            missed = 2.0 * gain * float(h.max()) if gain > ROUNDING else 0.0
+            if missed <= CERTIFIED or accuracy < ACCURACY:
+                return max(error, missed)
+            accuracy = ACCURACY / (8.0 * float(h.max()))
+            continue
         stuck = never_arriving(equations, policy)
         if len(stuck):
             cycle = positive_cycle(equations, policy, stuck)

@@ -1,8 +1,9 @@
 """Modified policy iteration for negative rewards (Puterman and Shin 1978), in the order of a first guess.
 
-Where every reward is negative, the optimality equations have one solution and sweeps find it from any guess (Bertsekas
-and Tsitsiklis 1991). One sweep improves the policy, the next ones only follow it, which costs less. Sweeps are in the
-order of the guess, so that most outcomes lead to states that were swept just before.
+Where every step that may not be the last has a negative reward, and no step a positive one, the optimality equations
+have one solution and sweeps find it from any guess (Bertsekas and Tsitsiklis 1991). One sweep improves the policy, the
+next ones only follow it, which costs less. Sweeps are in the order of the guess, so that most outcomes lead to states
+that were swept just before.
 
 Many states are swept in a window that moves away from the goal as the values behind it stand still: no state is swept
 while what it depends on still changes, and a window fits into the processor's cache. Beyond the window the guess is
@@ -16,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.model.equations import Equations, backed_up, follow, improve
+from fwrl.kernels.model.equations import Equations, backed_up, follow, improve, least_cost, relative_change
 from fwrl.kernels.model.evaluation import ACCURACY
 from fwrl.kernels.runtime.compiled import compiled
 
@@ -41,9 +42,9 @@ def sweep(equations: Equations, policy: Ints, x: Floats) -> float:
     N = len(x)
     if N == 1:
         return 0.0
-    # A policy that starts at s makes at most |v(s)| / least_cost steps on average, the optimal one included.
-    least_cost = float(-equations.r.max())
-    steps = float(np.abs(x).max()) / least_cost
+    # A policy that starts at s makes at most |v(s)| / least_cost steps and a last one, the optimal policy included.
+    cost = least_cost(equations)
+    steps = 1.0 + float(np.abs(x).max()) / cost
     tolerance = max(ACCURACY / (8.0 * steps), STANDSTILL)
     if N > WINDOWED:
         guess = x.copy()
@@ -58,7 +59,7 @@ def sweep(equations: Equations, policy: Ints, x: Floats) -> float:
             return np.inf
         for _ in range(EVALUATIONS):
             follow(equations, x, policy, 1, N)
-    return 2.0 * bellman_residual(equations, x) * float(np.abs(x).max()) / least_cost
+    return 2.0 * bellman_residual(equations, x) * (1.0 + float(np.abs(x).max()) / cost)
 
 
 def _rounds_left(changes: list[float], tolerance: float) -> float:
@@ -89,7 +90,7 @@ def sweep_windows(
     begin, rounds = lo, 0
     while lo < N:
         hi = min(N, lo + window)
-        scale = x[lo - 1] / guess[lo - 1] if lo > 1 else 1.0
+        scale = x[lo - 1] / guess[lo - 1] if guess[lo - 1] < 0.0 else 1.0
         for i in range(entered, hi):
             x[i] = guess[i] * scale
         entered = max(entered, hi)
@@ -112,5 +113,5 @@ def bellman_residual(equations: Equations, x: Floats) -> float:
         best = -np.inf
         for k in range(equations.first_pair[i], equations.first_pair[i + 1]):
             best = max(best, backed_up(equations, x, k))
-        residual = max(residual, abs(best - x[i]) / abs(best))
+        residual = max(residual, relative_change(x[i], best))
     return residual

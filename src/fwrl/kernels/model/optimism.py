@@ -1,7 +1,8 @@
 """Optimism in the face of uncertainty: an unseen outcome of an action counts as if it led straight to the goal.
 
 Of an action tried n times, the next try may show an outcome never seen there. That outcome is assumed to be the goal,
-with the reward of the best step seen anywhere. Its probability q(n) is 1 before the first try. After that it is
+for a promised reward of 0, or of the best step seen anywhere if that paid more. The best step seen alone would be too
+little while the cheapest step is still unseen. Its probability q(n) is 1 before the first try. After that it is
 estimated from all actions together: of m_j tries made after 2^j to 2^(j+1) - 1 earlier ones, c_j showed something new,
 and
 
@@ -20,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.graph.edges import EDGES, Edges
 from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
@@ -34,16 +34,21 @@ class Optimism(NamedTuple):
     """The evidence, and the probabilities in use, which `refresh` computes from it."""
 
     on: Ints  # (1,) 1 while optimism is on
-    reward: Floats  # (1,) of an unseen outcome: the best seen anywhere
+    reward: Floats  # (1,) of an unseen outcome: 0, or the best seen anywhere
     prior: Floats  # (1,) H
     unseen: Floats  # (LEVELS,) q_j, the probabilities in use
     tries: Floats  # (LEVELS,) m_j
     new_outcomes: Floats  # (LEVELS,) c_j
 
 
-def no_optimism(prior: float = 0.0) -> Optimism:
+def first_promise(*, counts_steps: bool) -> Floats:
+    """(1,) the reward of a step that was not yet seen: 0, or -1 where every step counts as -1."""
+    return np.array([-1.0 if counts_steps else 0.0])
+
+
+def no_optimism(prior: float = 0.0, *, counts_steps: bool = False) -> Optimism:
     """Optimism switched off, without evidence."""
-    ones = np.zeros(1), np.array([prior])
+    ones = first_promise(counts_steps=counts_steps), np.array([prior])
     return Optimism(np.zeros(1, np.int64), *ones, *(np.zeros(LEVELS) for _ in range(3)))
 
 
@@ -99,11 +104,10 @@ def uncount_try(optimism: Optimism, n: int, new: bool) -> None:
 
 
 @compiled
-def see_reward(reward: Floats, edges: Edges, r: float) -> bool:
-    """Update the reward of the best step, after `edges` has counted a step with `r`; whether it changed."""
-    first = edges.used[EDGES] == 1 and edges.times[0] == 1
-    if first or r > reward[0]:
-        reward[0] = r
+def see_reward(promise: Floats, r: float) -> bool:
+    """Update the promise (1,) after a step with the reward r; whether it changed."""
+    if r > promise[0]:
+        promise[0] = r
         return True
     return False
 

@@ -6,7 +6,8 @@ keeps the margin by which the action of `pi` was better than every other, less w
 switch must be a strict improvement, so neither a bump into a wall nor a loop without cost can support its own value.
 
 A plan that would take more evaluations than a new one is marked STALE, for `model.solver` to make anew. So is one for
-which the graph must be searched: the goal was reached for the first time, or states may have turned into traps.
+which the graph must be searched: the goal was reached for the first time, or states that come to arrive may be
+trapped.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from fwrl.kernels.model.plan import (
     GIVES_UP,
     STALE,
     TOUCHED,
-    Indices,
     Marks,
     Plan,
     touch,
@@ -36,7 +36,7 @@ ROUNDING = 1e-15  # of v, relative: a change that rounding alone may cause
 GAIN = 4.0 * ACCURACY  # of v, relative: what a switch must gain
 LEAST_CHANCE = 1e-15  # a change of p below it counts as none
 SWEEPS = 8  # a new plan evaluates every state at least as often
-NEARBY = 4096  # states searched for one that was never left
+LEADS, OPEN_STILL = 1, 2  # of `is_touched`, while traps are sought
 
 
 @compiled
@@ -298,8 +298,9 @@ def _update_status(edges: Edges, plan: Plan, closed: Marks, s: int, a: int, y: i
     if arrives:
         return _arrive(edges, plan, closed, s, a, y, g)
     if plan.status[s] == UNKNOWN:
-        return not first or _open_end_near(edges, plan, closed, s)
-    if plan.status[y] == UNKNOWN:
+        if first and (plan.left[y] != 0 or closed[y] != 0):
+            _turn_to_traps(edges, plan, closed, s)
+    elif plan.status[y] == UNKNOWN:
         _turn_unknown(edges, plan, closed, s, g)
     return True
 
@@ -367,35 +368,81 @@ def _let_improve(edges: Edges, plan: Plan, z: int) -> None:
 
 
 @compiled
-def _open_end_near(edges: Edges, plan: Plan, closed: Marks, s: int) -> bool:
-    """Whether a short search from s finds a state that was never left: then s is still unknown."""
+def _turn_to_traps(edges: Edges, plan: Plan, closed: Marks, s: int) -> None:
+    """Let s, left for the first time, be a trap if it reaches no open end now, and so the states that need s for it.
+
+    `found` lists the unknown states that lead to s. Those of them that reach an open end without s are listed in
+    `touched`; both lists are marked in `is_touched`, by LEADS and OPEN_STILL, and nothing is touched at this point.
+    """
+    n = _leading_to(edges, plan, s)
     A = len(edges.leaving) // len(plan.p)
-    found = _search_from(edges, plan.found, plan.is_touched, closed, s, A)
-    near = False
-    for i in range(found):
-        plan.is_touched[plan.found[i]] = 0
-        near = near or (plan.left[plan.found[i]] == 0 and closed[plan.found[i]] == 0)
-    return near
+    still = 0
+    for i in range(n):
+        x = plan.found[i]
+        if (plan.left[x] == 0 and closed[x] == 0) or _leads_to_unknown(edges, plan, x):
+            plan.is_touched[x] = OPEN_STILL
+            plan.touched[still] = x
+            still += 1
+    done = 0
+    while done < still:
+        e = edges.entering[plan.touched[done]]
+        done += 1
+        while e != NONE:
+            x = edges.pair[e] // A
+            if plan.is_touched[x] == LEADS:
+                plan.is_touched[x] = OPEN_STILL
+                plan.touched[still] = x
+                still += 1
+            e = edges.next_entering[e]
+    trapped = 0
+    for i in range(n):
+        x = plan.found[i]
+        if plan.is_touched[x] == LEADS:
+            plan.found[trapped] = x
+            trapped += 1
+        plan.is_touched[x] = 0
+    for i in range(trapped):
+        z = plan.found[i]
+        plan.status[z] = TRAP
+        if plan.penalty[0] < np.inf:
+            plan.p[z] = 1.0
+            plan.v[z] = -plan.penalty[0]
+    for i in range(trapped):
+        _let_improve(edges, plan, plan.found[i])
 
 
 @compiled
-def _search_from(edges: Edges, found: Indices, seen: Marks, closed: Marks, s: int, A: int) -> int:
-    """Fill `found` with the states nearest to s, up to NEARBY of them; `seen` marks them. How many."""
-    found[0] = s
-    seen[s] = 1
+def _leading_to(edges: Edges, plan: Plan, s: int) -> int:
+    """Fill `found` with s and the unknown states that lead to it, marked by LEADS in `is_touched`; how many."""
+    A = len(edges.leaving) // len(plan.p)
+    plan.found[0] = s
+    plan.is_touched[s] = LEADS
     n, done = 1, 0
-    while done < n and n < NEARBY:
-        for a in range(A):
-            e = edges.leaving[found[done] * A + a] if closed[found[done]] == 0 else NONE
-            while e != NONE and n < NEARBY:
-                y = edges.target[e]
-                if seen[y] == 0:
-                    seen[y] = 1
-                    found[n] = y
-                    n += 1
-                e = edges.next_leaving[e]
+    while done < n:
+        e = edges.entering[plan.found[done]]
         done += 1
+        while e != NONE:
+            x = edges.pair[e] // A
+            if plan.status[x] == UNKNOWN and plan.is_touched[x] == 0:
+                plan.is_touched[x] = LEADS
+                plan.found[n] = x
+                n += 1
+            e = edges.next_entering[e]
     return n
+
+
+@compiled
+def _leads_to_unknown(edges: Edges, plan: Plan, x: int) -> bool:
+    """Whether an action at x has an unknown outcome that is not marked in `is_touched`."""
+    A = len(edges.leaving) // len(plan.p)
+    for pair in range(x * A, x * A + A):
+        e = edges.leaving[pair]
+        while e != NONE:
+            y = edges.target[e]
+            if plan.status[y] == UNKNOWN and plan.is_touched[y] == 0:
+                return True
+            e = edges.next_leaving[e]
+    return False
 
 
 @compiled
@@ -409,6 +456,7 @@ def _turn_unknown(edges: Edges, plan: Plan, closed: Marks, s: int, g: int) -> No
         z = plan.found[done]
         done += 1
         plan.p[z] = 0.0
+        plan.v[z] = -np.inf
         e = edges.entering[z]
         while e != NONE:
             x = edges.pair[e] // A

@@ -32,10 +32,11 @@ from fwrl.kernels.model.equations import (
     fill_arrival,
     fill_penalty,
     fill_reward,
+    least_cost,
     no_equations,
     trimmed,
 )
-from fwrl.kernels.model.evaluation import ACCURACY, chain_of, evaluate
+from fwrl.kernels.model.evaluation import ACCURACY, CERTIFIED, chain_of, evaluate, inaccurate
 from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError, iterate
 from fwrl.kernels.model.first_policy import search_arrival, search_reward, weigh_pairs
 from fwrl.kernels.model.modified_policy_iteration import sweep
@@ -78,14 +79,22 @@ def solve(
 
     Raises:
         PositiveMeanError: Actions that arrive with the best probability form a positive cycle.
+        FwrlError: Counts differ by so large factors that rounding hides the values: the bound is above 1e-9.
     """
+    solution = _solve(outcomes, goal, closed, penalty)
+    if not solution.error <= CERTIFIED:
+        raise inaccurate()
+    return solution
+
+
+def _solve(outcomes: Outcomes, goal: int, closed: NDArray[np.bool_] | None, penalty: float | None) -> Solution:
     S = outcomes.n_states
     status, sure = reach_of(outcomes, goal, closed)
     loop = positive_loop(outcomes, status, goal)
     if loop != NONE:
         raise PositiveMeanError(np.array([loop], np.int32))
     if penalty is not None:
-        return _solve_penalty(outcomes, goal, status, penalty)
+        return _solve_penalty(outcomes, goal, status, float(penalty))
     p = (sure == 1).astype(np.float64)
     pair = np.full(S, NONE)
     error = 0.0
@@ -93,7 +102,7 @@ def solve(
     if maybe.any():
         error = _solve_arrival(outcomes, status, sure, maybe, p)
     v, reward_error = _solve_reward(outcomes, goal, status, p, pair)
-    return Solution(p, v, pair, status, max(error, reward_error))
+    return Solution(p, v, pair, status, float(np.maximum(error, reward_error)))
 
 
 @compiled
@@ -124,7 +133,7 @@ def _solve_penalty(outcomes: Outcomes, goal: int, status: Marks, cost: float) ->
     policy = np.concatenate([[0], policy[1:]])  # giving up
     x = np.full(len(order), -cost)
     x[0] = 0.0
-    negative = largest < 0.0 and (len(equations.r) == 0 or bool(equations.r.max() < 0.0))
+    negative = largest <= 0.0 and least_cost(equations) > 0.0
     error, x, policy = _best(equations, policy, x, np.maximum(guess[order], -cost) if negative else None)
     v, p, pair = np.full(S, -cost), np.zeros(S), np.full(S, NONE)
     v[order] = x
@@ -133,10 +142,10 @@ def _solve_penalty(outcomes: Outcomes, goal: int, status: Marks, cost: float) ->
     arriving = np.zeros(len(equations.r))
     np.add.at(arriving, policy[1:][chain.row[chain.target == 0]], chain.w[chain.target == 0])
     chance = np.zeros(len(order))
-    error = max(error, evaluate(equations._replace(r=arriving), policy, chance, np.zeros(len(order))))
+    arrival_error = evaluate(equations._replace(r=arriving), policy, chance, np.zeros(len(order)))
     chance[0] = 1.0
     p[order] = chance
-    return Solution(p, v, pair, status, error)
+    return Solution(p, v, pair, status, float(np.maximum(error, arrival_error)))
 
 
 def _first_guess(
@@ -191,7 +200,7 @@ def _solve_reward(outcomes: Outcomes, goal: int, status: Marks, p: Floats, pair:
     equations = trimmed(equations, used)
     x = guess[order]
     policy = _chosen(equations, choice[order])
-    error, x, policy = _best(equations, policy, x, x if largest < 0.0 else None)
+    error, x, policy = _best(equations, policy, x, x if largest <= 0.0 and least_cost(equations) > 0.0 else None)
     v = np.full(outcomes.n_states, -np.inf)
     v[order] = x
     pair[order[1:]] = equations.pair[policy[1:]]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fwrl.errors import FwrlError
 from fwrl.planner.experience import LARGEST
 from fwrl.planner.ingest.errors import FitOption, LogError
+from fwrl.planner.ingest.flag_terms import WANTED
 from fwrl.planner.ingest.log import NUMBERS, Log
 from fwrl.planner.ingest.schema import COLUMNS, COUNTED
 from fwrl.planner.ingest.sql import quoted
@@ -101,6 +102,8 @@ def _is_number(text: str) -> bool:
 def _wanted(log: Log, name: str) -> str:
     if _is_point(log, name):
         return "two numbers"
+    if name == "terminated":
+        return WANTED
     if name == "count":
         return "a whole number from 1"
     if name == "reward" and log.is_cost:

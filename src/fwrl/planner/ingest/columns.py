@@ -69,8 +69,8 @@ def _expression(finder: ColumnFinder, name: str, given: Mapping[str, str]) -> Ex
         if name in LABELS:
             return finder.label(given[name], name)
         found = finder.number(given[name], name)
-        if name == "time" and found.bare is None:
-            raise FwrlError(f"expected one column as time, got {given[name]!r}")
+        if name in ("time", "terminated") and found.bare is None:
+            raise FwrlError(f"expected one column as {name}, got {given[name]!r}")
         return found
     column = finder.find(name) or finder.find(OTHER_NAMES.get(name, name))
     return None if column is None else Expression((column,), name)

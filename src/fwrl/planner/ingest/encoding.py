@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fwrl.planner.aging import Aging
-from fwrl.planner.experience import KEPT, NONE, Evidence, Experience, Indices, Ints
+from fwrl.planner.experience import KEPT, NONE, Bits, Evidence, Experience, Indices, Ints
 from fwrl.planner.ingest.label_codes import encode
 from fwrl.planner.ingest.log import Log
 from fwrl.planner.ingest.reader import Columns, Reader
@@ -37,6 +37,7 @@ def encoded_experience(reader: Reader, log: Log, aging: Aging | None = None) -> 
         edges["count"].astype(np.int64),
         np.ascontiguousarray(edges["total"], np.float64),
         np.ascontiguousarray(edges["best"], np.float64),
+        terminated=terminal_states(edges, len(states)) if "terminated" in log.has else None,
         weight=None if aging is None else np.ascontiguousarray(edges["weight"], np.float64),
         aging=aging,
         cells=log.cells,
@@ -57,6 +58,7 @@ def _edges(reader: Reader, log: Log) -> Columns:
         "e.count::BIGINT AS count",
         "e.total",
         "e.best",
+        *when("terminated" in log.has, "e.terminated"),
         *when("age" in log.has, "e.weight"),
         *when(log.time is not None, "e.last"),
     ]
@@ -68,6 +70,13 @@ def _edges(reader: Reader, log: Log) -> Columns:
     ]
     order = ["source", *when(has_action, "action_code"), "target"]
     return reader.columns(f"SELECT {listed(terms)} FROM {' '.join(joins)} ORDER BY {listed(order)}")
+
+
+def terminal_states(edges: Columns, n_states: int) -> Bits:
+    """(S,) 1 at the states that a terminated transition leads to."""
+    terminated = np.zeros(n_states, np.uint8)
+    terminated[edges["target"][edges["terminated"].astype(np.bool_)]] = 1
+    return terminated
 
 
 def _edge_trips(reader: Reader, edges: Columns, timed: bool) -> tuple[Indices, Ints | None]:

@@ -20,6 +20,7 @@ from fwrl.planner.ingest.sql import any_of, listed, when
 from fwrl.planner.ingest.visits import ROWS, make_visits, moves_of_visits, read_rows
 
 MOST = 2**62  # transitions in all
+UNFLAGGED = "count(*) - count(terminated) AS unflagged"
 MISCOUNTED = f"miscounted > 0 OR NOT coalesce(count < {MOST}, false)"
 
 
@@ -114,6 +115,7 @@ def _make_edges(reader: Reader, log: Log, aging: Aging | None) -> tuple[int, int
         f"max({'best' if 'best' in log.has else reward}) AS best",
         *when(aging is not None, f"sum({times}) AS weight"),
         *when("time" in log.has and not log.names_trips, "max(time) AS last"),
+        *when("terminated" in log.has, "bool_or(terminated) AS terminated", UNFLAGGED),
         f"{'count(*) - count(reward)' if has_reward else '0'} AS without_reward",
         *when(log.is_cost, "count(*) FILTER (reward > 0) AS negative_cost"),
         *when("count" in log.has, f"count(*) FILTER ({log.missing('count')}) AS miscounted"),
@@ -126,13 +128,15 @@ def _make_edges(reader: Reader, log: Log, aging: Aging | None) -> tuple[int, int
     unlabelled = any_of(log.missing(name) for name in key)
     large = f"NOT greatest(abs(total), abs(best)) <= {LARGEST}"
     bad = [f"{unlabelled} OR {large}", *when(log.is_cost, "negative_cost > 0"), *when("count" in log.has, MISCOUNTED)]
+    bad += when("terminated" in log.has, "unflagged > 0")
     n_edges, transitions, wrong = reader.one(
         "SELECT count(*), coalesce(sum(count), 0), "
         f"coalesce(sum(without_reward), 0) + count(*) FILTER ({any_of(bad)}) FROM {EDGES}"
     )
     if wrong:
         raise bad_log_error(reader.con, log)
-    for column in ("without_reward", *when(log.is_cost, "negative_cost"), *when("count" in log.has, "miscounted")):
+    counted = ["without_reward", *when(log.is_cost, "negative_cost"), *when("count" in log.has, "miscounted")]
+    for column in (*counted, *when("terminated" in log.has, "unflagged")):
         reader.con.execute(f"ALTER TABLE {EDGES} DROP COLUMN {column}")
     return int(n_edges), int(transitions)
 

@@ -78,4 +78,5 @@ def _summary(experience: Experience, counts: Counts) -> LogSummary:
         edges=len(experience.source),
         uncertain=int(np.sum(np.bincount(experience.pair()) > 1)),
         skipped=counts.skipped,
+        terminated=experience.n_terminated,
     )

@@ -1,4 +1,4 @@
-"""A log in SQL: the columns `state`, `next_state` and, where it has them, `action`, `reward`, `trip`, `time`.
+"""A log in SQL: `state`, `next_state` and, where it has them, `action`, `reward`, `trip`, `time`, `terminated`.
 
 Two shapes are read. Rows of *transitions* have `state` and `next_state`; they may be counted already (column `count`).
 Rows of *visits* have `trip`, `time` and `state`: in each trip, ordered by time, every visit but the last is a
@@ -18,6 +18,7 @@ from fwrl.errors import FwrlError
 from fwrl.planner.experience import LARGEST, TimeKind
 from fwrl.planner.ingest.cell_terms import PointSource, cell_term, division, register_names
 from fwrl.planner.ingest.columns import Choice, check_names, chosen_columns
+from fwrl.planner.ingest.flag_terms import flag_term
 from fwrl.planner.ingest.label_terms import LabelKind, LabelTerm, are_whole_floats, joint_kind, label_term
 from fwrl.planner.ingest.list_terms import list_kind, list_terms
 from fwrl.planner.ingest.number_terms import number_term
@@ -143,7 +144,7 @@ class Log:
     @property
     def bad_row(self) -> str:
         """A condition for rows that lack a value they need in any case."""
-        needed = {"trip", "time", "state"} if self.shape == "visits" else self.has
+        needed = {"trip", "time", "state", "terminated"} & self.has if self.shape == "visits" else self.has
         return any_of(self.missing(name) for name in (*COLUMNS, "best", "weight") if name in needed)
 
     @property
@@ -261,6 +262,8 @@ def _selection(
     for name in NUMBERS:
         if name in choice.columns:
             terms = terms | {name: number_term(source, choice.columns[name], name, options.decimal)}
+    if "terminated" in choice.columns:
+        terms = terms | {"terminated": flag_term(source, choice.columns["terminated"].columns[0], "terminated")}
     terms = terms | list_terms({name: choice.columns[name] for name in LISTS if name in choice.columns})
     ordered = {name: terms[name] for name in (*COLUMNS, *NUMBERS, *LISTS) if name in terms}
     return Selection(source, ordered, _written(choice), span)

@@ -115,20 +115,20 @@ def _wrapped(low: int, high: int, n: int) -> list[tuple[int, int]]:
     return [(low, high)] if low < high else [(low, n), (0, high)]
 
 
-def duration(text: str | float, kind: TimeKind | None) -> float:
-    """A half-life in the unit in which times of that `kind` are kept.
+def duration(text: str | float, kind: TimeKind | None, what: str = "a half-life") -> float:
+    """A half-life, or what else `what` says, in the unit in which times of that `kind` are kept.
 
     >>> duration("2h", "timestamp"), duration(10, "integer")
     (7200000000.0, 10.0)
     """
     if kind is None:
-        raise OptionError("a half-life needs times, the log has none")
+        raise OptionError(f"{what} needs times, the log has none")
     found = DURATION.fullmatch(str(text).strip().lower())
     number, unit = (float(found[1]), found[2]) if found is not None else (0.0, "?")
     if kind == "timestamp":
         if unit not in UNITS or not number > 0:
-            raise OptionError(f"expected a half-life as 30d, with one of {', '.join(UNITS)}, got {text!r}")
+            raise OptionError(f"expected {what} as 30d, with one of {', '.join(UNITS)}, got {text!r}")
         return number * UNITS[unit] * MILLION
     if unit or not number > 0:
-        raise OptionError(f"the log's times are numbers; expected a half-life in their unit, as 30, got {text!r}")
+        raise OptionError(f"the log's times are numbers; expected {what} in their unit, as 30, got {text!r}")
     return number * time_unit(kind)

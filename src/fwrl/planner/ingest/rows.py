@@ -1,8 +1,9 @@
 """Logs from Python objects: episodes, trajectories, or any iterable of transitions.
 
-An episode has `observations` (one more than steps), `actions` and `rewards`, as attributes or keys, as the Gymnasium
-ecosystem keeps them. A trajectory is a sequence of states. A transition is a mapping or a named tuple with the names of
-columns, or a plain tuple (state, next_state) or (state, action, reward, next_state[, trip[, time]]).
+An episode has `observations` (one more than steps), `actions`, `rewards` and possibly `terminations`, as attributes or
+keys, as the Gymnasium ecosystem keeps them. A trajectory is a sequence of states. A transition is a mapping or a named
+tuple with the names of columns, or a plain tuple (state, next_state) or (state, action, reward, next_state[, trip[,
+time]]).
 
 A tuple is read as a transition, a list as a trajectory. Where lists could also be transitions, `shape` has to say
 which.
@@ -30,6 +31,7 @@ TUPLES = {
     6: ("state", "action", "reward", "next_state", "trip", "time"),
 }
 REWARD = 2  # of a tuple of four and more
+SUCCESS = ("success", "is_success")  # entries of `infos`
 EPISODE = "episode"  # the name of the trip in a step of `fwrl.rollout`
 
 
@@ -94,7 +96,7 @@ def _episode(episode: Any, number: int) -> Table:
             "expected one observation more than actions and rewards"
         )
     states, n = column("state", seen), len(actions)
-    return {
+    table = {
         "state": states[:-1],
         "action": column("action", actions),
         "reward": column("reward", rewards),
@@ -102,6 +104,24 @@ def _episode(episode: Any, number: int) -> Table:
         "trip": np.full(n, number, np.int64),
         "time": np.arange(n),
     }
+    ends = _terminations(episode, infos)
+    if ends is not None:
+        table["terminated"] = column("terminated", ends[-n:] if n else ends[:0])
+    return table
+
+
+def _terminations(episode: Any, infos: Any) -> Any:
+    """Whether each step of an episode terminated; None where that is unknown, or is the success at its own goal.
+
+    Reaching the goal ends an episode, but for other goals nothing ends there.
+    """
+    is_mapping = isinstance(episode, Mapping)
+    seen = episode["observations"] if is_mapping else episode.observations
+    terminations = episode.get("terminations") if is_mapping else getattr(episode, "terminations", None)
+    if terminations is None or (isinstance(seen, Mapping) and "desired_goal" in seen):
+        return None
+    success = [infos[name][-1] for name in SUCCESS if name in infos] if isinstance(infos, Mapping) else []
+    return np.zeros(len(terminations), np.bool_) if any(map(bool, success)) else terminations
 
 
 def _are_trajectories(items: Sequence[Any]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 # The columns of a log. Labels are integers or text, and become codes.
-COLUMNS = ("state", "next_state", "action", "reward", "trip", "time", "count")
+COLUMNS = ("state", "next_state", "action", "reward", "trip", "time", "count", "terminated")
 COUNTED = ("best", "weight", "trips", "trip_times")  # further columns of edges that are counted already
 LABELS = ("state", "next_state", "action", "trip")
 
@@ -50,14 +50,22 @@ VISITS = SharedTable(
         "reward": "DOUBLE",
         "trip": "label",
         "time": "BIGINT in the log's unit (see `times`)",
+        "terminated": "whether the trip terminated there",
         "arrival": "when its state was first seen, where that may be before `time`",
         "next_state": "label of the state of the next visit of the trip",
+        "next_terminated": "whether the trip terminated at that visit",
         "first": "whether it is the first visit of the trip",
         "last": "whether it is the last one",
     },
     writers=("visits",),
     readers=("trip_ends",),
-    only_with={"action": "action", "reward": "reward", "arrival": "stays"},
+    only_with={
+        "action": "action",
+        "reward": "reward",
+        "terminated": "terminated",
+        "next_terminated": "terminated",
+        "arrival": "stays",
+    },
 )
 MOVES = SharedTable(
     "moves",
@@ -69,6 +77,7 @@ MOVES = SharedTable(
         "trip": "label",
         "time": "BIGINT in the log's unit (see `times`)",
         "count": "number of transitions, where they are counted already",
+        "terminated": "whether `next_state` is terminal",
         "best": "largest reward of these",
         "trips": "list of their latest trips",
         "trip_times": "list of when these were last seen",
@@ -87,13 +96,14 @@ EDGES = SharedTable(
         "count": "number of transitions",
         "total": "sum of rewards",
         "best": "largest reward",
+        "terminated": "whether any of the transitions terminated",
         "edge": "number of the row, from 0, in no particular order",
         "weight": "sum of the weights, by which `total` is weighted",
         "last": "latest time",
     },
     writers=("grouping", "latest"),
     readers=("encoding",),
-    only_with={"action": "action", "last": "time", "weight": "age"},
+    only_with={"action": "action", "terminated": "terminated", "last": "time", "weight": "age"},
 )
 TRIP_HASHES = SharedTable(
     "trip_hashes",  # made only where the log has trips

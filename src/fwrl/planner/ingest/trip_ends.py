@@ -29,6 +29,7 @@ def trip_ends(reader: Reader, log: Log) -> TripEnds:
         *when(has_reward, "coalesce(last_reward, 'nan'::DOUBLE) AS reward"),
         *when(log.elapsed, "last_arrival"),
         *when(limited, "last_kept"),
+        *when("terminated" in log.has, "first_terminated"),
     ]
     joins = [
         "ends JOIN end_trips t ON trip = t.label",
@@ -49,6 +50,7 @@ def trip_ends(reader: Reader, log: Log) -> TripEnds:
         np.ascontiguousarray(rows["reward"], np.float64) if has_reward else None,
         rows["last_arrival"].astype(np.int64) if log.elapsed else None,
         rows["last_kept"].astype(np.uint8) if limited else None,
+        rows["first_terminated"].astype(np.uint8) if "terminated" in log.has else None,
     )
 
 
@@ -69,5 +71,6 @@ def _ends(log: Log) -> str:
         *when("reward" in log.has and not log.elapsed, at("last", "reward")),
         *when(log.elapsed, f"any_value({log.arrival}) FILTER (last) AS last_arrival"),
         *when(log.period != "true", f"any_value(({log.period})::UTINYINT) FILTER (last) AS last_kept"),
+        *when("terminated" in log.has, "coalesce(bool_or(terminated) FILTER (first), false) AS first_terminated"),
     ]
     return f"SELECT {listed(terms)} FROM {VISITS} WHERE first OR last GROUP BY trip"

@@ -19,7 +19,7 @@ from fwrl.planner.ingest.errors import LogError
 from fwrl.planner.ingest.log import Log
 from fwrl.planner.ingest.reader import Reader
 from fwrl.planner.ingest.schema import COLUMNS, LABELS, VISITS
-from fwrl.planner.ingest.sql import any_of, listed, union_all, when
+from fwrl.planner.ingest.sql import all_of, any_of, listed, union_all, when
 
 NAMED = 5  # trips in a message
 ROWS = "visit_rows"  # what DuckDB calls the rows of the log in order, so that `rowid` is their number
@@ -48,6 +48,7 @@ def make_visits(reader: Reader, log: Log, skip_bad: bool) -> int:
         *when(log.elapsed, f"{_elapsed(log)} AS reward"),
         *when("stays" in log.has, "arrival"),
         "lead(state) OVER w AS next_state",
+        *when("terminated" in log.has, "lead(terminated) OVER w AS next_terminated"),
         "lag(time) OVER w IS NULL AS first",
         "lead(time) OVER w IS NULL AS last",
     ]
@@ -62,17 +63,20 @@ def moves_of_visits(log: Log) -> str:
     A visit without a state interrupts its trip: no transition leads across it.
     """
     gap = any_of(log.missing(name) for name in LABELS[:2])
-    kept = [name for name in COLUMNS if name in log.has or name == "next_state"]
+    kept = [name for name in COLUMNS if (name in log.has and name != "terminated") or name == "next_state"]
+    kept += when("terminated" in log.has, "next_terminated AS terminated")
     return f"SELECT {listed(kept)} FROM {VISITS} WHERE NOT ({gap}) AND {log.period}"
 
 
 def _placed(log: Log, some_disordered: bool) -> str:
-    """A query for visits with a trip and a time; those whose order is unknown have no state."""
+    """A query for visits with a trip and a time; those whose order or end is unknown have no state."""
     unplaced = any_of(log.missing(name) for name in ("trip", "time"))
     columns = [name for name in COLUMNS if name in log.selections[0].terms]
+    known = [*when(some_disordered, "visits IS NULL"), *when("terminated" in log.has, "terminated IS NOT NULL")]
+    state = f"CASE WHEN {all_of(known)} THEN state END AS state" if known else "state"
+    terms = [state if name == "state" else name for name in columns]
     if not some_disordered:
-        return f"SELECT {listed([*columns, 'rowid AS row'])} FROM {ROWS} WHERE NOT ({unplaced})"
-    terms = ["CASE WHEN visits IS NULL THEN state END AS state" if name == "state" else name for name in columns]
+        return f"SELECT {listed([*terms, 'rowid AS row'])} FROM {ROWS} WHERE NOT ({unplaced})"
     return (
         f"SELECT {listed([*terms, 'v.rowid AS row'])} FROM {ROWS} v LEFT JOIN disordered USING (trip, time) "
         f"WHERE NOT ({unplaced})"
@@ -87,6 +91,7 @@ def _stays(log: Log, visits: str) -> str:
         "state": "any_value(state)",
         "action": "arg_max(action, (time, row))",
         "reward": "sum(reward)",
+        "terminated": "bool_or(terminated)",
         "time": "max(time)",
         "trip": "trip",
     }
@@ -105,7 +110,7 @@ def _make_disordered(reader: Reader, log: Log, skip_bad: bool) -> int:
 
     They are an error unless `skip_bad`, which warns.
     """
-    differing = [name for name in ("state", "action", "reward") if name in log.selections[0].terms]
+    differing = [name for name in ("state", "action", "reward", "terminated") if name in log.selections[0].terms]
     differ = any_of(f"min({name}) IS DISTINCT FROM max({name})" for name in differing)
     reader.con.execute(
         f"CREATE TEMP TABLE disordered AS SELECT trip, time, count(*) AS visits FROM {ROWS} GROUP BY trip, time "

@@ -31,7 +31,7 @@ from fwrl.planner.experience import (
     time_unit,
 )
 from fwrl.planner.ingest.errors import LogError
-from fwrl.planner.labels import Labels, integer
+from fwrl.planner.labels import Label, Labels, integer
 from fwrl.planner.merging.unions import united
 
 
@@ -48,6 +48,7 @@ class Parts(NamedTuple):
         last_reward: (P,) its reward, NaN where it is missing.
         last_arrival: (P,) time at which its state was first seen.
         last_kept: (P,) 1 where a move from it is to be counted.
+        first_terminated: (P,) 1 where the trip terminated at the first visit.
 
     """
 
@@ -60,6 +61,7 @@ class Parts(NamedTuple):
     last_reward: Floats
     last_arrival: Ints
     last_kept: Bits
+    first_terminated: Bits
 
 
 class Continuations(NamedTuple):
@@ -70,6 +72,7 @@ class Continuations(NamedTuple):
         moves: The joining moves as columns of a log of transitions; empty where there are none.
         stays: Number of stays that go on in another log, which needs no move.
         skipped: Number of trips that could not be joined: a move lacks an action or a reward, or a stay was cut.
+        terminated: Labels of the states in which a trip terminated after it had stayed there since the log before.
 
     """
 
@@ -77,6 +80,7 @@ class Continuations(NamedTuple):
     moves: dict[str, NDArray[Any]]
     stays: int
     skipped: int
+    terminated: tuple[Label, ...] = ()
 
 
 def continued_trips(experiences: Sequence[Experience], skip_bad: bool) -> Continuations:
@@ -102,6 +106,7 @@ def continued_trips(experiences: Sequence[Experience], skip_bad: bool) -> Contin
     before = before[whole]
     stays = (parts.last_state[before] == parts.first_state[before + 1]) & (experiences[0].cells is not None)
     rewarded = elapsed or any(ends.last_reward is not None for ends in known)
+    ended = parts.first_state[before[stays] + 1][parts.first_terminated[before[stays] + 1] == 1]
     cut, before = before[stays & rewarded], before[~stays & (parts.last_kept[before] == 1)]
     lacking = np.isnan(parts.last_reward[before])
     if actions is not None:
@@ -113,8 +118,11 @@ def continued_trips(experiences: Sequence[Experience], skip_bad: bool) -> Contin
     if elapsed:
         reward = (parts.last_arrival - np.append(parts.first_time[1:], 0)) / time_unit(experiences[0].time)
     moves = _moves(parts, before[~lacking], reward, trips, states, actions)
+    if moves and any(ends.first_terminated is not None for ends in known):
+        moves["terminated"] = parts.first_terminated[before[~lacking] + 1]
     ends = _ends(parts, trips, states, actions, elapsed, known)
-    return Continuations(ends, moves, int(stays.sum()) - len(cut), len(cut) + int(lacking.sum()))
+    skipped, terminal = len(cut) + int(lacking.sum()), tuple(states.decode(ended.tolist()))
+    return Continuations(ends, moves, int(stays.sum()) - len(cut), skipped, terminal)
 
 
 def _refuse(before: NDArray[np.int64], parts: Parts, trips: Labels, problem: str) -> None:
@@ -164,6 +172,7 @@ def _recoded(ends: TripEnds, trip: Indices, state: Indices, action: Indices) -> 
         np.full(T, DEFAULT_REWARD) if ends.last_reward is None else ends.last_reward,
         ends.last_time if ends.last_arrival is None else ends.last_arrival,
         np.ones(T, np.uint8) if ends.last_kept is None else ends.last_kept,
+        np.zeros(T, np.uint8) if ends.first_terminated is None else ends.first_terminated,
     )
 
 
@@ -212,6 +221,7 @@ def _ends(
         None if all(ends.last_reward is None for ends in known) else parts.last_reward[last],
         parts.last_arrival[last] if elapsed else None,
         None if all(ends.last_kept is None for ends in known) else parts.last_kept[last],
+        None if all(ends.first_terminated is None for ends in known) else parts.first_terminated[first],
     )
 
 

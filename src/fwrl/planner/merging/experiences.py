@@ -9,7 +9,7 @@ import numpy as np
 
 from fwrl.errors import FwrlError
 from fwrl.planner.connection_counts import with_counts
-from fwrl.planner.experience import LARGEST, Evidence, Experience, Floats, Indices, LogSummary
+from fwrl.planner.experience import LARGEST, Bits, Evidence, Experience, Floats, Indices, LogSummary
 from fwrl.planner.ingest.learning import learned
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.labels import Labels
@@ -50,6 +50,7 @@ def merged(experiences: Sequence[Experience], skip_bad: bool = False) -> Experie
         edges.count,
         edges.total,
         edges.best,
+        terminated=_terminated(parts, state_codes, states, continuations),
         weight=edges.weight,
         aging=parts[0].aging,
         cells=parts[0].cells,
@@ -72,6 +73,20 @@ def _joining(continuations: Continuations, alike: Sequence[Experience]) -> list[
     position = None if like.cells is None else like.cells.centres(list(map(str, moves.states)))
     # The times are in the unit of the others already, and the states are named as theirs.
     return [replace(moves, time=like.time, cells=like.cells, position=position)]
+
+
+def _terminated(
+    parts: Sequence[Experience], codes: Sequence[Indices], states: Labels, continuations: Continuations
+) -> Bits | None:
+    """(S,) 1 where some part saw a trip terminate; None where none logs it."""
+    if all(part.terminated is None for part in parts):
+        return None
+    terminated = np.zeros(len(states), np.uint8)
+    for part, code in zip(parts, codes, strict=True):
+        if part.terminated is not None:
+            terminated[code[part.terminated == 1]] = 1
+    terminated[[states.find(label) for label in continuations.terminated]] = 1
+    return terminated
 
 
 def _positions(parts: Sequence[Experience], codes: Sequence[Indices], n_states: int) -> Floats | None:
@@ -131,6 +146,7 @@ def _summary(experience: Experience, merged: Sequence[Experience], continuations
         edges=len(experience.source),
         uncertain=int(np.sum(np.bincount(experience.pair()) > 1)),
         skipped=sum(each.skipped for each in before) + continuations.skipped,
+        terminated=experience.n_terminated,
         continued=sum(each.continued for each in before) + joins + continuations.stays,
     )
 

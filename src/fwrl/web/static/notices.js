@@ -19,7 +19,7 @@ export class Notices {
       what
         ? `${what}: ${Math.round(100 * share)} %`
         : compiling
-          ? "Compiling: this happens once for each agent and takes ten seconds or more…"
+          ? "Compiling: this happens once and takes ten seconds or more…"
           : "One moment…",
     );
     this.working = true;
@@ -27,8 +27,12 @@ export class Notices {
 
   // After something that took a while, say that it is done.
   showReady() {
-    if (!this.working) return;
-    this.say("Ready");
+    if (this.working) this.showDone("Ready");
+  }
+
+  // Say in passing what was done.
+  showDone(text) {
+    this.say(text);
     this.working = false;
     find("working").dataset.ready = "";
     this.hiding = setTimeout(() => (find("working").hidden = true), READY);

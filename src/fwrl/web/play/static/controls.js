@@ -1,5 +1,6 @@
 // Buttons and menus around the boards.
 
+import { RadioGroup } from "/static/radio_group.js";
 import { TOOLS } from "./editor.js";
 
 const DECADE = 20; // positions of the speed slider per factor of ten
@@ -32,28 +33,16 @@ export class Controls {
       if (wind) button.setAttribute("aria-label", tool.label);
       button.title = tool.hint ?? tool.label;
       button.append(sign, wind ? "" : tool.label);
-      button.addEventListener("click", () => this.choose(tool.id));
       if (tool.label === "Wind up") group.append(caption("Wind"));
       group.append(button);
     });
-    group.addEventListener("keydown", (event) => {
-      const turn = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-      if (!turn) return;
-      event.preventDefault();
-      const at = TOOLS.findIndex((tool) => tool.id === this.editor.tool);
-      this.choose(TOOLS[(at + turn + TOOLS.length) % TOOLS.length].id);
-      group.querySelector("[aria-checked=true]").focus();
-    });
+    this.tools = new RadioGroup(group, (id) => this.choose(id));
     this.choose("goal");
   }
 
   choose(id) {
     this.editor.tool = id;
-    for (const button of find("tools").querySelectorAll("button")) {
-      const chosen = button.dataset.tool === id;
-      button.setAttribute("aria-checked", chosen);
-      button.tabIndex = chosen ? 0 : -1;
-    }
+    this.tools.show(id);
     // Drawing by touch must not scroll the page; tapping may.
     const touch = ["goal", "start"].includes(id) ? "pan-y" : "none";
     for (const canvas of document.querySelectorAll(".stage canvas")) canvas.style.touchAction = touch;

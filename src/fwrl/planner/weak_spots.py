@@ -1,0 +1,120 @@
+"""Weak spots of a log: bridges that hang on one trip, dead ends, one-way streets.
+
+A link is an ordered pair of different states with at least one edge. A link is a bridge where no path leads from its
+first state to its second without it; one that a single trip supplies is known only because of that trip. Where a log
+names no trips, links seen once count instead. A dead end is a state that no link leaves. A link is one-way where no
+link leads back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.planner.experience import NONE, Experience, Indices, Ints
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """L links over S states, in order of their states.
+
+    Attributes:
+        source: (L,) code of the state a link leaves.
+        target: (L,) code of the state it leads to.
+        count: (L,) number of observations.
+        one_way: (L,) whether no link leads back.
+        edge: (E,) the link of each edge of the experience, -1 for one that stays where it is.
+        n_states: S.
+
+    """
+
+    source: Indices
+    target: Indices
+    count: Ints
+    one_way: Mask
+    edge: Ints
+    n_states: int
+
+    @property
+    def dead_end(self) -> Mask:
+        """(S,) whether no link leaves a state."""
+        dead = np.ones(self.n_states, np.bool_)
+        dead[self.source] = False
+        return dead
+
+
+def links_of(experience: Experience) -> Links:
+    """The links of an experience.
+
+    Args:
+        experience: What was learned from logs.
+
+    Returns:
+        The links.
+
+    """
+    S = len(experience.states)
+    source, target = np.asarray(experience.source, np.int64), np.asarray(experience.target, np.int64)
+    moves = source != target
+    keys, numbers = np.unique(source[moves] * S + target[moves], return_inverse=True)
+    edge = np.full(len(source), NONE, np.int64)
+    edge[moves] = numbers
+    count = np.bincount(numbers, weights=experience.count[moves], minlength=len(keys)).astype(np.int64)
+    begin, end = keys // max(S, 1), keys % max(S, 1)
+    one_way = ~np.isin(end * S + begin, keys, assume_unique=True)
+    return Links(begin.astype(np.int32), end.astype(np.int32), count, one_way, edge, S)
+
+
+def single_trip(experience: Experience, links: Links) -> Ints:
+    """The trip that alone made each link.
+
+    Args:
+        experience: The experience of the links.
+        links: Its links.
+
+    Returns:
+        (L,) code of the trip, -1 where several trips made the link. Where the log names no trips: 0 for links seen
+        once, -1 for others.
+
+    """
+    trip = experience.evidence.trip
+    if trip is None:
+        return np.where(links.count == 1, 0, NONE)
+    kept = (links.edge != NONE)[:, None] & (trip != NONE)
+    link = np.broadcast_to(links.edge[:, None], trip.shape)[kept]
+    lowest, highest = np.full(len(links.source), np.iinfo(np.int32).max), np.full(len(links.source), NONE)
+    np.minimum.at(lowest, link, trip[kept])
+    np.maximum.at(highest, link, trip[kept])
+    return np.where(lowest == highest, highest, NONE)
+
+
+def bridges(experience: Experience, links: Links) -> Ints:
+    """The bridges that a single trip supplies.
+
+    Args:
+        experience: The experience of the links.
+        links: Its links.
+
+    Returns:
+        (n,) indices of the links, those with most observations first.
+
+    """
+    from fwrl.kernels.graph.detours import Neighbours, find_detours
+    from fwrl.kernels.graph.reach import reach_scratch
+
+    S = links.n_states
+    candidates = np.flatnonzero(single_trip(experience, links) != NONE)
+    after = Neighbours(np.searchsorted(links.source, np.arange(S + 1)).astype(np.int32), links.target)
+    order = np.argsort(links.target, kind="stable")
+    first = np.searchsorted(links.target[order], np.arange(S + 1)).astype(np.int32)
+    before = Neighbours(first, links.source[order])
+    detour = np.zeros(len(candidates), np.bool_)
+    x, y = links.source[candidates], links.target[candidates]
+    find_detours(after, before, x, y, reach_scratch(S, 0), reach_scratch(S, 0), detour)
+    found = candidates[~detour]
+    ordered: Ints = found[np.argsort(-links.count[found], kind="stable")]
+    return ordered

@@ -1,0 +1,45 @@
+"""What a page copies: the question as a command, its answer as JSON, as a picture in SVG, as GeoJSON."""
+
+from __future__ import annotations
+
+import io
+import json
+
+from fwrl.errors import FwrlError, unknown_name
+from fwrl.planner.geojson import route_geojson
+from fwrl.web.explore.explorer import Explorer
+from fwrl.web.explore.question import Question, to_command
+
+FORMATS = ("command", "json", "svg", "geojson")
+
+
+def copied(explorer: Explorer, question: Question, what: str) -> str:
+    """The text of a copy: what `fwrl explain` prints with `--json`, or writes with `--picture`.
+
+    Args:
+        explorer: What is asked.
+        question: The question.
+        what: One of `FORMATS`.
+
+    Returns:
+        The text.
+
+    """
+    shown = explorer.shown
+    if what not in FORMATS:
+        raise unknown_name("format", what[:60], FORMATS)
+    if what == "geojson" and shown.map.kind == "layers":
+        raise FwrlError("GeoJSON needs positions of states; the log has none, so give a file of positions")
+    explanation = explorer.explanation(question)
+    if what == "command":
+        return to_command(question, shown.planner, shown.file, shown.positions)
+    if what == "json":
+        return json.dumps(explanation.to_dict(), indent=2)
+    experience, positions = shown.planner.experience, shown.map.positions
+    if what == "geojson":
+        return json.dumps(route_geojson(explanation, experience, positions), indent=1)
+    from fwrl.figures.route import route_map, write_svg
+
+    picture = io.StringIO()
+    write_svg(route_map(explanation, experience, positions), picture)
+    return picture.getvalue()

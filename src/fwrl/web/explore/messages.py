@@ -1,0 +1,109 @@
+"""The messages that the explore page may send."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fwrl.web.explore.question import MOST, Question, backup_named, view_named
+from fwrl.web.messages import Ack, Message, MessageError
+
+NONE = -1  # no state chosen
+LONGEST = 200  # characters of a search
+MOST_NAMES = 500  # states whose names may be asked for at once
+
+
+@dataclass(frozen=True)
+class Begin(Message):
+    """The first message: the question of a link, the part after `#`; empty for none."""
+
+    address: str
+
+
+@dataclass(frozen=True)
+class OpenAddress(Message):
+    """Show the question of another link."""
+
+    address: str
+
+
+@dataclass(frozen=True)
+class Ask(Message):
+    """Ask for a route. States are codes, -1 where none is chosen."""
+
+    start: int
+    goal: int
+    via: list[int]
+    avoid: list[int]
+    backup: str
+    view: str
+
+    def __post_init__(self) -> None:
+        for name, codes in (("via", self.via), ("avoid", self.avoid)):
+            _check_codes(name, codes, MOST)
+
+    @property
+    def question(self) -> Question:
+        """What is asked."""
+        start, goal = (None if code == NONE else code for code in (self.start, self.goal))
+        via, avoid = (tuple(dict.fromkeys(codes)) for codes in (self.via, self.avoid))
+        return Question(start, goal, via, avoid, backup_named(self.backup), view_named(self.view))
+
+
+@dataclass(frozen=True)
+class Search(Message):
+    """Ask for states by a part of their names."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if len(self.text) > LONGEST:
+            raise MessageError(f"expected a search of at most {LONGEST} characters, got {len(self.text):,}")
+
+
+@dataclass(frozen=True)
+class AskNames(Message):
+    """Ask for the names of states that the map shows."""
+
+    by_user = False  # the page asks whenever the map moves
+
+    states: list[int]
+
+    def __post_init__(self) -> None:
+        _check_codes("states", self.states, MOST_NAMES)
+
+
+@dataclass(frozen=True)
+class Look(Message):
+    """Ask what was logged of a state."""
+
+    state: int
+
+
+@dataclass(frozen=True)
+class Cover(Message):
+    """Ask for the weak spots of the log."""
+
+
+@dataclass(frozen=True)
+class Copy(Message):
+    """Ask for the current question or its answer in a format."""
+
+    what: str
+
+
+def _check_codes(name: str, codes: list[int], most: int) -> None:
+    if not all(type(code) is int for code in codes) or len(codes) > most:
+        raise MessageError(f"expected {name!r} as at most {most} states, by their numbers")
+
+
+TYPES: dict[str, type[Message]] = {
+    "ack": Ack,
+    "begin": Begin,
+    "address": OpenAddress,
+    "ask": Ask,
+    "search": Search,
+    "names": AskNames,
+    "look": Look,
+    "coverage": Cover,
+    "copy": Copy,
+}

@@ -1,0 +1,98 @@
+"""The map of a log: where its states are drawn, and the roads between them.
+
+Positions come from a file, from the centres of cells, or else from a layered drawing. A road is a pair of states with
+a link in at least one direction; roads with most observations come first, so that a page that cannot draw all of them
+draws those.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.planner.experience import Experience, Floats
+from fwrl.planner.weak_spots import Links, links_of
+from fwrl.web.explore.layers import layered
+
+Kind = Literal["positions", "cells", "layers"]
+FORTH, BACK = 1, 2  # bits of a road: links from its first state to its second, and back
+DEAD_END = 1  # bit of a state
+
+
+@dataclass(frozen=True, eq=False)
+class StateMap:
+    """Where S states and R roads are drawn.
+
+    Attributes:
+        kind: Where positions come from.
+        positions: (S, 2) x and y, NaN where unknown.
+        drawn: (S, 2) the same in a box of width 1 whose top is y = 0, NaN where unknown.
+        height: The height of that box.
+        links: The links between states.
+        roads: (R, 2) the states of each road.
+        seen: (R,) number of observations in both directions.
+        directions: (R,) bits FORTH and BACK.
+
+    """
+
+    kind: Kind
+    positions: Floats
+    drawn: NDArray[np.float32]
+    height: float
+    links: Links
+    roads: NDArray[np.uint32]
+    seen: NDArray[np.uint32]
+    directions: NDArray[np.uint8]
+
+    @property
+    def known_positions(self) -> Floats | None:
+        """Positions that distances can be measured with; None for a layered drawing."""
+        return None if self.kind == "layers" else self.positions
+
+
+def state_map(experience: Experience, positions: Floats | None = None) -> StateMap:
+    """The map of an experience.
+
+    Args:
+        experience: What was learned from logs.
+        positions: (S, 2) positions of its states (default: the centres of cells, or else a layered drawing).
+
+    Returns:
+        The map.
+
+    """
+    links = links_of(experience)
+    kind: Kind = "positions"
+    if positions is None:
+        kind, positions = ("layers", layered(links)) if experience.position is None else ("cells", experience.position)
+    drawn, height = _fitted(np.asarray(positions, np.float64))
+    return StateMap(kind, positions, drawn, height, links, *_roads(links))
+
+
+def _fitted(positions: Floats) -> tuple[NDArray[np.float32], float]:
+    """Positions in a box of width 1, or of height 1 where they are higher than wide; and the height of that box."""
+    known = positions[np.isfinite(positions).all(axis=1)]
+    if not len(known):
+        return np.full(positions.shape, np.nan, np.float32), 1.0
+    low, high = known.min(axis=0), known.max(axis=0)
+    width, height = (high - low).tolist()
+    scale = max(width, height) or 1.0
+    x = (positions[:, 0] - low[0]) / scale + (1 - width / scale) / 2 * (width < height)
+    y = (high[1] - positions[:, 1]) / scale
+    return np.stack([x, y], axis=1).astype(np.float32), max(height / scale, 0.05)
+
+
+def _roads(links: Links) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint8]]:
+    S = max(1, links.n_states)
+    source, target = links.source.astype(np.int64), links.target.astype(np.int64)
+    forth = source < target
+    keys, road = np.unique(np.minimum(source, target) * S + np.maximum(source, target), return_inverse=True)
+    seen = np.bincount(road, weights=links.count, minlength=len(keys))
+    directions = np.bincount(road, weights=np.where(forth, FORTH, BACK), minlength=len(keys))
+    order = np.argsort(-seen, kind="stable")
+    roads = np.stack([keys // S, keys % S], axis=1)[order].astype(np.uint32)
+    most = float(np.iinfo(np.uint32).max)
+    return roads, np.minimum(seen[order], most).astype(np.uint32), directions[order].astype(np.uint8)

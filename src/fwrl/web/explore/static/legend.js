@@ -1,0 +1,30 @@
+// What the marks on the map mean; only marks that are on it now.
+
+import { element } from "./steps.js";
+
+const COVERAGE = [
+  ["bridges", "bridge that hangs on one trip"],
+  ["dead-ends", "dead end"],
+  ["one-way", "one-way street"],
+];
+
+export function drawLegend({ old }, { view, route, ghost, gap }) {
+  const has = (mark) => (route?.steps ?? []).some(mark);
+  const marks = [
+    ["route", "route", route?.steps.length],
+    ["stitch", "stitch: other trips from here", has(({ stitch }) => stitch)],
+    ["once", "seen only once", has(({ seen }) => seen === 1)],
+    ["old", `not seen for ${old}`, has((step) => step.old)],
+    ["ghost", "the way without conditions", ghost],
+    ["ahead", "can be reached from the start", gap],
+    ["behind", "reaches the goal", gap],
+    ["near", "nearest gap", gap?.near],
+  ];
+  const shown = view === "coverage" ? COVERAGE : marks.filter(([, , on]) => on);
+  const keys = shown.map(([mark, text]) => {
+    const key = element("span", "", { className: "key" });
+    key.append(element("i", "", { className: mark }), text);
+    return key;
+  });
+  document.querySelector(".legend").replaceChildren(...keys);
+}

@@ -1,0 +1,179 @@
+// The explore page: draws what the server answers, and asks what its user clicks.
+
+import { Notices } from "/static/notices.js";
+import { RadioGroup } from "/static/radio_group.js";
+import { Wire } from "/static/wire.js";
+import { Backups } from "./backups.js";
+import { Copies } from "./copies.js";
+import { Coverage } from "./coverage.js";
+import { drawLegend } from "./legend.js";
+import { MapCanvas } from "./map.js";
+import { decode } from "./map_frame.js";
+import { MapInput } from "./map_input.js";
+import { QuestionBox } from "./question.js";
+import { Search } from "./search.js";
+import { StateCard } from "./state_card.js";
+import { element, Steps } from "./steps.js";
+
+const find = (id) => document.getElementById(id);
+const send = (type, fields) => wire.send(type, fields);
+const say = (text) => (find("live").textContent = text);
+const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+
+let hello = null;
+let answer = null;
+let early = null; // an answer that came before the map was drawn
+let tool = "from";
+
+const map = new MapCanvas(find("map"), { send, onDraw: showDetail });
+const box = new QuestionBox({ send, view: map.view });
+const steps = new Steps({ onPoint: point, onShow: (state) => map.show(state) });
+const backups = new Backups({ onChoose: (backup) => box.set("backup", backup) });
+const coverage = new Coverage({ send, map, onShow: (states) => (states.length === 1 ? map.show(states[0]) : map.fitStates(states)) });
+const card = new StateCard({ send, use, say });
+const copies = new Copies({ send, say: (text) => notices.showDone(text), link: () => box.link });
+const search = new Search({ send, say, onChoose: findState });
+const tools = new RadioGroup(find("tools"), choose);
+const views = new RadioGroup(find("views"), (view) => box.set("view", view));
+const input = { use, tool: () => tool, look: (state) => send("look", { state }), hover, routeStates };
+new MapInput(map, input);
+
+function choose(chosen) {
+  tool = chosen;
+  tools.show(chosen);
+}
+
+function use(what, state) {
+  if (what === "look") return card.ask(state);
+  card.close();
+  if (what === "from" || what === "to") choose("to");
+  box.use(what, state);
+}
+
+function findState(state) {
+  map.show(state);
+  card.ask(state);
+}
+
+function point(k) {
+  map.pointed = k;
+  map.draw();
+}
+
+// All states that the answer draws but the sides of a gap: route, ghost, narrowest part of the gap, marks.
+function routeStates() {
+  if (!answer) return [];
+  const marks = [answer.from, answer.to, ...answer.via, ...answer.avoid].filter(Boolean).map(([state]) => state);
+  return [...(answer.route?.states ?? []), ...(answer.ghost ?? []), ...(answer.gap?.near ?? []), ...marks];
+}
+
+function hover(state) {
+  const name = state === null ? undefined : map.labels.name(state);
+  find("tip").hidden = name === undefined;
+  if (name === undefined) return;
+  find("tip").textContent = name;
+  const { place } = map.map;
+  const { style } = find("tip");
+  style.left = `${map.view.across(place[2 * state])}px`;
+  style.top = `${map.view.down(place[2 * state + 1])}px`;
+}
+
+function showHello(message) {
+  hello = message;
+  const trips = message.trips === null ? "" : `, ${count(message.trips, "trip")}`;
+  find("about").textContent = `${message.file}: ${count(message.states, "state")}, ${count(message.transitions, "move")}${trips}`;
+  document.title = `fwrl explore ${message.file}`;
+}
+
+function showMap(frame) {
+  map.setMap(frame);
+  find("map").setAttribute("aria-label", `Map of ${count(hello.states, "state")}`);
+  if (early) showAnswer(early);
+  early = null;
+}
+
+function showAnswer(message) {
+  const first = answer === null;
+  answer = message;
+  notices.showReady();
+  map.labels.learn([message.from, message.to, ...message.via, ...message.avoid].filter(Boolean));
+  map.answer = message;
+  map.pointed = -1;
+  box.accept(message);
+  views.show(message.view);
+  if (first) showFirst();
+  showWords(message);
+  const covering = message.view === "coverage";
+  coverage.show(covering);
+  backups.show(covering ? {} : message);
+  steps.show(covering ? null : (message.route ?? null));
+  find("start-hint").hidden = covering || Boolean(message.route) || Boolean(message.problem);
+  copies.show(Boolean(message.route), hello.map !== "layers");
+  find("fit-route").disabled = routeStates().length === 0;
+  drawLegend(hello, message);
+  map.draw();
+}
+
+// A link that does not say what is in sight shows all of its route.
+function showFirst() {
+  if (!box.readView() && routeStates().length) map.fitStates(routeStates());
+  if (answer.from) choose("to");
+}
+
+function showWords({ view, sentence, problem, difference, gap, from, to }) {
+  if (view === "coverage") [sentence, problem, difference, gap] = [coverage.sentence];
+  const asked = from ? "Click where to go." : to ? "Click where to start." : "Click where to start, then where to go.";
+  find("sentence").textContent = sentence ?? problem ?? asked;
+  find("sentence").dataset.found = sentence ? "route" : problem ? "none" : "";
+  find("difference").hidden = !difference;
+  find("difference").textContent = difference ?? "";
+  find("gap").hidden = !gap;
+  find("gap").replaceChildren(...(gap?.words ?? []).map((words) => element("p", words)));
+}
+
+function showDetail({ roads, more, states }, moving) {
+  find("map").dataset.drawn ??= Math.round(performance.now());
+  if (box.answeredAsked) find("map").dataset.answered = Math.round(performance.now() - box.answeredAsked);
+  box.answeredAsked = 0;
+  if (moving) return box.viewMoved();
+  if (answer) box.viewMoved();
+  const unplaced = hello.unplaced ? `; ${count(hello.unplaced, "state")} without a position` : "";
+  const some = more ? `the ${count(roads.length, "road")} seen most often; zoom in for all` : count(roads.length, "road");
+  find("detail").textContent = `In sight: ${count(states.length, "state")}, ${some}${unplaced}`;
+}
+
+const handlers = {
+  hello: showHello,
+  answer: (message) => (map.map ? showAnswer(message) : (early = message)),
+  names: ({ names }) => map.labels.set(names),
+  found: (message) => search.set(message),
+  state: (message) => card.set(message),
+  coverage: (message) => {
+    notices.showReady();
+    coverage.set(message);
+    if (answer) showWords(answer);
+  },
+  copied: (message) => copies.set(message),
+  working: (message) => notices.showWorking(message),
+  error: ({ message }) => {
+    notices.hideWorking();
+    notices.showError(message);
+  },
+};
+
+const notices = new Notices({ onReconnect: () => wire.connect() });
+const wire = new Wire({
+  decode,
+  begin: () => ({ address: box.address }),
+  onMessage: (message) => handlers[message.type](message),
+  onFrame: showMap,
+  onClose: (reason) => {
+    notices.hideWorking();
+    notices.showLost(reason);
+  },
+});
+
+for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) {
+  matchMedia(query).addEventListener("change", () => map.draw());
+}
+choose("from");

@@ -1,0 +1,124 @@
+// The question of the page: changed by clicks, shown as chips, carried by the address.
+
+import { element } from "./steps.js";
+
+const PAUSE = 250; // milliseconds after which a moved map is written into the address
+const SIGNS = { from: "●", to: "■", via: "◆", avoid: "✕" };
+const find = (id) => document.getElementById(id);
+const AT = /(^|&)at=([^&]*)/; // the part of an address that says what is in sight
+
+export class QuestionBox {
+  constructor({ send, view }) {
+    Object.assign(this, { send, view });
+    this.question = { start: -1, goal: -1, via: [], avoid: [], backup: "expected", view: "route" };
+    this.answered = "";
+    this.asked = this.answeredAsked = 0;
+    window.addEventListener("hashchange", () => {
+      this.readView();
+      if (this.address !== this.answered) send("address", { address: this.address });
+    });
+  }
+
+  // What the server reads of the address.
+  get address() {
+    return location.hash.slice(1).replace(AT, "").replace(/^&/, "");
+  }
+
+  readView() {
+    const found = AT.exec(location.hash.slice(1));
+    if (found) this.view.text = decodeURIComponent(found[2]);
+    return found !== null;
+  }
+
+  // Put a state to use; returns what was done.
+  use(what, state) {
+    const { question } = this;
+    if (what === "from") question.start = state;
+    else if (what === "to") question.goal = state;
+    else {
+      const list = question[what];
+      question[what] = list.includes(state) ? list.filter((other) => other !== state) : [...list, state];
+      const other = what === "via" ? "avoid" : "via";
+      question[other] = question[other].filter((one) => one !== state);
+    }
+    if (what !== "avoid") question.avoid = question.avoid.filter((one) => one !== state);
+    this.ask();
+  }
+
+  drop(what, state) {
+    if (what === "from") this.question.start = -1;
+    else if (what === "to") this.question.goal = -1;
+    else this.question[what] = this.question[what].filter((other) => other !== state);
+    this.ask();
+  }
+
+  set(part, value) {
+    this.question[part] = value;
+    this.ask();
+  }
+
+  ask() {
+    this.asked = performance.now();
+    this.send("ask", this.question);
+  }
+
+  accept(answer) {
+    this.question = {
+      start: answer.from?.[0] ?? -1,
+      goal: answer.to?.[0] ?? -1,
+      via: answer.via.map(([state]) => state),
+      avoid: answer.avoid.map(([state]) => state),
+      backup: answer.backup,
+      view: answer.view,
+    };
+    this.answered = answer.address;
+    [this.answeredAsked, this.asked] = [this.asked, 0]; // when what is drawn next was asked
+    if (this.address !== answer.address) history.pushState(null, "", this.link);
+    this.drawChips(answer);
+  }
+
+  get link() {
+    const at = `at=${this.view.text}`;
+    return `#${this.answered ? `${this.answered}&${at}` : at}`;
+  }
+
+  // Keep what is in sight in the address, without a new entry in the history.
+  viewMoved() {
+    clearTimeout(this.keeping);
+    this.keeping = setTimeout(() => history.replaceState(null, "", this.link), PAUSE);
+  }
+
+  drawChips({ from, to, via, avoid }) {
+    const chips = [];
+    for (const [what, marks] of Object.entries({ from: from ? [from] : [], to: to ? [to] : [], via, avoid })) {
+      for (const [state, name] of marks) {
+        const chip = element("span", "", { className: `chip ${what}` });
+        const close = element("button", "×", { type: "button" });
+        close.setAttribute("aria-label", `Remove ${what} ${name}`);
+        close.addEventListener("click", () => this.drop(what, state));
+        const sign = element("i", SIGNS[what]);
+        sign.setAttribute("aria-hidden", "true");
+        chip.append(sign, element("span", what, { className: "what" }), element("b", name), close);
+        chips.push(chip);
+      }
+    }
+    if (from && to) {
+      const turn = element("button", "⇄ Turn round", { type: "button", title: "The way back" });
+      turn.addEventListener("click", () => {
+        const { start, goal, via: stops } = this.question;
+        Object.assign(this.question, { start: goal, goal: start, via: [...stops].reverse() });
+        this.ask();
+      });
+      chips.push(turn);
+    }
+    if (from || to || via.length || avoid.length) {
+      const clear = element("button", "Clear", { type: "button" });
+      clear.addEventListener("click", () => {
+        Object.assign(this.question, { start: -1, goal: -1, via: [], avoid: [] });
+        this.ask();
+      });
+      chips.push(clear);
+    }
+    find("chips").replaceChildren(...chips);
+  }
+}

@@ -1,0 +1,62 @@
+"""What a visitor does on the explore page of the town."""
+
+import re
+from urllib.parse import unquote
+
+from web_town import PLACES
+from web_visitor import holds, settled
+
+MARGIN = 34  # pixels that the page leaves around the whole map
+WIDTH, HEIGHT = 7.0, 2.0  # of the town
+WEST, NORTH = 0.0, 1.0
+
+
+def in_sight(page):
+    """The middle of what is in sight and its magnification, from the address."""
+    page.wait_for_timeout(400)  # the address follows a moved map
+    found = re.search(r"at=([^&]*)", unquote(page.url))
+    assert found is not None, page.url
+    x, y, zoom = (float(number) for number in found[1].split(","))
+    return x, y, zoom
+
+
+def place(page, name):
+    """Where a state is drawn, in the window."""
+    page.locator("#map").scroll_into_view_if_needed()
+    box = page.locator("#map").bounding_box()
+    x, y, zoom = in_sight(page)
+    least = min(box["width"] - 2 * MARGIN, (box["height"] - 2 * MARGIN) * WIDTH / HEIGHT)
+    scale = least * zoom
+    east, north = PLACES[name]
+    across, down = (east - WEST) / WIDTH, (NORTH - north) / WIDTH
+    return (
+        box["x"] + (across - x) * scale + box["width"] / 2,
+        box["y"] + (down - y) * scale + box["height"] / 2,
+    )
+
+
+def click(page, name, **options):
+    page.mouse.click(*place(page, name), **options)
+
+
+def asks(page, *wanted):
+    """Wait until the chips say this question, as "from home"."""
+
+    def said():
+        return [" ".join(text.split()[1:3]) for text in page.locator("#chips .chip").all_inner_texts()]
+
+    settled(page, said, list(wanted))
+
+
+def says(page, beginning):
+    holds(page, f"document.getElementById('sentence').textContent.startsWith({beginning!r})")
+
+
+def drawn(page):
+    """Wait until what was answered last is drawn."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def colour(page, name):
+    """A colour of the style sheet, as the canvas has it."""
+    return page.evaluate(f"getComputedStyle(document.documentElement).getPropertyValue('--{name}').trim()")

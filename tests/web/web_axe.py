@@ -1,0 +1,26 @@
+"""axe-core, from a package that only tests need."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+def axe_source() -> str:
+    """The source of axe-core; the test is skipped without it."""
+    found = importlib.util.find_spec("axe_playwright_python")
+    if found is None or found.origin is None:
+        pytest.skip("no axe-playwright-python installed")
+    return (Path(found.origin).parent / "axe.min.js").read_text()
+
+
+def problems(page: Any, axe: str) -> list[tuple[str, list[str]]]:
+    """What axe-core finds on a page: the rules that are broken, and where."""
+    page.evaluate(axe)
+    found = page.evaluate("(tags) => axe.run(document, { runOnly: { type: 'tag', values: tags } })", RULES)
+    return [(found["id"], [node["html"][:120] for node in found["nodes"]]) for found in found["violations"]]
