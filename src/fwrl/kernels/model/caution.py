@@ -13,7 +13,7 @@ one, with confidence c.
 Where arriving comes first, what is left is lost: the worst case for the probability of arriving. For the reward given
 arrival the case is that the action has to be repeated: with q the sum over the outcomes of a pair, a negative reward
 becomes r / q and a positive one q r. Where one may give up for a cost, no state is worth less than that, and what is
-left pays it in full.
+left pays it in full, and the worst reward of the action's outcomes on top: no outcome is worth less.
 
 More observations in the same proportions raise every bound. The confidence is that of each action: the bound for a
 policy composes those of its actions.
@@ -56,7 +56,8 @@ def cautious(outcomes: Outcomes, confidence: float, repeated: bool) -> Outcomes:
     tries = np.bincount(outcomes.pair, outcomes.times, K).astype(np.float64)
     bound = lower_bounds(outcomes.times, tries[outcomes.pair], confidence)
     confirmed = np.minimum(np.bincount(outcomes.pair, bound, K), 1.0)
-    mean = np.bincount(outcomes.pair, outcomes.times * outcomes.reward, K) / tries
+    worst = np.full(K, np.inf)
+    np.minimum.at(worst, outcomes.pair, outcomes.reward)
     reward = outcomes.reward
     if repeated:
         q = confirmed[outcomes.pair]
@@ -66,5 +67,5 @@ def cautious(outcomes: Outcomes, confidence: float, repeated: bool) -> Outcomes:
     order = np.argsort(pair, kind="stable")
     target = np.concatenate([outcomes.target, np.full(len(lost), S)])
     times = np.concatenate([bound, 1.0 - confirmed[lost]])
-    rewards = np.concatenate([reward, mean[lost]])
+    rewards = np.concatenate([reward, worst[lost]])
     return outcomes_of(S + 1, outcomes.source, pair[order], target[order], times[order], rewards[order])

@@ -456,7 +456,7 @@ def _turn_unknown(edges: Edges, plan: Plan, closed: Marks, s: int, g: int) -> No
         z = plan.found[done]
         done += 1
         plan.p[z] = 0.0
-        plan.v[z] = -np.inf
+        plan.v[z] = -plan.penalty[0]
         e = edges.entering[z]
         while e != NONE:
             x = edges.pair[e] // A

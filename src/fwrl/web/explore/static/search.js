@@ -12,10 +12,11 @@ export class Search {
     const box = find("search");
     box.addEventListener("input", () => this.typed());
     box.addEventListener("keydown", (event) => this.key(event));
-    box.addEventListener("blur", () => setTimeout(() => this.close(), 150)); // after a click on the list
+    box.addEventListener("blur", () => (this.leaving = setTimeout(() => this.close(), 150))); // after a click on the list
   }
 
   typed() {
+    clearTimeout(this.leaving); // somebody came back at once
     clearTimeout(this.waiting);
     const text = find("search").value.trim().slice(0, 200);
     if (!text) return this.close();
