@@ -170,7 +170,8 @@ def test_exported_tables_hold_the_same_rows(tmp_path):
     assert set(loaded.files) == {agent.label for agent in FOUR_ROOMS.agents}
     assert loaded["QL"].shape == (2, 2)
     np.testing.assert_allclose(loaded["QL"][:, 1], share)
-    np.testing.assert_array_equal(scores["oracle"], np.ones((2, 2)))
+    # The player that knows the world earns what the exact oracle expects, but for its luck.
+    np.testing.assert_allclose(scores["oracle"], np.ones((2, 2)), atol=0.02)
 
 
 def test_unknown_experiments_get_close_matches():
