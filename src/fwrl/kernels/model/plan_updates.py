@@ -35,7 +35,7 @@ from fwrl.kernels.runtime.ties import LEAST_GAIN, improves
 ROUNDING = 1e-15  # of v, relative: a change that rounding alone may cause
 GAIN = 4.0 * ACCURACY  # of v, relative: what a switch must gain
 LEAST_CHANCE = 1e-15  # a change of p below it counts as none
-SWEEPS = 8  # a new plan evaluates every state at least as often
+SWEEPS = 21  # a new plan takes at least three rounds of seven sweeps, an optimistic one ten times as many
 LEADS, OPEN_STILL = 1, 2  # of `is_touched`, while traps are sought
 
 
