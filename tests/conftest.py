@@ -14,7 +14,7 @@ import hypothesis
 import pytest
 
 UNCOMPILED = bool(int(os.environ.get("NUMBA_DISABLE_JIT") or 0))
-UNCOMPILED_EXAMPLES = 20  # of each property test: interpreted kernels are a hundred times slower
+UNCOMPILED_EXAMPLES = 60  # of each property test: interpreted kernels are a hundred times slower
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
