@@ -2,8 +2,8 @@
 
 A trip whose visits are in two logs misses one move: from its last visit in the earlier log to its first visit in the
 later one. The first and last visits of all trips are kept, so that the move can be added when both logs are merged. The
-parts of a trip must follow one another. Where they overlap in time, visits of one part lie between visits of another, so
-some counted moves did not happen; such logs must be read together.
+parts of a trip must follow one another. Where they overlap in time, visits of one part lie between visits of another,
+and some counted moves did not happen; such logs must be read together.
 
 Where states are cells, a trip may stay in one from its last visit in one log to its first in the next: nothing is
 missing then. But the reward of the move that ends the stay is the sum over all of it, or the time since it began, and
