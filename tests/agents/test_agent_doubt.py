@@ -8,6 +8,7 @@ import pytest
 import fwrl
 from fwrl.kernels.graph.edges import tries_of
 from fwrl.kernels.model.doubt import REPEATS, allowance
+from fwrl.oracle import optimum
 from fwrl.worlds import from_outcomes
 from fwrl.worlds.exploration import door_corridor
 
@@ -104,11 +105,9 @@ def test_where_starts_and_goals_are_drawn_hardly_anything_is_spent(name, options
 def test_in_a_lock_tries_lose_less_than_a_fiftieth(name, options):
     world = fwrl.load_world("combination-lock-12-0")
     agent = made(name, options, world)
-    fwrl.run(world, agent, episodes=20, steps=1000, seed=0, start=0, goal=12)
-    assert 0.0 < agent.tables.doubt.lost[0] < 20 * 1000 * 0.01 / 50
-    assert [agent.greedy(s, 12) for s in range(12)] == [
-        max(range(4), key=lambda a: world.outcomes(s, a)[0].next_state) for s in range(12)
-    ]
+    fwrl.run(world, agent, episodes=8, steps=1000, seed=0, start=0, goal=12)
+    assert 0.0 < agent.tables.doubt.lost[0] < 8 * 1000 * 0.01 / 50
+    assert [agent.greedy(s, 12) for s in range(12)] == optimum(world, 12).policy[:12].tolist()
 
 
 @every_agent
