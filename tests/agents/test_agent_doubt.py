@@ -76,7 +76,7 @@ def test_what_tries_lose_is_what_the_trips_take_longer_and_within_the_allowance(
 
 @every_agent
 def test_in_the_end_nothing_on_the_way_is_worth_another_try(name, options):
-    """Actions with the value Q at a state with the value v were tried (R - Q) / (v - Q) - 1 times or more."""
+    """Actions with the value Q at a state with the value v were tried (R - Q) / (v - Q) - 2 times or more."""
     length = 4
     world = corridor(length)
     agent = made(name, options, world)
@@ -84,9 +84,9 @@ def test_in_the_end_nothing_on_the_way_is_worth_another_try(name, options):
     for s in range(length):
         values = agent.action_values(s, length)
         for a in (LEFT, DOOR):
-            least = -values[a] / (values.max() - values[a]) - 1
+            least = -values[a] / (values.max() - values[a]) - 2
             assert tries_of(agent.tables.edges, 3 * s + a) >= least - 1e-6
-    assert tries_of(agent.tables.edges, DOOR) >= length
+    assert tries_of(agent.tables.edges, DOOR) >= length - 1
 
 
 @every_agent

@@ -39,7 +39,7 @@ def test_trips_without_a_cost_allow_nothing(v):
 @given(st.data())
 @examples(300)
 def test_the_action_tried_again_is_the_one_whose_supposed_gain_is_largest(data):
-    """A try of a leads to the goal with probability 1 / (1 + n) for R, else to what was seen: by definition."""
+    """A try of a leads to the goal with probability 1 / (2 + n) for R, else to what was seen: by definition."""
     A = data.draw(st.integers(1, 5))
     Q = np.array(data.draw(st.lists(st.floats(-9.0, -0.5) | st.just(-np.inf), min_size=A, max_size=A)))
     tries = data.draw(st.lists(st.integers(1, 12), min_size=A, max_size=A))
@@ -54,7 +54,7 @@ def test_the_action_tried_again_is_the_one_whose_supposed_gain_is_largest(data):
     best, gains = Q.max(), np.full(A, -np.inf)
     for a, n in enumerate(tries):
         if best - 1e-6 > Q[a] >= best - left and Q[a] > -np.inf:
-            supposed = R / (1 + n) + Q[a] * n / (1 + n)
+            supposed = R / (2 + n) + Q[a] * (1 + n) / (2 + n)
             gains[a] = supposed - best
     if chosen == NONE:
         assert gains.max() <= 1e-9

@@ -3,12 +3,12 @@
 The probability of an unseen outcome in `model.optimism` is learned from all actions together: where all but one are
 certain, that one is given up after a try. And it is weighed against one trip, although a discovery serves every later
 trip. So trips that repeat doubt what was tried. After n tries of the action a at s, suppose that it leads to the goal
-with probability 1 / (1 + n), for the promised reward R, and else to what was seen. By the plan a try is expected to
-lose
+with probability 1 / (2 + n), Laplace's rule of succession, for the promised reward R, and else to what was seen. By the
+plan a try is expected to lose
 
     loss = v(s) - Q(s, a)
 
-and it is worth that if the supposition gains more: (R - Q(s, a)) / (1 + n) > loss. An action that is less likely to
+and it is worth that if the supposition gains more: (R - Q(s, a)) / (2 + n) > loss. An action that is less likely to
 arrive than the best one is not tried.
 
 What is lost this way is limited, start by start. After k trips from x to the goal in use, tries on trips from x may
@@ -96,7 +96,7 @@ def try_again(doubt: Doubt, edges: Edges, s: int, values: Floats, R: float, left
     for a in range(A):
         loss = best - values[a]
         if improves(best, values[a]) and loss <= left:
-            gain = (R - values[a]) / (1.0 + tries_of(edges, s * A + a)) - loss
+            gain = (R - values[a]) / (2.0 + tries_of(edges, s * A + a)) - loss
             if gain > most:
                 chosen, most = a, gain
     if chosen != NONE:
