@@ -8,7 +8,8 @@ that would take longer than a new plan, `observe` returns UNSETTLED and `settle`
 
 The explorer is `epsilon-greedy`, the paper's, or `optimistic`: an outcome not yet seen counts as if it led straight to
 the goal (see `model.optimism`), so the plan itself leads to frontiers, across the whole map. The field `plan` is then
-the optimistic one; values are reported without optimism.
+the optimistic one; values are reported without optimism. On trips that repeat, actions are tried again now and then
+(see `model.doubt`).
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from numpy.typing import NDArray
 
 from fwrl.agents.agent import DEFAULT_STEPS, Agent, Config, no_episode, positive_cycle
 from fwrl.agents.options import check_choice, check_give_up
-from fwrl.agents.sections import EDGES, TERMINATED, Sections, optimism_sections
-from fwrl.agents.soundness import check_edges, check_marks, check_optimism
+from fwrl.agents.sections import DOUBT, EDGES, TERMINATED, Sections, optimism_sections
+from fwrl.agents.soundness import check_doubt, check_edges, check_marks, check_optimism
 from fwrl.agents.verbs import LEARNED, UNSETTLED, register_verbs
 from fwrl.errors import PositiveCycleError
 from fwrl.kernels.exploration import GOAL, epsilon_greedy_from
@@ -36,6 +37,7 @@ from fwrl.kernels.graph.edges import (
     see_edge,
     tries_of,
 )
+from fwrl.kernels.model.doubt import Doubt, begin_trips, end_trip, left_to_lose, no_doubt, try_again
 from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError
 from fwrl.kernels.model.greedy import Greedy, cache_greedy, empty_greedy
 from fwrl.kernels.model.optimism import count_try, level_of, no_optimism, refresh, see_reward, uncount_try
@@ -87,6 +89,7 @@ class ModelTables(NamedTuple):
     edges: Edges
     terminated: Marks  # (S,) 1 where an environment was seen to end
     plan: Plan
+    doubt: Doubt
     latest: Latest
     positive: Ints  # (1,) 1 once a reward was positive
     episode: Ints
@@ -116,19 +119,32 @@ def planned_table(edges: Edges, plan: Plan, table: Floats) -> None:
 
 @compiled
 def act(agent: ModelTables, s: int, rng: np.random.Generator) -> int:
-    """Greedy on the plan; epsilon-greedy unless the plan is optimistic."""
+    """Greedy on the plan; epsilon-greedy unless the plan is optimistic, with a doubted action now and then if it is."""
     if agent.greedy.made[s] != agent.greedy.changes[0]:
         planned_values(agent.edges, agent.plan, s, agent.action_values)
         cache_greedy(agent.greedy, s, agent.action_values)
-    if agent.plan.optimism.on[0] != 0:
-        return int(agent.greedy.best[s, int(fresh_digits(rng.random()) * agent.greedy.ties[s])])
-    return epsilon_greedy_from(agent.greedy, s, agent.episode, rng)
+    if agent.plan.optimism.on[0] == 0:
+        return epsilon_greedy_from(agent.greedy, s, agent.episode, rng)
+    u = fresh_digits(rng.random())
+    a = doubted_action(agent, s)
+    return a if a != NONE else int(agent.greedy.best[s, int(u * agent.greedy.ties[s])])
+
+
+@compiled
+def doubted_action(agent: ModelTables, s: int) -> int:
+    """An action that is worth another try on a trip that repeats; NONE mostly."""
+    left = left_to_lose(agent.doubt, s, agent.plan.v)
+    if left <= 0.0 or s == agent.episode[GOAL]:
+        return NONE
+    planned_values(agent.edges, agent.plan, s, agent.action_values)
+    return try_again(agent.doubt, agent.edges, s, agent.action_values, agent.plan.optimism.reward[0], left)
 
 
 @compiled
 def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
     """Count the step; if that changes the model, update the plan."""
     if arrived:
+        end_trip(agent.doubt)
         return LEARNED
     if agent.counts_steps[0] != 0:
         r = -1.0
@@ -196,7 +212,7 @@ class ModelAgent(Agent[ModelTables]):
     """Counts, and exact planning on them; its configuration names the explorer."""
 
     verbs = register_verbs(ModelTables, act, observe, action_values)
-    sections: ClassVar[Sections] = {**EDGES, **TERMINATED, **optimism_sections("plan.optimism")}
+    sections: ClassVar[Sections] = {**EDGES, **TERMINATED, **optimism_sections("plan.optimism"), **DOUBT}
     config: Any
     _asked: tuple[int, int, Plan] | None = None  # (goal, count of changes, plan) of the latest query
 
@@ -217,6 +233,7 @@ class ModelAgent(Agent[ModelTables]):
             edges=no_edges(S, A),
             terminated=np.zeros(S, np.int8),
             plan=no_plan(S, no_optimism(PRIOR, counts_steps=steps), self.give_up),
+            doubt=no_doubt(S if self.optimistic else 0),
             latest=Latest(np.zeros(3, np.int64), np.zeros(4)),
             positive=np.zeros(1, np.int64),
             episode=no_episode(),
@@ -235,7 +252,9 @@ class ModelAgent(Agent[ModelTables]):
         optimism = self.tables.plan.optimism
         optimism.on[0] = int(self.optimistic and explore)
         refresh(optimism)
+        same_goal = goal == self.goal
         super().begin_episode(goal, steps, explore=explore)
+        begin_trips(self.tables.doubt, same_goal=same_goal)
 
     def settle(self, *, before_acting: bool = True) -> None:
         """Make the plan anew where updating it would have taken longer; before, only to detect a positive cycle."""
@@ -302,6 +321,7 @@ class ModelAgent(Agent[ModelTables]):
         check_edges(tables.edges, self.n_states, self.n_actions)
         check_marks(tables.terminated, self.n_states)
         check_optimism(tables.plan.optimism)
+        check_doubt(tables.doubt, self.n_states if self.optimistic else 0)
         used = int(tables.edges.used[0])
         tables.positive[0] = int(bool(np.any(tables.edges.best[:used] > 0.0)))
         if self.goal is not None:

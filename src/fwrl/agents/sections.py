@@ -21,6 +21,7 @@ SMALL = 1 << 20  # pairs of state and action that a file may name without holdin
 
 EPISODE = {"episode": "episode"}
 TERMINATED = {"terminated": "terminated"}
+DOUBT = {"doubt/trips": "doubt.trips", "doubt/lost": "doubt.lost", "doubt/start": "doubt.start"}
 EDGES = {
     "edges/first-leaving": "edges.leaving",
     "edges/first-entering": "edges.entering",

@@ -14,6 +14,7 @@ from fwrl.kernels.graph import compact_edges
 from fwrl.kernels.graph.compact_edges import NEXT_ENTERING, PAIR, TARGET, CompactEdges
 from fwrl.kernels.graph.edges import EDGES, NONE, SLOTS, Edges
 from fwrl.kernels.graph.heap import CLOSED, OPEN, Heap
+from fwrl.kernels.model.doubt import Doubt
 from fwrl.kernels.model.optimism import LEVELS, Optimism
 from fwrl.kernels.model.replay import ENDED, NEWEST, Ring, Trips
 
@@ -75,6 +76,14 @@ def check_optimism(optimism: Optimism) -> None:
     )
     if not sound:
         raise FileError("the probabilities of unseen outcomes do not fit their evidence; the file is damaged")
+
+
+def check_doubt(doubt: Doubt, n_states: int) -> None:
+    """Check lengths, counts, and that the trip begins at a state."""
+    sound = [len(part) for part in doubt] == [n_states, n_states, 1] and NONE <= doubt.start[0] < n_states
+    sound = sound and bool(np.all(doubt.trips >= 0) and np.all(doubt.lost >= 0.0) and np.isfinite(doubt.lost).all())
+    if not sound:
+        raise FileError(f"expected trips from each of {n_states} states and what was lost on them; the file is damaged")
 
 
 def check_marks(marks: NDArray[np.int8], n_states: int) -> None:
