@@ -42,6 +42,7 @@ from fwrl.kernels.model.optimism import count_try, level_of, no_optimism, refres
 from fwrl.kernels.model.plan import STALE, Plan, no_plan
 from fwrl.kernels.model.plan_updates import make_stale, outcome_of, update_plan
 from fwrl.kernels.model.planning import make_plan, solution_for
+from fwrl.kernels.rate import STEPS, Income, count_step, no_income
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits
 from fwrl.kernels.runtime.ties import improves
@@ -88,11 +89,12 @@ class ModelTables(NamedTuple):
     terminated: Marks  # (S,) 1 where an environment was seen to end
     plan: Plan
     latest: Latest
-    positive: Ints  # (1,) 1 once a reward was positive
+    positive: Ints  # (1,) 1 once a reward was above rho
     episode: Ints
     greedy: Greedy
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,) 1 where every step counts as -1
+    income: Income
 
 
 @compiled
@@ -128,6 +130,8 @@ def act(agent: ModelTables, s: int, rng: np.random.Generator) -> int:
 @compiled
 def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
     """Count the step; if that changes the model, update the plan."""
+    if agent.income.on[0] != 0:
+        count_step(agent.income, s, r, arrived)
     if arrived:
         return LEARNED
     if agent.counts_steps[0] != 0:
@@ -150,7 +154,7 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
     see_edge(edges, e, r)
     agent.greedy.changes[0] += 1
     due = see_reward(plan.optimism.reward, r) or due
-    if r > 0.0:
+    if r > plan.rho[0]:
         agent.positive[0] = 1
     if g < 0:
         return LEARNED
@@ -198,7 +202,7 @@ class ModelAgent(Agent[ModelTables]):
     verbs = register_verbs(ModelTables, act, observe, action_values)
     sections: ClassVar[Sections] = {**EDGES, **TERMINATED, **optimism_sections("plan.optimism")}
     config: Any
-    _asked: tuple[int, int, Plan] | None = None  # (goal, count of changes, plan) of the latest query
+    _asked: tuple[int, tuple[int, int], Plan] | None = None  # (goal, version, plan) of the latest query
 
     @property
     def optimistic(self) -> bool:
@@ -223,10 +227,12 @@ class ModelAgent(Agent[ModelTables]):
             greedy=empty_greedy(S, A),
             action_values=np.empty(A),
             counts_steps=np.array([int(steps)]),
+            income=no_income(S, on=False),
         )
 
     def prepare(self, goal: int) -> None:
         """Plan for the goal."""
+        self.tables.plan.rho[0] = self._rho(goal)
         make_stale(self.tables.plan)
         self._make_plan(self.tables.plan, goal)
 
@@ -294,7 +300,8 @@ class ModelAgent(Agent[ModelTables]):
         if self.give_up == np.inf:
             return self._plan(goal).p.copy()
         goal = self._state(goal, "goal")
-        return solution_for(self.tables.edges, no_optimism(), self.give_up, self.tables.terminated, goal).p
+        rho = float(self._plan(goal).rho[0])
+        return solution_for(self.tables.edges, no_optimism(), self.give_up, self.tables.terminated, goal, rho).p
 
     def check_tables(self) -> None:
         """Check the counts, and plan for the goal if there is one."""
@@ -303,7 +310,7 @@ class ModelAgent(Agent[ModelTables]):
         check_marks(tables.terminated, self.n_states)
         check_optimism(tables.plan.optimism)
         used = int(tables.edges.used[0])
-        tables.positive[0] = int(bool(np.any(tables.edges.best[:used] > 0.0)))
+        tables.positive[0] = int(bool(np.any(tables.edges.best[:used] > tables.plan.rho[0])))
         if self.goal is not None:
             self._make_plan(tables.plan, self.goal)
 
@@ -313,12 +320,17 @@ class ModelAgent(Agent[ModelTables]):
         if goal == self.goal and not tables.plan.optimism.on[0]:
             self.settle()
             return tables.plan
-        changes = int(tables.greedy.changes[0])
-        if self._asked is None or self._asked[:2] != (goal, changes):
-            plan = no_plan(self.n_states, penalty=self.give_up)
+        version = int(tables.greedy.changes[0]), int(tables.income.sums[STEPS])
+        if self._asked is None or self._asked[:2] != (goal, version):
+            rho = float(tables.plan.rho[0]) if goal == self.goal else self._rho(goal)
+            plan = no_plan(self.n_states, penalty=self.give_up, rho=rho)
             self._make_plan(plan, goal)
-            self._asked = goal, changes, plan
+            self._asked = goal, version, plan
         return self._asked[2]
+
+    def _rho(self, goal: int) -> float:
+        """What a step on the way to `goal` costs beside its reward: nothing, unless the objective is a rate."""
+        return 0.0
 
     def _make_plan(self, plan: Plan, goal: int) -> None:
         try:
