@@ -11,6 +11,10 @@ from typing import Any, NamedTuple
 import hypothesis
 import pytest
 
+# No test asserts a time: the first example of a property test may compile kernels, and machines are shared.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
+
 UNCOMPILED = bool(int(os.environ.get("NUMBA_DISABLE_JIT") or 0))
 UNCOMPILED_EXAMPLES = 20  # of each property test: interpreted kernels are a hundred times slower
 
