@@ -80,7 +80,7 @@ def count_step(income: Income, s: int, r: float, arrived: bool) -> None:
 
 
 def pooled_rate(income: Income) -> float:
-    """The reward per step of all episodes together; 0 before the first arrival, when nothing tells what time is worth."""
+    """The reward per step of all episodes together; 0 before the first arrival, which tells what time is worth."""
     return float(income.sums[REWARD] / income.sums[STEPS]) if income.sums[ARRIVALS] > 0 else 0.0
 
 

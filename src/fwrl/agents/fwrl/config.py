@@ -66,8 +66,8 @@ class FwrlConfig(Config):
         if self.objective == "rate" and (self.relaxation == "paper" or self.storage == "dense"):
             option = "relaxation='paper'" if self.relaxation == "paper" else "storage='dense'"
             raise OptionError(
-                f"expected relaxation='exact' and storage='columns' or 'auto' with objective='rate', got {option}; what "
-                "a step costs depends on the goal, so there is no table of all pairs"
+                f"expected relaxation='exact' and storage='columns' or 'auto' with objective='rate', got {option}; the "
+                "cost of a step depends on the goal, so there is no table of all pairs"
             )
         if self.storage == "dense" and (self.backup, self.explorer) != ("best", "epsilon-greedy"):
             raise OptionError(

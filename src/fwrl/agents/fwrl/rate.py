@@ -12,14 +12,14 @@ that the largest belongs to the action that the agent takes.
 from __future__ import annotations
 
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import DEFAULT_STEPS
 from fwrl.agents.fwrl.column_updates import OUTDATED, ColumnTables
-from fwrl.agents.fwrl.columns import ColumnsFwrl, SparseFwrl, SparseTables
+from fwrl.agents.fwrl.columns import ColumnsFwrl, SparseFwrl
 from fwrl.agents.fwrl.expected import ExpectedFwrl
 from fwrl.agents.fwrl.optimistic import OptimisticFwrl
 from fwrl.agents.model_rate import RateModelAgent
@@ -60,7 +60,7 @@ class Answer(NamedTuple):
     edges: CompactEdges
 
 
-class RateFwrl(SparseFwrl[SparseTables]):
+class RateFwrl(SparseFwrl[Any]):
     """FWRL on columns for the reward per step, whatever its explorer."""
 
     _asked: tuple[tuple[int, int, int, float | None], Answer] | None = None  # of the latest query
@@ -108,20 +108,20 @@ class RateFwrl(SparseFwrl[SparseTables]):
         if self.goal is not None:
             self._column(self.goal)
 
-    def saved_tables(self) -> SparseTables:
+    def saved_tables(self) -> Any:
         """The tables without spare capacity, with the rewards of edges as they were paid."""
         tables = super().saved_tables()
         best = self.tables.rate.paid[: len(tables.edges.best)]
         return tables._replace(edges=tables.edges._replace(best=best))
 
-    def derive(self, tables: SparseTables) -> None:
+    def derive(self, tables: Any) -> None:
         """Take rho off the rewards, which are as they were paid; then compute what follows from the edges."""
         E = int(tables.edges.used[EDGES])
         tables.edges.best[:E] = tables.rate.paid[:E] - tables.rate.rho[0]
         tables.edges.used[SORTED] = 0
         super().derive(tables)
 
-    def completed_tables(self, saved: SparseTables) -> SparseTables:
+    def completed_tables(self, saved: Any) -> Any:
         """Check what was earned, and compute everything that follows from the edges and rho."""
         check_income(saved.rate.income, saved.rate.rho, self.n_states)
         paid = np.zeros(max(len(saved.rate.paid), len(saved.edges.best)))
@@ -204,7 +204,7 @@ def _best_step(edges: IncomingCsr, x: int, y: int) -> float:
     return float(edges.reward[into][edges.source[into] == x].max())
 
 
-class RateColumnsFwrl(RateFwrl[ColumnTables], ColumnsFwrl):
+class RateColumnsFwrl(RateFwrl, ColumnsFwrl):
     """The agent on columns, for the reward per step."""
 
     sections: ClassVar[Sections] = {**ColumnsFwrl.sections, **RATE}
