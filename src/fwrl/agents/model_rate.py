@@ -21,7 +21,7 @@ from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError
 from fwrl.kernels.model.plan import Plan
 from fwrl.kernels.model.planning import make_plan
 from fwrl.kernels.model.trips import best_trips, mean_reward
-from fwrl.kernels.rate import CycleError, Trips, above, best_rate, no_income
+from fwrl.kernels.rate import CycleError, Trips, above, as_path_rewards, best_rate, no_income
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +30,8 @@ class RateModelAgent(ModelAgent):
     """Counts, and exact planning on them for the reward per step."""
 
     sections: ClassVar[Sections] = {**ModelAgent.sections, "rate": "plan.rho", **income_sections("income")}
+
+    _path_rewards: tuple[tuple[int, int, float], Floats] | None = None  # of the latest query
 
     def empty_tables(self) -> ModelTables:
         """Nothing observed, nothing earned."""
@@ -45,6 +47,14 @@ class RateModelAgent(ModelAgent):
         super().prepare(goal)
         self._mark_positive()
 
+    def action_values(self, state: int, goal: int) -> Floats:
+        """(A,) the value of the state, less what each action loses to the best one at rho a step."""
+        return as_path_rewards(super().action_values(state, goal), self.values(goal)[state])
+
+    def action_table(self, goal: int) -> Floats:
+        """(S, A) the same for every state."""
+        return as_path_rewards(super().action_table(goal), self.values(goal))
+
     def value(self, state: int, goal: int) -> float:
         """The expected path reward, given arrival, of the policy with the best rate; -inf where it never arrives.
 
@@ -54,10 +64,11 @@ class RateModelAgent(ModelAgent):
 
     def values(self, goal: int) -> Floats:
         """(S,) the same for every state."""
-        rho = float(self._plan(goal).rho[0])
-        trips = self._trips(goal, rho)
-        path_rewards: Floats = trips.value + rho * trips.steps
-        return path_rewards
+        rho, changes = float(self._plan(goal).rho[0]), int(self.tables.greedy.changes[0])
+        if self._path_rewards is None or self._path_rewards[0] != (goal, changes, rho):
+            trips = self._trips(goal, rho)
+            self._path_rewards = (goal, changes, rho), trips.value + rho * trips.steps
+        return self._path_rewards[1].copy()
 
     def check_tables(self) -> None:
         """Check what was earned, too."""

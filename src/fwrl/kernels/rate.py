@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.runtime.ties import RELATIVE, SMALLEST_SCALE
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -111,6 +112,23 @@ def best_rate(income: Income, goal: int, best_trips: Callable[[float], Trips]) -
 def above(rho: float, cycle: CycleError) -> float:
     """The reward per step of the cycle, and more than rho whatever the rounding."""
     return max(cycle.mean, rho + ROUNDING * max(1.0, abs(rho)))
+
+
+def as_path_rewards(action_values: Floats, path_reward: Floats) -> Floats:
+    """Action values with r - rho in place of r, moved so that the best actions of a state have its path reward.
+
+    Args:
+        action_values: (..., A); actions that tie with the best become equal to it.
+        path_reward: (...) of the best path.
+
+    Returns:
+        (..., A): the path reward, less what an action loses to the best one at rho a step.
+    """
+    best = action_values.max(axis=-1, keepdims=True)
+    ties = action_values >= best - RELATIVE * np.maximum(SMALLEST_SCALE, np.abs(best))
+    with np.errstate(invalid="ignore"):
+        moved: Floats = path_reward[..., None] - np.where(ties, 0.0, best - action_values)
+    return moved
 
 
 def _ratio(income: Income, goal: int, trips: Trips, rho: float) -> float:

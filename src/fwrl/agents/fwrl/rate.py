@@ -5,8 +5,8 @@ edges take the rewards r - rho, and everything that follows from them, columns, 
 when an episode begins. `paid` keeps the rewards as they were observed. A cycle that is observed to earn more than rho a
 step is no error here: it raises rho to its own reward per step.
 
-Values are path rewards: those of the path that is best for rho. Action values have rho taken off for every step, so
-that the largest belongs to the action that the agent takes.
+Values are path rewards: those of the path that is best for rho. An action that is not the best has that value less what
+it loses, time counted at rho a step; so the largest action value belongs to the action that the agent takes.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from fwrl.kernels.graph.compact_edges import EDGES, SORTED, CompactEdges, incomi
 from fwrl.kernels.graph.heap import clear
 from fwrl.kernels.graph.incoming_csr import IncomingCsr
 from fwrl.kernels.graph.potential import potential
-from fwrl.kernels.graph.shortest_paths import Routes, ShortestPaths
-from fwrl.kernels.rate import STEPS, CycleError, Trips, above, best_rate, no_income
+from fwrl.kernels.graph.shortest_paths import ShortestPaths
+from fwrl.kernels.rate import STEPS, CycleError, Trips, above, as_path_rewards, best_rate, no_income
 from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
@@ -55,8 +55,8 @@ def fill_table(V: Floats, edges: CompactEdges, table: Floats) -> None:
 class Answer(NamedTuple):
     """The best paths to one goal, with r - rho in place of r."""
 
-    rho: float
-    routes: Routes
+    column: Floats  # (S,)
+    path_reward: Floats  # (S,)
     edges: CompactEdges
 
 
@@ -129,18 +129,18 @@ class RateFwrl(SparseFwrl[Any]):
         return super().completed_tables(saved._replace(rate=saved.rate._replace(paid=paid)))
 
     def action_values(self, state: int, goal: int) -> Floats:
-        """(A,) F(s, ., g) with r - rho in place of r."""
+        """(A,) the value of the state, less what each action loses to the best one at rho a step."""
         state, answer = self._state(state), self._answer(goal)
         values = np.empty(self.n_actions)
-        fill_values(answer.routes.value, answer.edges, state, values)
-        return values
+        fill_values(answer.column, answer.edges, state, values)
+        return as_path_rewards(values, answer.path_reward[state])
 
     def action_table(self, goal: int) -> Floats:
         """(S, A) the same for every state."""
         answer = self._answer(goal)
         table = np.empty((self.n_states, self.n_actions))
-        fill_table(answer.routes.value, answer.edges, table)
-        return table
+        fill_table(answer.column, answer.edges, table)
+        return as_path_rewards(table, answer.path_reward)
 
     def value(self, state: int, goal: int) -> float:
         """The reward of the path with the best rate; 0 at the goal, -inf where no path is known."""
@@ -148,19 +148,14 @@ class RateFwrl(SparseFwrl[Any]):
 
     def values(self, goal: int) -> Floats:
         """(S,) the same for every state."""
-        rho, routes, _ = self._answer(goal)
-        rewards: Floats = routes.value + rho * np.maximum(routes.steps, 0)
-        return rewards
+        return self._answer(goal).path_reward.copy()
 
     def _rho(self, goal: int) -> float:
         return best_rate(self.tables.rate.income, goal, partial(self._trips, goal))
 
     def _trips(self, goal: int, rho: float) -> Trips:
-        routes = self._routes(goal, rho)
-        return Trips(routes.value, routes.steps.astype(np.float64), np.ones(self.n_states))
-
-    def _routes(self, goal: int, rho: float) -> Routes:
-        return ShortestPaths(*self._potential(rho)).routes(goal)
+        routes = ShortestPaths(*self._potential(rho)).routes(goal)
+        return Trips(routes.value, np.maximum(routes.steps, 0).astype(np.float64), np.ones(self.n_states))
 
     def _potential(self, rho: float) -> tuple[IncomingCsr, Floats]:
         """The edges with r - rho in place of r, and their potential; `CycleError` where there is none."""
@@ -194,7 +189,8 @@ class RateFwrl(SparseFwrl[Any]):
         if self._asked is None or self._asked[0] != version:
             rho = self._rho(goal) if in_use is None else in_use
             known = tables.edges._replace(best=tables.rate.paid - rho)
-            self._asked = version, Answer(rho, self._routes(goal, rho), known)
+            trips = self._trips(goal, rho)
+            self._asked = version, Answer(trips.value, trips.value + rho * trips.steps, known)
         return self._asked[1]
 
 
