@@ -327,7 +327,7 @@ def beyond_shares(results: Results) -> str:
     stored, experiments = results.league(LEAGUE, default_contenders())
     chosen = [experiment for experiment in experiments if experiment.world in worlds]
     rows = []
-    for label, name in ((PAPER, "FWRL, Algorithm 1"), ("fwrl", "FWRL, expected and optimistic")):
+    for label, name in ((PAPER, "FWRL, Algorithm 1"), ("fwrl", "FWRL, expected, optimistic, by rate")):
         first = stored.reward(chosen[0], label)[:, :1]
         shares = [share(stored, experiment, label) for experiment in chosen]
         rows.append((name, *shares, mean(first).brief(0)))
