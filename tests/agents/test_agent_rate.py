@@ -14,8 +14,7 @@ from fwrl.errors import OptionError, PositiveCycleError
 from fwrl.oracle import best_rate
 from fwrl.task import Task
 from fwrl.task.expectation import best_rewards, expected_rewards
-from fwrl.worlds import World
-from fwrl.worlds.world import from_outcomes
+from fwrl.worlds import World, from_outcomes
 
 BEST: dict[str, Any] = {"objective": "rate"}
 EXPECTED: dict[str, Any] = {"objective": "rate", "backup": "expected"}
