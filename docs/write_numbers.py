@@ -55,7 +55,8 @@ EXPLORERS = {  # rows of the table of exploration: what `fwrl compare` calls the
     PAPER: "FWRL, Algorithm 1",
     "fwrl:backup=expected": "`expected` alone",
     "fwrl:explorer=optimistic": "`optimistic` alone",
-    "fwrl": "both",
+    "fwrl:backup=expected,explorer=optimistic": "both",
+    "fwrl": "both, by rate",
     "sweeping:explorer=epsilon-greedy": "`sweeping`, epsilon-greedy",
     "sweeping:explorer=optimistic": "`sweeping`, `optimistic`",
 }

@@ -189,8 +189,8 @@ def test_loops_without_cost_do_not_hold_an_agent(options):
 
 def test_with_a_cost_of_giving_up_the_gain_is_the_best_ratio_that_giving_up_allows():
     """From 0, the short way is a trap every other time; the long way is sure. Giving up at once costs 1."""
-    trap = [[(1, 2, -1.0)]] * 2
-    steps = [[[(0.5, 4, -1.0), (0.5, 2, -1.0)], [(1, 1, -8.0)]], [[(1, 3, -8.0)]] * 2, trap, [[(1, 4, -8.0)]] * 2]
+    trap: Any = [[(1, 2, -1.0)]] * 2
+    steps: Any = [[[(0.5, 4, -1.0), (0.5, 2, -1.0)], [(1, 1, -8.0)]], [[(1, 3, -8.0)]] * 2, trap, [[(1, 4, -8.0)]] * 2]
     world = from_outcomes("trap", [*steps, [[(1, 4, 0.0)]] * 2])
     for give_up in (0.5, 3.0, 30.0):
         agent = informed({**EXPECTED, "give_up": give_up}, world, goal=4)
@@ -199,7 +199,7 @@ def test_with_a_cost_of_giving_up_the_gain_is_the_best_ratio_that_giving_up_allo
 
 def test_where_a_goal_is_reached_by_chance_arriving_comes_first_and_time_second():
     """Risky and fast, or as safe as it gets by a short or a long way, all for free."""
-    steps = [[(0.5, 4, 0.0), (0.5, 3, 0.0)], [(1, 1, 0.0)], [(1, 2, 0.0)]]
+    steps: Any = [[(0.5, 4, 0.0), (0.5, 3, 0.0)], [(1, 1, 0.0)], [(1, 2, 0.0)]]
     safe, slow, trap = [[(0.75, 4, 0.0), (0.25, 3, 0.0)]] * 3, [[(1, 1, 0.0)]] * 3, [[(1, 3, 0.0)]] * 3
     world = from_outcomes("ice", [steps, safe, slow, trap, [[(1, 4, 0.0)]] * 3])
     agent = informed(EXPECTED, world, goal=4)
