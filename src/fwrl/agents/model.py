@@ -300,8 +300,7 @@ class ModelAgent(Agent[ModelTables]):
         if self.give_up == np.inf:
             return self._plan(goal).p.copy()
         goal = self._state(goal, "goal")
-        rho = float(self._plan(goal).rho[0])
-        return solution_for(self.tables.edges, no_optimism(), self.give_up, self.tables.terminated, goal, rho).p
+        return solution_for(self.tables.edges, no_optimism(), self.give_up, self.tables.terminated, goal).p
 
     def check_tables(self) -> None:
         """Check the counts, and plan for the goal if there is one."""

@@ -56,10 +56,7 @@ class RateModelAgent(ModelAgent):
         return as_path_rewards(super().action_table(goal), self.values(goal))
 
     def value(self, state: int, goal: int) -> float:
-        """The expected path reward, given arrival, of the policy with the best rate; -inf where it never arrives.
-
-        With `give_up`, the expected reward in all, the cost of giving up included.
-        """
+        """The expected path reward, given arrival, of the policy with the best rate; -inf where it never arrives."""
         return float(self.values(goal)[self._state(state)])
 
     def values(self, goal: int) -> Floats:
@@ -79,7 +76,7 @@ class RateModelAgent(ModelAgent):
         return best_rate(self.tables.income, goal, partial(self._trips, goal))
 
     def _trips(self, goal: int, rho: float) -> Trips:
-        return best_trips(self.tables.edges, self.give_up, self.tables.terminated, goal, rho)
+        return best_trips(self.tables.edges, self.tables.terminated, goal, rho)
 
     def _mark_positive(self) -> None:
         edges, rho = self.tables.edges, self.tables.plan.rho[0]

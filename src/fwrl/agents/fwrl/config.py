@@ -69,6 +69,11 @@ class FwrlConfig(Config):
                 f"expected relaxation='exact' and storage='columns' or 'auto' with objective='rate', got {option}; the "
                 "cost of a step depends on the goal, so there is no table of all pairs"
             )
+        if self.objective == "rate" and self.give_up is not None:
+            raise OptionError(
+                f"expected give_up=None with objective='rate', got {self.give_up!r}; a rate is that of trips that end "
+                "at the goal"
+            )
         if self.storage == "dense" and (self.backup, self.explorer) != ("best", "epsilon-greedy"):
             raise OptionError(
                 "expected storage='columns' or 'auto' with backup='expected' or explorer='optimistic', got 'dense'; "

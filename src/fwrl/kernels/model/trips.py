@@ -4,8 +4,7 @@ The steps n of a policy solve the equations of its values with a reward of 1 for
 
     n(s) = 1 + sum over s' of w(s' | s) n(s')
 
-where w weighs outcomes by the probability of arriving from there, as v does. Where giving up has a cost, outcomes are
-not weighed, and a trip that gives up has ended.
+where w weighs outcomes by the probability of arriving from there, as v does.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError, station
 from fwrl.kernels.model.optimism import no_optimism
 from fwrl.kernels.model.outcomes import Outcomes
 from fwrl.kernels.model.planning import counted_outcomes
-from fwrl.kernels.model.reachability import UNKNOWN
 from fwrl.kernels.model.solver import Solution, solve
 from fwrl.kernels.rate import CycleError, Trips
 
@@ -26,34 +24,31 @@ Floats = NDArray[np.float64]
 Marks = NDArray[np.int8]
 
 
-def best_trips(edges: Edges, penalty: float, closed: Marks, goal: int, rho: float) -> Trips:
+def best_trips(edges: Edges, closed: Marks, goal: int, rho: float) -> Trips:
     """The best policy for `goal` with r - rho in place of r.
 
     Args:
         edges: counted.
-        penalty: the cost of giving up, inf where arriving comes first.
         closed: (S,) 1 at terminated states.
         goal: a state.
         rho: what a step costs beside its reward.
 
     Returns:
-        Its values, steps and probabilities of arriving. With a penalty every trip counts, also one that gives up.
+        Its values and steps, given arrival, and its probabilities of arriving.
 
     Raises:
         CycleError: a policy that does not arrive earns more than rho a step.
     """
     outcomes, pairs = counted_outcomes(edges, no_optimism(), closed, goal, rho)
-    gives_up = penalty < np.inf
     try:
-        solution = solve(outcomes, goal, closed == 1, penalty if gives_up else None)
+        solution = solve(outcomes, goal, closed == 1)
     except PositiveMeanError as found:
         raise CycleError(mean_reward(edges, pairs[found.pairs])) from None
-    weight = np.ones(len(closed)) if gives_up else solution.p
-    return Trips(solution.v, policy_steps(outcomes, solution, weighed=not gives_up), weight)
+    return Trips(solution.v, policy_steps(outcomes, solution), solution.p)
 
 
-def policy_steps(outcomes: Outcomes, solution: Solution, *, weighed: bool) -> Floats:
-    """(S,) the expected number of steps of a solution's policy, given arrival where outcomes are `weighed` by it."""
+def policy_steps(outcomes: Outcomes, solution: Solution) -> Floats:
+    """(S,) the expected number of steps of a solution's policy, given arrival."""
     from scipy.sparse import csc_array, eye_array
     from scipy.sparse.linalg import spsolve
 
@@ -64,7 +59,7 @@ def policy_steps(outcomes: Outcomes, solution: Solution, *, weighed: bool) -> Fl
     place[acts] = np.arange(len(acts))
     e = np.flatnonzero(row[outcomes.pair] != NONE)
     target, rows = outcomes.target[e], row[outcomes.pair[e]]
-    weight = outcomes.times[e] * (solution.p[target] if weighed else solution.status[target] != UNKNOWN)
+    weight = outcomes.times[e] * solution.p[target]
     weight /= np.bincount(rows, weight, len(acts))[rows]
     inside = place[target] != NONE
     W = csc_array((weight[inside], (rows[inside], place[target[inside]])), shape=(len(acts), len(acts)))
