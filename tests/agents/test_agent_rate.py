@@ -11,8 +11,10 @@ import pytest
 import fwrl
 from fwrl.agents import Agent
 from fwrl.errors import OptionError, PositiveCycleError
+from fwrl.kernels.model.plan import no_plan
+from fwrl.kernels.model.planning import make_plan
 from fwrl.oracle import best_rate, optimum
-from fwrl.task import Task
+from fwrl.task import Task, rollout
 from fwrl.task.expectation import best_rewards, expected_rewards
 from fwrl.worlds import World, from_outcomes
 
@@ -227,6 +229,36 @@ def test_the_gain_learned_is_that_of_the_oracle_for_the_starts_seen(options):
     policy = [agent.greedy(s, goal) for s in range(world.n_states)]
     ours, best = expected_rewards(task, policy, [goal], 1000), best_rewards(task, [goal], 1000).reward
     assert ours[0] == pytest.approx(best[0], rel=2e-3)
+
+
+@pytest.mark.parametrize("world", ["windy-four-rooms", "risky-bridge", "gymnasium:FrozenLake-v1"])
+@pytest.mark.parametrize("options", VARIANTS[2:], ids=["epsilon-greedy", "optimistic"])
+def test_a_plan_kept_current_is_a_plan_made_anew(options, world):
+    task = Task(fwrl.load_world(world))
+    agent: Any = fwrl.make_agent("fwrl", task.world.n_states, task.world.n_actions, seed=0, **options)
+    for n, step in enumerate(rollout(task, agent, episodes=4, steps=150, seed=1)):
+        if n % 25 == 0:
+            agent.settle()
+            plan, tables = agent.tables.plan, agent.tables
+            anew = no_plan(agent.n_states, plan.optimism, rho=float(plan.rho[0]))
+            make_plan(tables.edges, anew, tables.terminated, step.goal)
+            np.testing.assert_allclose(plan.p, anew.p, atol=1e-9)
+            np.testing.assert_allclose(plan.v, anew.v, rtol=1e-8, atol=1e-9)
+    assert gain(agent) > 0
+
+
+@pytest.mark.parametrize("options", VARIANTS[:2], ids=["epsilon-greedy", "optimistic"])
+def test_a_column_and_a_frontier_kept_current_are_those_made_anew(options, tmp_path):
+    task = Task(fwrl.load_world("muddy-rooms"))
+    agent: Any = fwrl.make_agent("fwrl", task.world.n_states, task.world.n_actions, seed=0, **options)
+    for n, step in enumerate(rollout(task, agent, episodes=4, steps=150, seed=1)):
+        if n % 25 == 0:
+            agent.save(tmp_path / "agent.fwrl")
+            anew: Any = fwrl.load(tmp_path / "agent.fwrl")
+            np.testing.assert_allclose(agent._column(step.goal), anew._column(step.goal), rtol=1e-12)
+            if "explorer" in options:
+                np.testing.assert_allclose(agent.tables.frontier.W, anew.tables.frontier.W, rtol=1e-12)
+    assert gain(agent) > 0
 
 
 def test_the_gain_is_fixed_during_an_episode():
