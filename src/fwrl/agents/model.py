@@ -44,6 +44,7 @@ from fwrl.kernels.model.optimism import count_try, level_of, no_optimism, refres
 from fwrl.kernels.model.plan import STALE, Plan, no_plan
 from fwrl.kernels.model.plan_updates import make_stale, outcome_of, update_plan
 from fwrl.kernels.model.planning import make_plan, solution_for
+from fwrl.kernels.rate import STEPS, Income, count_step, no_income
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits
 from fwrl.kernels.runtime.ties import improves
@@ -91,11 +92,12 @@ class ModelTables(NamedTuple):
     plan: Plan
     doubt: Doubt
     latest: Latest
-    positive: Ints  # (1,) 1 once a reward was positive
+    positive: Ints  # (1,) 1 once a reward was above rho
     episode: Ints
     greedy: Greedy
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,) 1 where every step counts as -1
+    income: Income
 
 
 @compiled
@@ -137,12 +139,15 @@ def doubted_action(agent: ModelTables, s: int) -> int:
     if left <= 0.0 or s == agent.episode[GOAL]:
         return NONE
     planned_values(agent.edges, agent.plan, s, agent.action_values)
-    return try_again(agent.doubt, agent.edges, s, agent.action_values, agent.plan.optimism.reward[0], left)
+    promise = agent.plan.optimism.reward[0] - agent.plan.rho[0]
+    return try_again(agent.doubt, agent.edges, s, agent.action_values, promise, left)
 
 
 @compiled
 def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
     """Count the step; if that changes the model, update the plan."""
+    if agent.income.on[0] != 0:
+        count_step(agent.income, s, r, arrived)
     if arrived:
         end_trip(agent.doubt)
         return LEARNED
@@ -166,7 +171,7 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
     see_edge(edges, e, r)
     agent.greedy.changes[0] += 1
     due = see_reward(plan.optimism.reward, r) or due
-    if r > 0.0:
+    if r > plan.rho[0]:
         agent.positive[0] = 1
     if g < 0:
         return LEARNED
@@ -214,7 +219,7 @@ class ModelAgent(Agent[ModelTables]):
     verbs = register_verbs(ModelTables, act, observe, action_values)
     sections: ClassVar[Sections] = {**EDGES, **TERMINATED, **optimism_sections("plan.optimism"), **DOUBT}
     config: Any
-    _asked: tuple[int, int, Plan] | None = None  # (goal, count of changes, plan) of the latest query
+    _asked: tuple[int, tuple[int, int], Plan] | None = None  # (goal, version, plan) of the latest query
 
     @property
     def optimistic(self) -> bool:
@@ -240,10 +245,12 @@ class ModelAgent(Agent[ModelTables]):
             greedy=empty_greedy(S, A),
             action_values=np.empty(A),
             counts_steps=np.array([int(steps)]),
+            income=no_income(S, on=False),
         )
 
     def prepare(self, goal: int) -> None:
         """Plan for the goal."""
+        self.tables.plan.rho[0] = self._rho(goal)
         make_stale(self.tables.plan)
         self._make_plan(self.tables.plan, goal)
 
@@ -323,7 +330,7 @@ class ModelAgent(Agent[ModelTables]):
         check_optimism(tables.plan.optimism)
         check_doubt(tables.doubt, self.n_states if self.optimistic else 0)
         used = int(tables.edges.used[0])
-        tables.positive[0] = int(bool(np.any(tables.edges.best[:used] > 0.0)))
+        tables.positive[0] = int(bool(np.any(tables.edges.best[:used] > tables.plan.rho[0])))
         if self.goal is not None:
             self._make_plan(tables.plan, self.goal)
 
@@ -333,12 +340,17 @@ class ModelAgent(Agent[ModelTables]):
         if goal == self.goal and not tables.plan.optimism.on[0]:
             self.settle()
             return tables.plan
-        changes = int(tables.greedy.changes[0])
-        if self._asked is None or self._asked[:2] != (goal, changes):
-            plan = no_plan(self.n_states, penalty=self.give_up)
+        version = int(tables.greedy.changes[0]), int(tables.income.sums[STEPS])
+        if self._asked is None or self._asked[:2] != (goal, version):
+            rho = float(tables.plan.rho[0]) if goal == self.goal else self._rho(goal)
+            plan = no_plan(self.n_states, penalty=self.give_up, rho=rho)
             self._make_plan(plan, goal)
-            self._asked = goal, changes, plan
+            self._asked = goal, version, plan
         return self._asked[2]
+
+    def _rho(self, goal: int) -> float:
+        """What a step on the way to `goal` costs beside its reward: nothing, unless the objective is a rate."""
+        return 0.0
 
     def _make_plan(self, plan: Plan, goal: int) -> None:
         try:

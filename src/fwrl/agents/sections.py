@@ -56,6 +56,15 @@ def optimism_sections(path: str) -> dict[str, str]:
     }
 
 
+def income_sections(path: str) -> dict[str, str]:
+    """The sections of what an agent has earned, which the tables hold at `path`."""
+    return {
+        "income/sums": f"{path}.sums",
+        "income/starts": f"{path}.starts",
+        "income/trip-begins": f"{path}.trip_begins",
+    }
+
+
 def saved_arrays(tables: Any, sections: Sections) -> dict[str, NDArray[Any]]:
     """The arrays that a file holds, by section."""
     return {name: _at(tables, path.split(".")) for name, path in sections.items()}

@@ -17,6 +17,7 @@ from fwrl.kernels.graph.heap import CLOSED, OPEN, Heap
 from fwrl.kernels.model.doubt import Doubt
 from fwrl.kernels.model.optimism import LEVELS, Optimism
 from fwrl.kernels.model.replay import ENDED, NEWEST, Ring, Trips
+from fwrl.kernels.rate import ARRIVALS, STEPS, Income
 
 Ints = NDArray[np.int64]
 
@@ -96,6 +97,16 @@ def check_promise(promise: NDArray[np.float64]) -> None:
     """Check that the promise is one finite reward."""
     if len(promise) != 1 or not np.isfinite(promise).all():
         raise FileError("expected one finite reward for untried actions; the file is damaged")
+
+
+def check_income(income: Income, rho: NDArray[np.float64], n_states: int) -> None:
+    """Check lengths, that counts are counts, and that rho is one finite number."""
+    sound = len(income.sums) == 4 and len(income.starts) == n_states and len(income.trip_begins) == len(rho) == 1
+    sound = sound and bool(np.isfinite(income.sums).all() and np.isfinite(rho).all())
+    sound = sound and 0 <= income.sums[ARRIVALS] <= income.sums[STEPS] and income.trip_begins[0] in (0, 1)
+    sound = sound and bool(np.all(income.starts >= 0)) and income.starts.sum() <= income.sums[STEPS]
+    if not sound:
+        raise FileError("income and starts of trips are inconsistent; the file is damaged")
 
 
 def check_ring(ring: Ring, capacity: int, n_states: int, n_actions: int) -> None:

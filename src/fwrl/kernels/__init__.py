@@ -34,6 +34,7 @@ The letters, here and in every kernel:
 | R       | reward promised for an unseen outcome |
 | p, v    | probability of arriving at the goal; expected path reward given arrival |
 | pi      | (S,) the action of a policy at each state, -1 where it has none |
+| rho     | reward per step of an endless episode, and what a step costs beside its reward where that is the objective |
 | u       | a uniform random number in [0, 1) |
 | N, B, K, M | capacity of a replay ring; number of buckets; trips kept for an edge; moves of trips |
 
