@@ -98,6 +98,7 @@ def test_where_starts_and_goals_are_drawn_hardly_anything_is_spent(name, options
     for episode in range(10):
         fwrl.run(world, agent, episodes=1, steps=1000, seed=episode)
         lost += agent.tables.doubt.lost.sum()
+    assert world.step_reward is not None
     assert lost <= 1e-3 * 10 * 1000 * -world.step_reward
 
 
@@ -144,6 +145,7 @@ def test_trips_survive_a_file(name, options, tmp_path):
     assert agent.tables.doubt.trips[0] > REPEATS
     agent.save(tmp_path / "agent.fwrl")
     loaded = fwrl.load(tmp_path / "agent.fwrl")
+    assert isinstance(loaded, fwrl.Agent)
     for one, other in zip(agent.tables.doubt, loaded.tables.doubt, strict=True):
         np.testing.assert_array_equal(one, other)
     assert [agent.act(0) for _ in range(30)] == [loaded.act(0) for _ in range(30)]
