@@ -117,8 +117,8 @@ def test_whoever_beats_fwrl_is_named_with_the_reason():
     lost = verdict([ahead, tied, ours])
     assert lost.verdict == "does not hold"
     assert lost.reason == (
-        "dg scores 1.050 [1.040, 1.060] in the last 10 episodes, FWRL 0.980 [0.970, 0.990]: its policy at the end "
-        "earns more"
+        "dg scores 1.050 [1.040, 1.060] in the last episodes (up to 10), FWRL 0.980 [0.970, 0.990]: its policy at "
+        "the end earns more"
     )
     quicker = verdict([ahead._replace(late=ours.late), ours]).reason
     assert quicker.endswith("the final policies are equally good, and dg earned more while learning")

@@ -66,7 +66,7 @@ class Standing(NamedTuple):
     regret: Estimate  # after the last episode, in episodes of the oracle's lead over random play
     reward: Estimate  # median over episodes
     first: Estimate  # mean reward of the first episode
-    late: Estimate  # score of the last ten episodes
+    late: Estimate  # score of the last episodes, up to LAST of them
     efficiency: Estimate  # episodes, median
     censored: int
     inefficiency: Estimate  # median
@@ -176,7 +176,7 @@ def first_or_tied(found: Sequence[Standing]) -> Finding | None:
 
 def why_not(ours: Standing, best: Standing) -> str:
     """Why the best rival is ahead of FWRL."""
-    scores = f"{best.label} scores {best.late.text(3)} in the last {LAST} episodes, FWRL {ours.late.text(3)}"
+    scores = f"{best.label} scores {best.late.text(3)} in the last episodes (up to {LAST}), FWRL {ours.late.text(3)}"
     if best.late.low > ours.late.high:
         return f"{scores}: its policy at the end earns more"
     return f"{scores}: the final policies are equally good, and {best.label} earned more while learning"
