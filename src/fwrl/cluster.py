@@ -14,18 +14,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import hashlib
-import json
 import logging
 import re
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 from fwrl.errors import FwrlError, OptionError
-from fwrl.experiment.store import versions
+from fwrl.installed import installed
 from fwrl.pool import Pool
 
 T = TypeVar("T")
@@ -177,18 +174,6 @@ def _first_sentence(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".") or type(error).__name__
 
 
-@functools.cache
-def installed() -> dict[str, str]:
-    """The versions of what results depend on, and a digest of all sources of fwrl; computed once per process."""
-    import duckdb
-
-    digest = hashlib.sha256()
-    for source in sorted(Path(__file__).resolve().parent.rglob("*.py")):
-        digest.update(source.read_bytes())
-    found: dict[str, str] = json.loads(versions())
-    return found | {"duckdb": duckdb.__version__, "sources": digest.hexdigest()[:16]}
-
-
 def checked_call(expected: Mapping[str, str], function: Callable[[T], R], task: T) -> R:
     """What a worker does for a task: it refuses where its versions are not the `expected` ones."""
     if other := _differences(expected, installed()):
@@ -202,13 +187,19 @@ def refuse_other_versions(client: Any, address: str) -> None:
     workers = client.scheduler_info(n_workers=-1)["workers"]
     if not workers:
         raise OptionError(f"the cluster at {address!r} has no workers; start some with: dask worker {address}")
-    expected, answers = installed(), client.run(installed, on_error="return")
-    odd = []
-    for where, answer in sorted(answers.items()):
-        if isinstance(answer, BaseException):
-            other = f"no fwrl of this version ({_first_sentence(answer)})"
-        else:
-            other = _differences(expected, answer)
+    expected, odd = installed(), []
+
+    # A function inside of another is sent as its code, so that a worker without fwrl can answer too.
+    def ask() -> dict[str, str] | str:
+        try:
+            from fwrl.installed import installed
+
+            return installed()
+        except Exception as error:
+            return str(error)
+
+    for where, answer in sorted(client.run(ask).items()):
+        other = f"no fwrl that works ({answer})" if isinstance(answer, str) else _differences(expected, answer)
         if other:
             odd.append(f"{workers.get(where, {}).get('name', '')!r} at {where} has {other}")
     if odd:
