@@ -15,9 +15,11 @@ import asyncio
 import contextlib
 import functools
 import logging
+import math
 import re
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -33,6 +35,7 @@ SCHEDULER = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?(\[[0-9a-f:]+\]|[^\s/:]+):(\d
 LAST_PORT = 65535
 MOST_LOCAL = 1000  # workers
 TIMEOUT = 5  # seconds in which a scheduler must answer
+ASKED = 1.0  # seconds between questions for the number of workers
 STARTING = 120  # seconds in which the workers of a local cluster must start
 NAMED = 5  # workers in a message
 LOGGERS = ("distributed", "distributed.client", "distributed.worker", "distributed.nanny", "tornado", "asyncio")
@@ -91,24 +94,34 @@ async def _identity(address: str) -> None:
 
 
 def _pool(client: Any, address: str) -> Pool:
-    from distributed import KilledWorker
-
-    threads = min(client.nthreads().values())
-    executor = client.get_executor(pure=False)
-    workers = functools.partial(_number_of_workers, client)
+    _, distributed = _dask()
     return Pool(
-        executor,
-        workers,
+        client.get_executor(pure=False),
+        WorkerCount(client),
         f"workers of {address}",
         functools.partial(checked_call, installed()),
-        (KilledWorker,),
-        threads,
+        (distributed.KilledWorker,),
+        threads=min(client.nthreads().values()),
     )
 
 
-def _number_of_workers(client: Any) -> int:
-    """As the scheduler said last: a question each time would wait for the network, or for a scheduler that is gone."""
-    return len(client.scheduler_info(n_workers=-1)["workers"])
+class WorkerCount:
+    """The number of workers, asked of the scheduler at most once a second.
+
+    Args:
+        client: Connected to the scheduler.
+
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client, self._asked, self._count = client, -math.inf, 0
+
+    def __call__(self) -> int:
+        """The number at the moment."""
+        if time.monotonic() - self._asked > ASKED:
+            self._count = int(self._client.scheduler_info(n_workers=0)["n_workers"])
+            self._asked = time.monotonic()
+        return self._count
 
 
 @contextlib.contextmanager

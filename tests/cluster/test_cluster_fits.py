@@ -1,6 +1,7 @@
 """Fits on clusters: the planner of one fit, whatever happens to workers and caller."""
 
 import subprocess
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,7 +75,7 @@ def test_shards_give_the_planner_of_one_fit(tmp_path, logs):
 
 
 def test_shards_give_the_planner_of_one_fit_with_aging_and_a_period(tmp_path, logs):
-    options = {"half_life": 20_000, "since": 30_000}
+    options: dict[str, Any] = {"half_life": 20_000, "since": 30_000}
     found, _ = sharded(logs, tmp_path / "x.fwrl", **options)
     assert_same(fwrl.fit(logs, **options), found)
 

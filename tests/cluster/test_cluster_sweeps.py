@@ -138,8 +138,9 @@ sys.meta_path.insert(0, Absent())
 """
 OTHER = """
 import importlib.metadata
-true = importlib.metadata.version
-importlib.metadata.version = lambda name: "0.0.1" if name == "duckdb" else true(name)
+def other(name, true=importlib.metadata.version):
+    return "0.0.1" if name == "duckdb" else true(name)
+importlib.metadata.version = other
 """
 
 

@@ -62,7 +62,7 @@ def test_a_part_whose_workers_end_again_is_named():
 
 
 def test_no_more_tasks_are_taken_than_keep_workers_busy():
-    taken = []
+    taken: list[int] = []
 
     def next_task():
         taken.append(len(taken))

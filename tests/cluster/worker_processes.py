@@ -43,7 +43,7 @@ class Cluster:
     def wait_for_workers(self, n: int) -> None:
         import distributed
 
-        with distributed.Client(self.address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+        with distributed.Client(self.address, set_as_default=False) as client:
             client.wait_for_workers(n, timeout=120)
 
     def stop(self) -> None:

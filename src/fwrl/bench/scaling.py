@@ -26,17 +26,21 @@ from scipy.optimize import nnls
 from fwrl.bench.logs import write_log
 from fwrl.bench.measure import Measurement
 from fwrl.planner import Planner
+from fwrl.planner.experience import Experience
 from fwrl.planner.goal_policy import GoalPolicySolver
 from fwrl.planner.ingest.learning import learned
 from fwrl.planner.ingest.options import ReadOptions
+from fwrl.planner.labels import IntegerLabels
 from fwrl.planner.merging import merged
 
 MEMORY = "1GB"
 ROUNDS = 3
+ACTIONS = 4  # in each state
 MERGED = 4  # planners, as one task of a cluster merges
-# Rows of logs and sides of their maps; those beyond are predicted, with four times the rows and states at least.
-FITTED = ((250_000, 100), (1_000_000, 100), (250_000, 200), (1_000_000, 200), (500_000, 280))
-BEYOND = ((4_000_000, 560), (4_000_000, 200), (1_000_000, 560))
+# Rows of logs and sides of their maps, larger than caches are; those beyond have four times the rows and states.
+FITTED = ((500_000, 200), (2_000_000, 200), (500_000, 400), (2_000_000, 400), (1_000_000, 300))
+BEYOND = ((8_000_000, 400), (8_000_000, 800))
+FITTED_GOALS, BEYOND_GOALS = (500, 700, 1000), (2000,)  # sides of maps
 
 
 class Point(NamedTuple):
@@ -134,23 +138,27 @@ def models() -> tuple[list[Model], Sizes]:
 
     """
     with tempfile.TemporaryDirectory(prefix="fwrl-bench-") as folder:
-        measured = [[_measured(Path(folder), *point) for point in points] for points in (FITTED, BEYOND)]
+        small, large = (
+            list(zip(*(_fit_and_merge(Path(folder), *point) for point in points), strict=True))
+            for points in (FITTED, BEYOND)
+        )
         sizes = _sizes(Path(folder))
-    names = (("fit", ("row", "edge")), ("merge", ("edge",)), ("new goal", ("edge",)))
-    return [
-        model_of(name, terms, *([found[k] for found in part] for part in measured))
-        for k, (name, terms) in enumerate(names)
-    ], sizes
+    goals = ([_new_goal(side) for side in sides] for sides in (FITTED_GOALS, BEYOND_GOALS))
+    found = [
+        model_of("fit", ("row", "edge"), small[0], large[0]),
+        model_of("merge", ("edge",), small[1], large[1]),
+        model_of("new goal", ("edge",), *goals),
+    ]
+    return found, sizes
 
 
-def _measured(folder: Path, rows: int, side: int) -> tuple[Point, Point, Point]:
-    """A fit of a log, a merge of the planners of its quarters, and a new goal."""
+def _fit_and_merge(folder: Path, rows: int, side: int) -> tuple[Point, Point]:
+    """A fit of a log, and a merge of the planners of its quarters."""
     log = folder / "log.parquet"
     write_log(log, False, range(rows), side)
-    options = ReadOptions()
 
-    def fit(path: Path = log) -> Any:
-        return learned(path, options, memory=MEMORY, connections=False, threads=1)
+    def fit(path: Path = log) -> Experience:
+        return learned(path, ReadOptions(), memory=MEMORY, connections=False, threads=1)
 
     experience, fitting = _least(fit)
     quarters = []
@@ -159,12 +167,25 @@ def _measured(folder: Path, rows: int, side: int) -> tuple[Point, Point, Point]:
         write_log(quarter, False, range(k * rows // MERGED, (k + 1) * rows // MERGED), side)
         quarters.append(fit(quarter))
     _, merging = _least(lambda: merged(quarters))
-    solver, goals = GoalPolicySolver(experience), itertools.count()
-    solver.policy(next(goals), "expected")  # prepares what all goals share
-    _, searching = _least(lambda: solver.policy(next(goals), "expected"))
-    E = len(experience.source)
     edges = sum(len(quarter.source) for quarter in quarters)
-    return Point((rows, E), fitting), Point((edges,), merging), Point((E,), searching)
+    return Point((rows, len(experience.source)), fitting), Point((edges,), merging)
+
+
+def _new_goal(side: int) -> Point:
+    """The values of a goal on a torus whose moves have random costs."""
+    S = side * (side + 1)
+    source = np.repeat(np.arange(S, dtype=np.int32), ACTIONS)
+    moves = np.array([1, S - 1, side, S - side])
+    target = ((source + np.tile(moves, S)) % S).astype(np.int32)
+    order = np.lexsort((target, source))
+    source, target, ones = source[order], target[order], np.ones(len(order), np.int64)
+    reward = -1.0 - np.random.default_rng(0).random(len(order))
+    states = IntegerLabels(np.arange(S))
+    solver = GoalPolicySolver(Experience(states, None, source, None, target, ones, reward, reward))
+    goals = itertools.count(S // 2)
+    solver.policy(next(goals), "expected")  # prepares what all goals share
+    _, seconds = _least(lambda: solver.policy(next(goals), "expected"))
+    return Point((len(source),), seconds)
 
 
 def _least(work: Callable[[], Any]) -> tuple[Any, float]:
