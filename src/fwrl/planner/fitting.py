@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fwrl.planner.ingest.learning import MEMORY, learned
-from fwrl.planner.ingest.options import MISSING, Shape, read_options
+from fwrl.planner.ingest.options import MISSING, UTF8, Shape, read_options
 from fwrl.planner.ingest.period import Moment
 from fwrl.planner.ingest.reader import Progress
 from fwrl.planner.merging import merged
@@ -31,6 +31,7 @@ def fit(
     half_life: str | float | None = None,
     header: bool | None = None,
     missing: Sequence[str] = MISSING,
+    encoding: str = UTF8,
     decimal: str = ".",
     dates: str | None = None,
     skip_bad: bool = False,
@@ -72,6 +73,7 @@ def fit(
         header: Whether CSV files have a line of column names; by default they have, unless all `columns` are given by
             number.
         missing: Texts of CSV files that mean no value, unless they are in quotes.
+        encoding: The encoding of text files, as "cp1252", unless a byte order mark tells it.
         decimal: What stands before the decimals of numbers in text: "." or ",".
         dates: How dates in text are written, where not as 2024-03-31: `day-first`, `month-first`, or a format such as
             "%d.%m.%y %H:%M".
@@ -108,6 +110,7 @@ def fit(
         half_life=half_life,
         header=header,
         missing=missing,
+        encoding=encoding,
         decimal=decimal,
         dates=dates,
         skip_bad=skip_bad,

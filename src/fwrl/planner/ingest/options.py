@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -15,6 +16,7 @@ SHAPES: tuple[Shape, ...] = ("transitions", "visits", "trajectories")
 MISSING = ("", "NA", "N/A", "<NA>", "NULL", "null")  # texts of CSV that mean no value
 ELAPSED = "elapsed"
 DECIMALS = (".", ",")
+UTF8 = "utf-8"
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class ReadOptions:
         cells: Which columns are coordinates.
         header: Whether CSV files have a line of column names; None to tell from `columns`.
         missing: Texts of CSV files that mean no value.
+        encoding: The encoding of text files, unless a byte order mark tells it.
         decimal: What stands before the decimals of numbers in text.
         dates: How dates in text are written: `day-first`, `month-first` or a format as of `strptime`.
         period: Which times to keep.
@@ -74,6 +77,7 @@ class ReadOptions:
     cells: CellOptions | None = None
     header: bool | None = None
     missing: tuple[str, ...] = MISSING
+    encoding: str = UTF8
     decimal: str = "."
     dates: str | None = None
     period: Period = field(default_factory=Period)
@@ -91,6 +95,15 @@ class ReadOptions:
             )
         if self.decimal not in DECIMALS:
             raise OptionError(f"expected '.' or ',' as decimal, got {self.decimal!r}")
+        try:
+            codecs.lookup(self.encoding)
+        except LookupError:
+            raise OptionError(f"expected an encoding such as utf-8, cp1252 or latin-1, got {self.encoding!r}") from None
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether text files are in UTF-8."""
+        return codecs.lookup(self.encoding).name == UTF8
 
     @property
     def has_header(self) -> bool:
@@ -116,6 +129,7 @@ def read_options(
     half_life: str | float | None = None,
     header: bool | None = None,
     missing: Sequence[str] = MISSING,
+    encoding: str = UTF8,
     decimal: str = ".",
     dates: str | None = None,
     skip_bad: bool = False,
@@ -131,6 +145,7 @@ def read_options(
         None if cells is None else CellOptions(tuple(cells), cell_width, resolution),
         header,
         tuple(missing),
+        encoding,
         decimal,
         dates,
         Period(since, until, hours, weekdays),
