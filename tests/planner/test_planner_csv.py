@@ -1,4 +1,4 @@
-"""CSV as people and programs write it is read; what cannot be read is refused with the line and the option that helps."""
+"""CSV as people write it is read; what cannot be read is refused with the line and the option that helps."""
 
 from __future__ import annotations
 
