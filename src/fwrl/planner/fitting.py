@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fwrl.planner.ingest.learning import MEMORY, learned
-from fwrl.planner.ingest.options import MISSING, UTF8, Shape, read_options
+from fwrl.planner.ingest.options import MISSING, UTF8, ReadOptions, Shape
 from fwrl.planner.ingest.period import Moment
 from fwrl.planner.ingest.reader import Progress
 from fwrl.planner.merging import merged
@@ -96,8 +96,8 @@ def fit(
     ('gate', 'aisle', 'shelf')
 
     """
-    options = read_options(
-        columns=columns,
+    options = ReadOptions(
+        columns=columns or {},
         shape=shape,
         cost=cost,
         cells=cells,

@@ -81,7 +81,7 @@ def _points(finder: ColumnFinder, source: Source, options: ReadOptions) -> dict[
     if options.cells is None:
         return {}
     found = []
-    for name in options.cells.columns:
+    for name in options.cells:
         column = finder.label(name, "cells").bare
         if column is None:
             raise FwrlError(f"expected a column of {source.name} as a coordinate, got {name!r}")
