@@ -1,16 +1,20 @@
 """The files of a log, known again by their content, so that no log is counted twice unnoticed.
 
-A file is identified by its size and a SHA-256 digest. Of a file of more than 64 MiB only 64 blocks of 1 MiB, evenly
-spread from its first byte to its last, are digested: reading all of it would take a noticeable part of the time of a
-fit.
+A file is identified by its size and a SHA-256 digest, a packed one by what is in it: a log that is packed later stays
+the same log. (With .zst, which Python does not open, it is the packed file.) Of a file of more than 64 MiB only 64
+blocks of 1 MiB, evenly spread from its first byte to its last, are digested: reading all of it would take a noticeable
+part of the time of a fit.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import os
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -31,31 +35,42 @@ class IdentifiedFile(NamedTuple):
         source: The source.
         path: Where it can be read.
         log: How it is known again, by the name that messages call it.
+        packed: The packed file likewise, by which files of earlier versions know it; None where it is not packed.
 
     """
 
     source: Source
     path: str
     log: LogFile
+    packed: LogFile | None
 
 
 def identified_files(sources: Iterable[Source]) -> list[IdentifiedFile]:
     """The files of `sources` that are on this computer, in order of their names; tables in memory have none."""
     found = ((source, path) for source in sources for path in source.files if Path(path).is_file())
-    files = (IdentifiedFile(source, path, _log_file(path, source.file_name(path))) for source, path in found)
+    files = (_identified(source, path, source.file_name(path)) for source, path in found)
     return sorted(files, key=lambda file: (file.log.name, file.log.digest))
 
 
-def _log_file(path: str, name: str) -> LogFile:
-    digest = hashlib.sha256()
+def _identified(source: Source, path: str, name: str) -> IdentifiedFile:
     try:
-        size = Path(path).stat().st_size
         with Path(path).open("rb") as file:
-            for begin in _block_begins(size):
-                file.seek(begin)
-                digest.update(file.read(BLOCK))
-    except OSError as error:
-        raise FileError(f"cannot read {name!r}: {error.strerror or error}") from error
+            itself = _log_file(file, Path(path).stat().st_size, name)
+            if not path.lower().endswith(".gz"):
+                return IdentifiedFile(source, path, itself, None)
+            file.seek(-4, os.SEEK_END)
+            size = int.from_bytes(file.read(), "little")  # of what is in it, as its last bytes say
+        with gzip.open(path) as content:
+            return IdentifiedFile(source, path, _log_file(content, size, name), itself)
+    except (OSError, EOFError, zlib.error) as error:
+        raise FileError(f"cannot read {name!r}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _log_file(file: IO[bytes] | gzip.GzipFile, size: int, name: str) -> LogFile:
+    digest = hashlib.sha256()
+    for begin in _block_begins(size):
+        file.seek(begin)
+        digest.update(file.read(BLOCK))
     return LogFile(name, size, digest.hexdigest())
 
 
@@ -68,8 +83,11 @@ def _block_begins(size: int) -> list[int]:
 
 def refuse_repeated(reader: Reader, new: Sequence[IdentifiedFile], old: Sequence[LogFile]) -> None:
     """Raise an error if a file with rows has the content of another one, or of one that was read before."""
-    own = {id(file.log): file for file in new}
-    pairs = repetitions([file.log for file in new], old)
+    own = {id(log): file for file in new for log in (file.log, file.packed) if log is not None}
+    pairs = [
+        *repetitions([file.log for file in new], old),
+        *(pair for pair in repetitions([file.packed for file in new if file.packed], old) if pair[1] in old),
+    ]
     repeated = [(one, other) for one, other in pairs if _has_rows(reader, own[id(one)])]
     if repeated:
         raise repeated_logs_error(repeated, old)
