@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 
 from fwrl.errors import FileError, FwrlError
 from fwrl.planner.ingest.copies import opened
-from fwrl.planner.ingest.csv_format import as_utf8, csv_sources, first_line, opened_by_duckdb, sql_bool, struct
+from fwrl.planner.ingest.csv_beginning import as_utf8, first_line, opened_by_duckdb
+from fwrl.planner.ingest.csv_format import csv_sources, struct
 from fwrl.planner.ingest.found_files import FoundFile
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.scan import FILE, Source, column_types
-from fwrl.planner.ingest.sql import listed, quoted
+from fwrl.planner.ingest.sql import listed, quoted, sql_bool
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
