@@ -72,7 +72,7 @@ class FoundFile(NamedTuple):
 
 def found_files(patterns: Iterable[str], folder: str) -> list[FoundFile]:
     """The files that are named, match a pattern or are in a folder; unpacked into `folder` where need be."""
-    return [file for path in _matching(patterns) for file in _opened(path, folder)]
+    return [file for path in matching(patterns) for file in _opened(path, folder)]
 
 
 def _opened(path: str, folder: str) -> Iterator[FoundFile]:
@@ -117,7 +117,7 @@ def _sniffed(path: str, shown: str, folder: str) -> list[FoundFile]:
     return [FoundFile(path, "json" if is_json else "csv", shown)]
 
 
-def _matching(patterns: Iterable[str]) -> Iterator[str]:
+def matching(patterns: Iterable[str]) -> Iterator[str]:
     """The files that are named or match a pattern, and those in folders; addresses as they are."""
     for pattern in patterns:
         if ADDRESS.match(pattern):

@@ -8,7 +8,7 @@ part of the time of a fit.
 
 from __future__ import annotations
 
-import gzip
+import contextlib
 import hashlib
 import os
 import zlib
@@ -20,6 +20,7 @@ import numpy as np
 
 from fwrl.errors import FileError
 from fwrl.planner.experience import LogFile
+from fwrl.planner.ingest.copies import opened
 from fwrl.planner.ingest.errors import LogError
 from fwrl.planner.ingest.reader import Reader
 from fwrl.planner.ingest.scan import Source
@@ -48,25 +49,49 @@ class IdentifiedFile(NamedTuple):
 def identified_files(sources: Iterable[Source]) -> list[IdentifiedFile]:
     """The files of `sources` that are on this computer, in order of their names; tables in memory have none."""
     found = ((source, path) for source in sources for path in source.files if Path(path).is_file())
-    files = (_identified(source, path, source.file_name(path)) for source, path in found)
+    files = []
+    for source, path in found:
+        name = source.file_name(path)
+        files.append(IdentifiedFile(source, path, log_file(path, name), _packed_file(path, name)))
     return sorted(files, key=lambda file: (file.log.name, file.log.digest))
 
 
-def _identified(source: Source, path: str, name: str) -> IdentifiedFile:
+def log_file(path: str, name: str) -> LogFile:
+    """How what is in the file at `path` is known again, by the `name` that messages call it."""
+    with _readable(name):
+        size = _content_size(path) if _is_packed(path) else Path(path).stat().st_size
+        with opened(path) as content:
+            return _digested(content, size, name)
+
+
+def _packed_file(path: str, name: str) -> LogFile | None:
+    """How a packed file itself is known again; None where it is not packed."""
+    if not _is_packed(path):
+        return None
+    with _readable(name), Path(path).open("rb") as file:
+        return _digested(file, Path(path).stat().st_size, name)
+
+
+def _is_packed(path: str) -> bool:
+    return path.lower().endswith(".gz")
+
+
+def _content_size(path: str) -> int:
+    """The number of bytes in a packed file, as its last bytes say."""
+    with Path(path).open("rb") as file:
+        file.seek(-4, os.SEEK_END)
+        return int.from_bytes(file.read(), "little")
+
+
+@contextlib.contextmanager
+def _readable(name: str) -> Iterator[None]:
     try:
-        with Path(path).open("rb") as file:
-            itself = _log_file(file, Path(path).stat().st_size, name)
-            if not path.lower().endswith(".gz"):
-                return IdentifiedFile(source, path, itself, None)
-            file.seek(-4, os.SEEK_END)
-            size = int.from_bytes(file.read(), "little")  # of what is in it, as its last bytes say
-        with gzip.open(path) as content:
-            return IdentifiedFile(source, path, _log_file(content, size, name), itself)
+        yield
     except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"cannot read {name!r}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def _log_file(file: IO[bytes] | gzip.GzipFile, size: int, name: str) -> LogFile:
+def _digested(file: IO[bytes], size: int, name: str) -> LogFile:
     digest = hashlib.sha256()
     for begin in _block_begins(size):
         file.seek(begin)

@@ -22,7 +22,6 @@ import numpy as np
 from fwrl.agents import agent_class, agent_names, make_agent
 from fwrl.agents.agent import Agent
 from fwrl.errors import unknown_name
-from fwrl.experiment.contenders import BEYOND
 from fwrl.task.fitting import agent_for
 from fwrl.task.task import GOAL_REWARD
 from fwrl.worlds import World
@@ -41,7 +40,10 @@ class Variant(NamedTuple):
 VARIANTS = {
     "fwrl-expected": Variant({"backup": "expected"}, "FWRL with the mean over observed outcomes, not the best of them"),
     "fwrl-optimistic": Variant({"explorer": "optimistic"}, "FWRL that explores by trying untried actions"),
-    "fwrl-beyond": Variant(BEYOND, "FWRL with the mean over observed outcomes, trying untried actions"),
+    "fwrl-beyond": Variant(
+        {"backup": "expected", "explorer": "optimistic"},
+        "FWRL with the mean over observed outcomes, trying untried actions",
+    ),
 }
 
 
