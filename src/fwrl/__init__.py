@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fwrl.cells.fitting import fit_navigator
     from fwrl.cells.making import make_navigator
     from fwrl.cells.navigator import Navigator
+    from fwrl.envs.minari_dataset import export_minari
     from fwrl.envs.numbered_env import NumberedEnv, wrap
     from fwrl.errors import (
         CompilationError,
@@ -53,6 +54,7 @@ _NAMES = {
     "fwrl.cells.fitting": ("fit_navigator",),
     "fwrl.cells.making": ("make_navigator",),
     "fwrl.cells.navigator": ("Navigator",),
+    "fwrl.envs.minari_dataset": ("export_minari",),
     "fwrl.envs.numbered_env": ("NumberedEnv", "wrap"),
     "fwrl.errors": (
         "CompilationError",
@@ -93,6 +95,7 @@ __all__ = [
     "UnknownNameError",
     "World",
     "agent_for",
+    "export_minari",
     "fit",
     "fit_navigator",
     "learn",
