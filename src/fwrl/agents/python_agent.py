@@ -33,8 +33,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fwrl.agents.agent import Agent, Config, ValueKind, no_episode
+from fwrl.agents.agent import Agent, Config, no_episode
 from fwrl.agents.arguments import checked_index
+from fwrl.agents.value_function import ValueKind
 from fwrl.agents.verbs import LEARNED, register_verbs
 from fwrl.errors import FwrlError
 from fwrl.kernels.exploration import EXPLORE

@@ -8,6 +8,7 @@ random actions, and every episode has `optimal_return`, that of its own start an
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import gymnasium
@@ -52,8 +53,8 @@ def export_minari(
         The `minari.MinariDataset`, written where Minari keeps its datasets.
     """
     try:
-        import minari
-        from minari.data_collector import EpisodeBuffer
+        minari = importlib.import_module("minari")
+        collector = importlib.import_module("minari.data_collector")
     except ImportError:
         raise FwrlError("Minari is not installed; install it with: pip install 'fwrl[minari]'") from None
     inner = env.unwrapped
@@ -67,7 +68,7 @@ def export_minari(
     numbers = range(episodes)
     for number in tracked(numbers, episodes, "walking") if progress_bar else numbers:
         walk = _walk(agent, env, seed if number == 0 else None, steps, learn, explore)
-        buffers.append(EpisodeBuffer(id=number, **walk))
+        buffers.append(collector.EpisodeBuffer(id=number, **walk))
         start, goal = (int(walk["observations"][key][0]) for key in ("observation", "desired_goal"))
         optima.append(float(best_rewards(task, [goal], steps, start).reward[0]))
     goals = np.flatnonzero([len(task.sampler.starts(g)) > 0 for g in range(inner.world.n_states)]).tolist()

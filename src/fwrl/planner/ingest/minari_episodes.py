@@ -49,19 +49,17 @@ def _arrived(observations: Any) -> Any:
     """(n,) whether each step reached the goal of its episode, which is no end for other goals; False without goals."""
     if not isinstance(observations, Mapping) or "desired_goal" not in observations:
         return np.False_
-    achieved = observations.get("achieved_goal", observations.get("observation"))
-    return (
-        np.asarray(np.asarray(achieved) == np.asarray(observations["desired_goal"]))
-        .reshape(len(achieved), -1)
-        .all(axis=1)[1:]
-    )
+    achieved = np.asarray(observations.get("achieved_goal", observations.get("observation")))
+    desired = np.asarray(observations["desired_goal"])
+    same: Any = np.equal(achieved, desired)
+    return same.reshape(len(achieved), -1).all(axis=1)[1:]
 
 
 def _integers(values: Any, what: str) -> NDArray[np.int64]:
     """(n,) integers; an error points to navigators for others."""
     if isinstance(values, Mapping) and "observation" in values:
         values = values["observation"]
-    array = np.asarray(values) if not isinstance(values, Mapping) else np.empty(0)
+    array: Any = np.empty(0) if isinstance(values, Mapping) else np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -69,4 +67,5 @@ def _integers(values: Any, what: str) -> NDArray[np.int64]:
             f"expected a Minari dataset with discrete {what}, got {array.dtype} of shape {array.shape}; "
             "fwrl.fit_navigator(dataset) learns from continuous ones"
         )
-    return array.astype(np.int64)
+    integers: NDArray[np.int64] = array.astype(np.int64)
+    return integers
