@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,8 @@ def test_the_list_of_agents_names_the_broken_ones_on_standard_error(plugins, cal
 
 
 def test_a_world_whose_function_returns_text_is_refused(call, monkeypatch):
-    monkeypatch.setitem(catalogue._registered, "poem", catalogue._Registered(lambda: "roses", "A poem"))
+    poem: Any = lambda: "roses"  # noqa: E731
+    monkeypatch.setitem(catalogue._registered, "poem", catalogue._Registered(poem, "A poem"))
     with pytest.raises(FwrlError, match="its function returned str, expected a World"):
         fwrl.load_world("poem")
     code, _, err = call("worlds", "poem")

@@ -39,7 +39,7 @@ class Plain(fwrl.PythonAgent):
 
     def observe(self, state, action, reward, next_state, arrived=False, terminated=False):
         if self.goal is not None:
-            best = 0.0 if arrived else self.Q[self.goal, next_state].max()
+            best = 0.0 if arrived or terminated else self.Q[self.goal, next_state].max()
             self.Q[self.goal, state, action] = reward + best
 
     def action_values(self, state, goal):
@@ -70,7 +70,7 @@ def test_it_walks_like_its_compiled_twin(plain, world):
 
 def test_both_loops_give_the_same_steps(plain):
     task = Task(fwrl.load_world("four-rooms"))
-    agents = [fwrl.make_agent("plain", 68, 4, seed=0) for _ in range(2)]
+    agents = [Plain(68, 4, seed=0) for _ in range(2)]
     t = fwrl.run(task, agents[0], episodes=2, steps=100, seed=0, trajectory=True).trajectory
     assert t is not None
     steps = list(rollout(task, agents[1], episodes=2, steps=100, seed=0))
@@ -82,8 +82,9 @@ def test_it_learns_in_gymnasium_and_grows(plain):
     env = fwrl.wrap(gymnasium.make("FrozenLake-v1", is_slippery=False))
     agent = fwrl.make_agent("plain", env.n_states, env.n_actions, seed=0)
     assert isinstance(agent, Plain)
-    learned = fwrl.learn(agent, env, 4000, seed=0)
-    assert learned.success[-20:].mean() > 0.9
+    fwrl.learn(agent, env, 4000, seed=0)
+    # Six steps that cost 0.001 each, the last of which pays 1, and what it cost is paid back on arriving.
+    assert agent.value(env.state_of(0), 0) == pytest.approx(1 - 5 * env.step_cost)
     assert agent.n_states >= env.n_states > 10
     assert agent.Q.shape == (agent.n_states, agent.n_states, 4)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import gymnasium
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from fwrl.errors import FwrlError
 from fwrl.planner.ingest.minari_episodes import minari_columns
 
 minari = pytest.importorskip("minari")
+
+STEP_REWARD = -2.5e-4
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +34,7 @@ def test_the_metadata_has_the_exact_optimum():
     dataset = exported()
     world = fwrl.load_world("h-maze")
     pairs = [(s, g) for g in range(7) for s in range(7) if s != g]
-    returns = {(s, g): 10 + world.step_reward * world.distance(s, g) for s, g in pairs}
+    returns = {(s, g): 10 + STEP_REWARD * world.distance(s, g) for s, g in pairs}
     # All start and goal pairs are equally likely, and 60 steps are enough for the longest way, of 4.
     assert dataset.storage.metadata["ref_max_score"] == pytest.approx(np.mean(list(returns.values())))
     assert 0 < dataset.storage.metadata["ref_min_score"] < 10
@@ -59,34 +63,41 @@ def test_a_planner_fitted_on_walks_finds_the_shortest_ways():
         for goal in range(7):
             route = planner.plan(start, goal)
             assert len(route.steps) == world.distance(start, goal)
-            assert route.value == pytest.approx(world.step_reward * world.distance(start, goal))
+            assert route.value == pytest.approx(STEP_REWARD * world.distance(start, goal))
     assert planner.summary.trips == 60
     assert planner.summary.terminated == 0, "a goal that was reached is no trap for other goals"
 
 
+def recorded(name, episodes, **options):
+    """Random walks in an environment of Gymnasium, as Minari stores them."""
+    collector = importlib.import_module("minari.data_collector")
+    env = gymnasium.make(name, **options)
+    env.action_space.seed(0)
+    buffers = []
+    for episode in range(episodes):
+        observations, actions, rewards = [env.reset(seed=episode)[0]], [], []
+        ends, cuts = [False], [False]
+        while not (ends[-1] or cuts[-1]):
+            actions.append(env.action_space.sample())
+            observation, reward, terminated, truncated, _ = env.step(actions[-1])
+            observations.append(observation)
+            rewards.append(float(reward))
+            ends.append(terminated)
+            cuts.append(truncated)
+        walk = {"observations": np.array(observations), "actions": np.array(actions), "rewards": rewards}
+        buffers.append(collector.EpisodeBuffer(id=episode, terminations=ends[1:], truncations=cuts[1:], **walk))
+    return minari.create_dataset_from_buffers("walks/random-v0", buffers, env=env, algorithm_name="random")
+
+
 def test_a_dataset_of_a_plain_environment_is_fitted_and_its_holes_are_traps():
-    env = minari.DataCollector(gymnasium.make("FrozenLake-v1", is_slippery=False))
-    for episode in range(300):
-        env.reset(seed=episode)
-        env.action_space.seed(episode)
-        over = False
-        while not over:
-            *_, terminated, truncated, _ = env.step(env.action_space.sample())
-            over = terminated or truncated
-    dataset = env.create_dataset("frozen-lake/random-v0", algorithm_name="random")
-    planner = fwrl.fit(dataset, columns={"reward": ""})
+    planner = fwrl.fit(recorded("FrozenLake-v1", 300, is_slippery=False), columns={"reward": ""})
     assert planner.summary.terminated >= 4
     assert len(planner.plan(0, 14).steps) == 5
 
 
 def test_continuous_datasets_point_to_navigators():
-    env = minari.DataCollector(gymnasium.make("CartPole-v1"))
-    env.reset(seed=0)
-    while not env.step(env.action_space.sample())[2]:
-        pass
-    dataset = env.create_dataset("cart/random-v0", algorithm_name="random")
     with pytest.raises(FwrlError, match="fit_navigator"):
-        fwrl.fit(dataset)
+        fwrl.fit(recorded("CartPole-v1", 2))
 
 
 def test_what_is_not_fwrl_s_environment_is_refused():

@@ -186,19 +186,34 @@ class PythonAgent(Agent[PythonTables]):
         super().save(path)
 
     def empty_tables(self) -> PythonTables:
-        """An episode that has not begun, after `start`."""
+        """An episode that has not begun, after `start`.
+
+        Returns:
+            What loops get.
+        """
         self.start()
         return PythonTables(no_episode(), self)
 
     def saved_tables(self) -> Any:
-        """The arrays that `sections` names, and the episode."""
+        """The arrays that `sections` names, and the episode.
+
+        Returns:
+            A NamedTuple.
+        """
         arrays = {name: np.asarray(getattr(self, name)) for name in self.sections.values()}
         arrays["episode"] = self.tables.episode
         make: Any = namedtuple  # whose fields mypy wants to know beforehand
         return make("Saved", arrays)(**arrays)
 
     def completed_tables(self, saved: Any) -> PythonTables:
-        """Set the attributes to the arrays of a file."""
+        """Set the attributes to the arrays of a file.
+
+        Args:
+            saved: in the form of `saved_tables`.
+
+        Returns:
+            What loops get.
+        """
         for name in self.sections.values():
             setattr(self, name, getattr(saved, name))
         return PythonTables(saved.episode, self)
