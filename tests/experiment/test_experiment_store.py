@@ -1,6 +1,7 @@
 """The results store: whole runs or none, the same content however it came about, and nothing foreign touched."""
 
 import sqlite3
+from typing import Any
 
 import numpy as np
 import pytest
