@@ -18,7 +18,7 @@ hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
 UNCOMPILED = bool(int(os.environ.get("NUMBA_DISABLE_JIT") or 0))
-UNCOMPILED_EXAMPLES = 20  # of each property test: interpreted kernels are a hundred times slower
+UNCOMPILED_EXAMPLES = 60  # of each property test: interpreted kernels are a hundred times slower
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -59,6 +59,22 @@ def movingai_maps() -> Path:
     if not folder.is_dir():
         pytest.skip("no shared/maps folder beside the project")
     return folder
+
+
+@pytest.fixture(scope="module")
+def visits() -> Iterator[Any]:
+    """A browser and a server of `fwrl play`; tests of another page have another fixture of this name."""
+    from web_browser import visiting
+
+    with visiting() as visits:
+        yield visits
+
+
+@pytest.fixture
+def opened(visits: Any) -> Iterator[Any]:
+    """Open a page in the browser: `opened(width, height, address="...")`; nothing may have gone wrong on it."""
+    yield visits.open
+    visits.close()
 
 
 SCRIPT = Path(sys.executable).with_name("fwrl")

@@ -62,7 +62,7 @@ class Explorer:
         return encode(self.shown.map)
 
     def hello(self) -> Json:
-        """What a page is told first."""
+        """The first message to a page."""
         summary, drawn = self._planner.summary, self.shown.map.drawn
         return {
             "type": "hello",
