@@ -31,16 +31,15 @@ def executed(path: Path, folder: Path) -> Any:
 
 
 def texts(notebook: Any) -> list[list[str]]:
-    """What every code cell printed or showed as text or as a table; pictures and progress bars are left out."""
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    return [[_text(output) for output in cell.outputs if output.get("name") != "stderr"] for cell in cells]
+    """What every code cell printed, and what it showed as text or as a table; progress bars are left out."""
+    return [_texts(cell.outputs) for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def _text(output: Any) -> str:
-    data = output.get("data", {})
-    if "image/png" in data:
-        return "a picture"
-    return str(output.get("text") or data.get("text/html") or data.get("text/plain", ""))
+def _texts(outputs: list[Any]) -> list[str]:
+    # What is printed may arrive in one part or in several.
+    printed = "".join(output.text for output in outputs if output.get("name") == "stdout")
+    shown = [output["data"] for output in outputs if "data" in output]
+    return [printed, *("a picture" if "image/png" in d else d.get("text/html") or d["text/plain"] for d in shown)]
 
 
 def write(path: Path, folder: Path) -> None:

@@ -32,6 +32,7 @@ Ints = NDArray[np.int64]
 
 DETAILED = 1_000  # states up to which a map is drawn cell by cell, with arrows
 LONGEST_SIDE = 6.5  # inches of a map
+WIDEST_CELL = 1.2  # inches of a cell
 MOST_STEPS = 30  # of a route that are drawn one by one
 MEAN_OF = 20  # episodes of a moving mean, at most a tenth of them
 
@@ -104,8 +105,10 @@ def _draw_arrows(axes: Axes, agent: Agent, goal: int, world: World, places: Floa
     s, a = np.nonzero(best)
     step = moved.reshape(S, A, 2)[s, a]
     length = np.maximum(np.hypot(*step.T), 1e-9)[:, None]
-    step = 0.36 * step / np.maximum(length, 0.36)
-    axes.quiver(*places[s].T, *step.T, color=INK, angles="xy", scale_units="xy", scale=1, width=0.006, zorder=3)
+    step = 0.5 * step / np.maximum(length, 0.5)
+    axes.quiver(
+        *places[s].T, *step.T, color=INK, angles="xy", scale_units="xy", scale=1, width=0.006, pivot="mid", zorder=3
+    )
 
 
 def _scale_bar(figure: Figure, axes: Axes, norm: Normalize, agent: Agent) -> None:
@@ -221,7 +224,7 @@ def _route_steps(route: Route, title: str) -> Figure:
 
 def _map_sheet(height: int, width: int) -> tuple[Figure, Axes]:
     """A figure for a map of this shape: its longer side has a fixed length."""
-    side = LONGEST_SIDE / max(height, width)
+    side = min(WIDEST_CELL, LONGEST_SIDE / max(height, width))
     figure = sheet(max(3.2, side * width) + 1.4, max(2.2, side * height) + 0.6)
     axes = figure.add_subplot()
     axes.set_xlim(-0.5, width - 0.5)
