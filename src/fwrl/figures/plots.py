@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fwrl.errors import FwrlError
 from fwrl.figures.board import WALL
-from fwrl.figures.palette import BLUE, GREEN, INK, ORANGE, VERMILLION
+from fwrl.figures.palette import BLUE, GREEN, INK, ORANGE, SKY, VERMILLION
 from fwrl.figures.style import NOTE, figure_of, sheet
 from fwrl.figures.value_map import SHADES, UNKNOWN, scale
 from fwrl.figures.world_map import world_map
@@ -85,7 +85,7 @@ def agent_figure(agent: Agent, goal: int, world: World | None = None, route: Seq
         if world.positions is not None:
             _draw_arrows(axes, agent, goal, world, np.stack([x, y], axis=1).astype(np.float64))
     if len(route):
-        axes.plot(x[list(route)], y[list(route)], color=BLUE, linewidth=3, solid_capstyle="round", zorder=4)
+        axes.plot(x[list(route)], y[list(route)], color=SKY, linewidth=7, solid_capstyle="round", zorder=2)
         axes.plot(x[route[0]], y[route[0]], "o", color=BLUE, markeredgecolor="white", markersize=11, zorder=5)
     axes.plot(x[goal], y[goal], "s", color=GREEN, markeredgecolor="white", markersize=13, zorder=5)
     _scale_bar(figure, axes, norm, agent)
@@ -105,10 +105,8 @@ def _draw_arrows(axes: Axes, agent: Agent, goal: int, world: World, places: Floa
     s, a = np.nonzero(best)
     step = moved.reshape(S, A, 2)[s, a]
     length = np.maximum(np.hypot(*step.T), 1e-9)[:, None]
-    step = 0.5 * step / np.maximum(length, 0.5)
-    axes.quiver(
-        *places[s].T, *step.T, color=INK, angles="xy", scale_units="xy", scale=1, width=0.006, pivot="mid", zorder=3
-    )
+    step = 0.36 * step / np.maximum(length, 0.36)
+    axes.quiver(*places[s].T, *step.T, color=INK, angles="xy", scale_units="xy", scale=1, width=0.006, zorder=3)
 
 
 def _scale_bar(figure: Figure, axes: Axes, norm: Normalize, agent: Agent) -> None:

@@ -38,15 +38,15 @@ def draw_policy(
     >>> best = np.zeros((7, 4), np.bool_)
     >>> best[:, 3] = True
     >>> print(draw_policy(world, best, np.zeros(7), goal=4))
-    \u2192 \u2588 \u2192
+    \u2192 \u2588\u2588\u2192
     \u2192 \u2192 G
-    \u2192 \u2588 \u2192
+    \u2192 \u2588\u2588\u2192
     """
     if world.grid is None or not set(world.action_names) <= set(ARROWS):
         return _listed(world, best, values, goal, route)
     rows = [[WALL if state < 0 else FLOOR for state in row] for row in world.grid.states.tolist()]
     passed = set(route)
-    after = [[" "] * len(row) for row in rows]
+    after = [[WALL if cell == WALL else " " for cell in row] for row in rows]
     for s in range(world.n_states):
         x, y = map(int, world.position(s))
         if np.isfinite(values[s]):
