@@ -193,7 +193,7 @@ def test_what_cannot_be_wrapped_is_refused_in_words():
     with pytest.raises(FwrlError, match=r"expected an environment with Discrete actions, got Box"):
         fwrl.wrap(gymnasium.make("Pendulum-v1"))
     with pytest.raises(FwrlError, match="expected a Gymnasium environment, got str"):
-        fwrl.wrap("FrozenLake-v1")
+        fwrl.wrap("FrozenLake-v1")  # type: ignore[arg-type]
     with pytest.raises(FwrlError, match="wrapped already"):
         fwrl.wrap(lake())
     with pytest.raises(OptionError, match="step_cost"):
@@ -202,7 +202,7 @@ def test_what_cannot_be_wrapped_is_refused_in_words():
     env.reset(seed=0)
     for goal in (7, -1, "home"):
         with pytest.raises(FwrlError, match=r"expected a goal from 0 \(success\) to 1"):
-            env.aim(goal)  # type: ignore[arg-type]
+            env.aim(goal)
     with pytest.raises(FwrlError, match="has not been seen"):
         env.state_of(15)
     with pytest.raises(FwrlError, match="virtual"):

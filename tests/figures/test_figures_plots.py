@@ -7,6 +7,7 @@ import importlib
 import re
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,6 +61,8 @@ def test_arrows_point_where_greedy_actions_lead(maze):
     world, agent, _ = maze
     goal = world.state_at(2, 2)
     figure = agent_figure(agent, goal, world, route=[0, 2, 3, 4, 6])
+    arrows: Any
+    way: Any
     (arrows,) = [artist for artist in figure.axes[0].collections if type(artist).__name__ == "Quiver"]
     steps = np.sign(np.stack([arrows.U, arrows.V], axis=1)).tolist()
     drawn = {tuple(place): tuple(step) for place, step in zip(arrows.XY.tolist(), steps, strict=True)}
@@ -68,8 +71,8 @@ def test_arrows_point_where_greedy_actions_lead(maze):
         best = [world.action_names[a] for a in np.flatnonzero(agent.best_actions(goal)[s])]
         if s != goal and len(best) == 1:
             assert drawn[world.position(s)] == offsets[best[0]]
-    way = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 5]
-    assert way[0].get_xydata().tolist() == [[0, 0], [0, 1], [1, 1], [2, 1], [2, 2]]
+    (way,) = [line for line in figure.axes[0].lines if np.size(line.get_xdata()) == 5]
+    assert way.get_xydata().tolist() == [[0, 0], [0, 1], [1, 1], [2, 1], [2, 2]]
 
 
 def test_a_world_of_another_size_is_refused(maze):

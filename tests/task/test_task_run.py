@@ -152,7 +152,7 @@ def test_bad_seeds_and_sizes_are_value_errors():
 
 def test_a_callback_gets_every_episode_in_order(capfd):
     world = fwrl.load_world("h-maze")
-    seen = []
+    seen: list[Any] = []
     result = fwrl.run(
         world, fwrl.make_agent("random", 7, 4), episodes=4, steps=30, callback=seen.append, progress_bar=True
     )
