@@ -52,7 +52,7 @@ def test_what_is_there_is_not_run_again(tmp_path, monkeypatch):
     def never(*_):
         raise AssertionError("ran again")
 
-    monkeypatch.setattr("fwrl.experiment.runner.run_trial", never)
+    monkeypatch.setattr("fwrl.experiment.batches.run_trial", never)
     filled(tmp_path / "x.sqlite")
 
 

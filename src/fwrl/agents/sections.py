@@ -22,6 +22,7 @@ SMALL = 1 << 20  # pairs of state and action that a file may name without holdin
 
 EPISODE = {"episode": "episode"}
 TERMINATED = {"terminated": "terminated"}
+DOUBT = {"doubt/trips": "doubt.trips", "doubt/lost": "doubt.lost", "doubt/start": "doubt.start"}
 EDGES = {
     "edges/first-leaving": "edges.leaving",
     "edges/first-entering": "edges.entering",
@@ -53,6 +54,15 @@ def optimism_sections(path: str) -> dict[str, str]:
         "optimism/unseen-probability": f"{path}.unseen",
         "optimism/tries": f"{path}.tries",
         "optimism/new-outcomes": f"{path}.new_outcomes",
+    }
+
+
+def income_sections(path: str) -> dict[str, str]:
+    """The sections of what an agent has earned, which the tables hold at `path`."""
+    return {
+        "income/sums": f"{path}.sums",
+        "income/starts": f"{path}.starts",
+        "income/trip-begins": f"{path}.trip_begins",
     }
 
 

@@ -12,6 +12,7 @@ from fwrl.bench.columns import goals, memory, online
 from fwrl.bench.literal import LiteralFwrl
 from fwrl.bench.logs import ingestion, merging, routes
 from fwrl.bench.measure import Measurement, alternate, discard, seconds
+from fwrl.bench.scaling import scale_model
 from fwrl.bench.uncertainty import uncertainty
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.task import Task, Trajectory, run
@@ -136,6 +137,7 @@ SUITE: dict[str, Callable[[], Iterator[Measurement]]] = {
     "merge": merging,
     "plan": routes,
     "uncertainty": uncertainty,
+    "scale-model": scale_model,
 }
 
 

@@ -15,7 +15,7 @@ from fwrl.errors import OptionError
 from fwrl.experiment.spec import ORACLE, AgentSpec
 
 RECORD = "tuned.json"
-BEYOND = {"backup": "expected", "explorer": "optimistic"}  # FWRL's one configuration
+BEYOND = {"backup": "expected", "explorer": "optimistic", "objective": "rate"}  # FWRL's one configuration
 PAPER = "fwrl-paper"
 
 

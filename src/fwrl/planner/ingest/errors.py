@@ -32,6 +32,25 @@ class LogError(FwrlError):
         super().__init__(f"{problem}; {REMEDIES[option]}")
         self.problem, self.option = problem, option
 
+    def __reduce__(self) -> tuple[type[LogError], tuple[str, FitOption]]:
+        return type(self), (self.problem, self.option)
+
+
+class NoTransitionsError(FwrlError):
+    """A log without transitions.
+
+    Attributes:
+        has_rows: Whether it has rows that might matter beside another log: visits, or bad rows.
+
+    """
+
+    def __init__(self, message: str, has_rows: bool) -> None:
+        super().__init__(message)
+        self.has_rows = has_rows
+
+    def __reduce__(self) -> tuple[type[NoTransitionsError], tuple[str, bool]]:
+        return type(self), (str(self), self.has_rows)
+
 
 class BrokenLinesError(FwrlError):
     """A CSV file has line breaks inside quotes, which DuckDB reads with one thread only."""

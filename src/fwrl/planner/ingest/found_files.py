@@ -68,7 +68,7 @@ class FoundFile(NamedTuple):
 
 def found_files(patterns: Iterable[str], folder: str) -> list[FoundFile]:
     """The files that are named, match a pattern or are in a folder; unpacked into `folder` where need be."""
-    return [file for path in _matching(patterns) for file in _unpacked(path, path, folder)]
+    return [file for path in matching(patterns) for file in _unpacked(path, path, folder)]
 
 
 def spooled(stream: IO[bytes], folder: str) -> list[FoundFile]:
@@ -102,7 +102,7 @@ def _renamed(path: str, suffix: str) -> str:
     return str(Path(path).rename(path + suffix))
 
 
-def _matching(patterns: Iterable[str]) -> Iterator[str]:
+def matching(patterns: Iterable[str]) -> Iterator[str]:
     """The files that are named or match a pattern, and those in folders; addresses as they are."""
     for pattern in patterns:
         if ADDRESS.match(pattern):

@@ -42,11 +42,12 @@ class IdentifiedFile(NamedTuple):
 def identified_files(sources: Iterable[Source]) -> list[IdentifiedFile]:
     """The files of `sources` that are on this computer, in order of their names; tables in memory have none."""
     found = ((source, path) for source in sources for path in source.files if Path(path).is_file())
-    files = (IdentifiedFile(source, path, _log_file(path, source.file_name(path))) for source, path in found)
+    files = (IdentifiedFile(source, path, log_file(path, source.file_name(path))) for source, path in found)
     return sorted(files, key=lambda file: (file.log.name, file.log.digest))
 
 
-def _log_file(path: str, name: str) -> LogFile:
+def log_file(path: str, name: str) -> LogFile:
+    """How the file at `path` is known again, by the `name` that messages call it."""
     digest = hashlib.sha256()
     try:
         size = Path(path).stat().st_size

@@ -132,11 +132,16 @@ def memory_size(text: str) -> int:
 
 @contextlib.contextmanager
 def reading(
-    memory: str, progress: Progress | None, what: str = "log", option: FitOption | None = None
+    memory: str,
+    progress: Progress | None,
+    what: str = "log",
+    option: FitOption | None = None,
+    threads: int | None = None,
 ) -> Iterator[Reader]:
     """A reader of `what`; DuckDB's errors become errors of this package.
 
-    `option` is the option of `fit` that raises the limit on `memory`, None where there is none.
+    `option` is the option of `fit` that raises the limit on `memory`, None where there is none. `threads` is how many
+    DuckDB may use, by default one per core.
     """
     import duckdb
 
@@ -147,6 +152,8 @@ def reading(
             with contextlib.suppress(duckdb.Error):  # refused in notebooks that lack ipywidgets; then no share is known
                 con.execute("SET enable_progress_bar=true; SET enable_progress_bar_print=false")
             con.execute("SET preserve_insertion_order=false; SET TimeZone='UTC'")
+            if threads is not None:
+                con.execute(f"SET threads={threads}")
             yield Reader(con, progress, size)
         except duckdb.OutOfMemoryException as error:
             problem = f"the {what} needs more memory than {memory} ({_sentence(error)})"

@@ -35,6 +35,10 @@ from fwrl.planner.labels import Label, Labels, integer
 from fwrl.planner.merging.unions import united
 
 
+class OverlapError(FwrlError):
+    """Visits of a trip in one log lie between those in another."""
+
+
 class Parts(NamedTuple):
     """P parts of trips, ordered by trip and time; labels as in the merged ends.
 
@@ -194,7 +198,7 @@ def _refuse_overlap(parts: Parts, follows: NDArray[np.bool_], trips: Labels) -> 
     overlap = np.flatnonzero(follows & (parts.first_time[1:] <= parts.last_time[:-1]))
     if len(overlap):
         more = f" (and {len(overlap) - 1:,} more such trips)" if len(overlap) > 1 else ""
-        raise FwrlError(
+        raise OverlapError(
             f"the visits of trip {trips[int(parts.trip[overlap[0]])]!r}{more} in one log are between those in "
             "another, or at the same time, so that their order is lost; fit these logs together"
         )

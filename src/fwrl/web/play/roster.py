@@ -23,7 +23,6 @@ from fwrl.agents import agent_class, agent_classes, agent_names, make_agent
 from fwrl.agents.agent import Agent
 from fwrl.agents.python_agent import PythonAgent
 from fwrl.errors import unknown_name
-from fwrl.experiment.contenders import BEYOND
 from fwrl.task.fitting import agent_for
 from fwrl.task.task import GOAL_REWARD
 from fwrl.worlds import World
@@ -42,7 +41,10 @@ class Variant(NamedTuple):
 VARIANTS = {
     "fwrl-expected": Variant({"backup": "expected"}, "FWRL with the mean over observed outcomes, not the best of them"),
     "fwrl-optimistic": Variant({"explorer": "optimistic"}, "FWRL that explores by trying untried actions"),
-    "fwrl-beyond": Variant(BEYOND, "FWRL with the mean over observed outcomes, trying untried actions"),
+    "fwrl-beyond": Variant(
+        {"backup": "expected", "explorer": "optimistic"},
+        "FWRL with the mean over observed outcomes, trying untried actions",
+    ),
 }
 
 
