@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fwrl.errors import OptionError
 from fwrl.files import Archive, open_archive
@@ -466,8 +465,9 @@ class Planner:
         if policy.arrival is None:
             return route
         if policy.unknown is not None and policy.unknown.any():
-            shares = [self._unknown_share(edge, policy.unknown) for edge in path]
-            pairs = zip(route.steps, shares, strict=True)
+            edges = np.array(path, np.int64)
+            shares = self.experience.tries(edges, policy.unknown) / self.experience.tries(edges)
+            pairs = zip(route.steps, shares.tolist(), strict=True)
             route = replace(route, steps=tuple(step._replace(unknown=share) for step, share in pairs))
         arrival = policy.arrival_from(start)
         return replace(route, value=float(policy.value[start]), arrival=1.0 if arrival > 1 - CERTAIN else arrival)
@@ -482,28 +482,8 @@ class Planner:
         if experience.action is not None and experience.actions is not None:
             actions = experience.actions.decode(experience.action[edges].tolist())
         certain = backup == "best" or not experience.summary.uncertain
-        probabilities = [1.0] * len(path) if certain else [self._probability(edge) for edge in path]
-        rows = zip(states, actions, states[1:], reward.tolist(), probabilities, seen.tolist(), strict=False)
+        probabilities = np.ones(len(path)) if certain else experience.times[edges] / experience.tries(edges)
+        rows = zip(states, actions, states[1:], reward.tolist(), probabilities.tolist(), seen.tolist(), strict=False)
         steps = tuple(RouteStep(*row) for row in rows)
         total = math.fsum(step.reward for step in steps)
         return Route(experience.states[start], experience.states[goal], backup, steps, total, 1.0, path)
-
-    def _unknown_share(self, edge: int, unknown: NDArray[np.bool_]) -> float:
-        """The share of the observations of an edge's action that lead to `unknown` (S,) states."""
-        experience = self.experience
-        first = experience.first
-        edges = np.arange(first[experience.source[edge]], first[experience.source[edge] + 1])
-        chosen = experience.target if experience.action is None else experience.action
-        same = edges[chosen[edges] == chosen[edge]]
-        times = experience.times[same]
-        return float(times[unknown[experience.target[same]]].sum() / times.sum())
-
-    def _probability(self, edge: int) -> float:
-        """How often the action of an edge led to its next state, as a share of the observations of the action."""
-        experience = self.experience
-        if experience.action is None:
-            return 1.0
-        s = int(experience.source[edge])
-        span = slice(int(experience.first[s]), int(experience.first[s + 1]))
-        tries = experience.times[span][experience.action[span] == experience.action[edge]].sum()
-        return float(experience.times[edge] / tries)
