@@ -57,9 +57,18 @@ class Dependence(NamedTuple):
 
 def no_dependence(n_states: int) -> Dependence:
     """D is empty."""
-    none = [np.full(n_states, NONE, np.int32) for _ in range(2)]
-    scratch = [np.zeros(n_states, np.int32) for _ in range(5)]
-    return Dependence(*none, *scratch, np.zeros(n_states, np.int64), np.zeros(2), np.zeros(5, np.int64))
+    return Dependence(
+        rank=np.full(n_states, NONE, np.int32),
+        order=np.full(n_states, NONE, np.int32),
+        low=np.zeros(n_states, np.int32),
+        members=np.zeros(n_states, np.int32),
+        stack=np.zeros(n_states, np.int32),
+        path=np.zeros(n_states, np.int32),
+        action=np.zeros(n_states, np.int32),
+        edge=np.zeros(n_states, np.int64),
+        gain=np.zeros(2),
+        size=np.zeros(5, np.int64),
+    )
 
 
 @compiled
