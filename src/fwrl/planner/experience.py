@@ -261,8 +261,7 @@ class Experience:
         same = chosen[beside] == chosen[edges][row]
         if among is not None:
             same &= among[self.target[beside]]
-        sums: Floats = np.bincount(row[same], self.times[beside[same]], len(edges))
-        return sums
+        return np.bincount(row[same], self.times[beside[same]], len(edges)).astype(np.float64)
 
     def first_of_pair(self) -> NDArray[np.bool_]:
         """Marks the first edge of each (state, action).
