@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fwrl
-from fwrl.bench import SUITE, Measurement, columns, literal, logs, measure, run_suite, suite, uncertainty
+from fwrl.bench import SUITE, Measurement, columns, literal, logs, measure, online, run_suite, suite, uncertainty
 from fwrl.errors import FwrlError, UnknownNameError
 from fwrl.planner import Planner
 
@@ -49,14 +49,16 @@ def small(monkeypatch):
     steps = {"WALK_STEPS": 300, "NOISY_SEEKER_STEPS": 200, "SINGLE_STEPS": 200}
     for name, value in (sizes | steps).items():
         monkeypatch.setattr(columns, name, value)
-    models = {"MODELS": 2, "GOALS_OF_MODEL": 3, "STATES": 50, "ACTIONS": 3, "EPISODES": 2, "STEPS": 50, "NEW_GOALS": 1}
+    models = {"MODELS": 2, "GOALS_OF_MODEL": 3, "STATES": 50, "ACTIONS": 3, "NEW_GOALS": 1}
     for name, value in models.items():
         monkeypatch.setattr(uncertainty, name, value)
-    for name, lengths in {"SIDES": (8, 9), "WALKS": (5, 40), "ONLINE_SIDES": (8,)}.items():
+    for name, lengths in {"SIDES": (8, 9), "WALKS": (5, 40)}.items():
         monkeypatch.setattr(uncertainty, name, lengths)
+    for name, small_one in {"EPISODES": 2, "STEPS": 50, "SIDES": (8,), "LARGEST": 10}.items():
+        monkeypatch.setattr(online, name, small_one)
     for name, value in {"ROWS": 2000, "SIDE": 5, "LARGE": 12, "SMALL": 8}.items():
         monkeypatch.setattr(logs, name, value)
-    for module in (logs, uncertainty):
+    for module in (logs, uncertainty, online):
         monkeypatch.setattr(module, "peak_of", lambda call: 2.0**30)
     for module in (suite, columns, logs, uncertainty):
         monkeypatch.setattr(module, "alternate", lambda ours, other, rounds: measure.alternate(ours, other, 1))

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from kernel_examples import examples
 from test_evaluation import first_policy
 
-from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError, iterate, never_arriving
+from fwrl.kernels.model.exact_policy_iteration import iterate
+from fwrl.kernels.model.positive_means import PositiveMeanError, never_arriving
 
 REWARDS = st.sampled_from([-1.0, -0.5, 0.0, 0.5])
 

@@ -1,5 +1,7 @@
 """The plan that is kept current equals a plan from scratch, and an independent solution of the counted model."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,8 +13,10 @@ from fwrl.agents import make_agent
 from fwrl.errors import PositiveCycleError
 from fwrl.kernels.graph.edges import count_edge, find_edge, no_edges, with_capacity
 from fwrl.kernels.graph.heap import OPEN
-from fwrl.kernels.model.plan import ARRIVING, EVALUATIONS, STALE, TOUCHED, no_plan, touch
-from fwrl.kernels.model.plan_updates import SWEEPS, make_stale, outcome_of, update_plan
+from fwrl.kernels.model.dependence import no_dependence
+from fwrl.kernels.model.plan import ARRIVING, BUDGET, EVALUATIONS, STALE, TOUCHED, no_plan, touch
+from fwrl.kernels.model.plan_equations import outcome_of
+from fwrl.kernels.model.plan_updates import make_stale, update_plan
 from fwrl.kernels.model.planning import make_plan
 from fwrl.kernels.model.reachability import UNKNOWN
 from fwrl.oracle import optimum
@@ -64,10 +68,9 @@ def test_a_plan_updated_equals_one_from_scratch_after_every_step(history, penalt
     agent = make_agent("mbrl", S, A, give_up=None if penalty == np.inf else penalty)
     agent.begin_episode(goal)
     for step in steps:
-        try:
+        with contextlib.suppress(PositiveCycleError):
             agent.observe(*step)
-        except PositiveCycleError:
-            agent.settle()
+        agent.settle()
         tables, scratch = agent.tables, no_plan(S, penalty=penalty)
         make_plan(tables.edges, scratch, tables.terminated, goal)
         assert_settled(tables.plan)
@@ -121,30 +124,32 @@ def test_no_update_takes_more_evaluations_than_a_new_plan(windy):
     agent.observe_many(np.arange(S), np.zeros(S, int), np.full(S, -1.0), (np.arange(S) - 1) % S)
     agent.begin_episode(goal)
     plan, s = agent.tables.plan, S // 2
-    used = []
+    used, budgets = [], [plan.size[BUDGET]]
     for _ in range(500):
         back = rng.random() < (0.1 if windy else 0.5)
         before = plan.size[EVALUATIONS]
         agent.observe(s, 0, -1.0, (s + 1) % S if back else (s - 1) % S)
         used.append(plan.size[EVALUATIONS] - before)
         s = (s + 1) % S if back else (s - 1) % S
-    assert max(used) <= SWEEPS * S + 1
+        budgets.append(plan.size[BUDGET])
+    assert max(used) <= max(budgets) + 1
+    agent.settle()
     scratch = no_plan(S)
     make_plan(agent.tables.edges, scratch, agent.tables.terminated, goal)
     np.testing.assert_allclose(plan.v, scratch.v, rtol=1e-8)
 
 
 def test_a_loop_hardly_ever_left_is_solved_exactly():
-    """0 and 1 lead to each other, and once in 2^31 to the goal 2."""
+    """0 and 1 lead to each other, and once in 2^40 to the goal 2."""
     edges = with_capacity(no_edges(3, 1), 4)
     for s, n in ((0, 1), (1, 0), (1, 2)):
         count_edge(edges, s, n, -1.0)
     plan, closed = no_plan(3), np.zeros(3, np.int8)
     e = find_edge(edges, 1, 0)
-    edges.times[e] = 2**31
-    edges.total[e] *= 2.0**31
+    edges.times[e] = 2**40
+    edges.total[e] *= 2.0**40
     make_plan(edges, plan, closed, 2)
-    np.testing.assert_allclose(plan.v, [-(2.0**32) - 2, -(2.0**32) - 1, 0.0], rtol=1e-12)
+    np.testing.assert_allclose(plan.v, [-(2.0**41) - 2, -(2.0**41) - 1, 0.0], rtol=1e-12)
     assert plan.p.tolist() == [1.0, 1.0, 1.0]
 
 
@@ -157,7 +162,7 @@ def test_the_policy_of_an_updated_plan_is_greedy_on_its_values(history, data):
     for s, a, r, n in steps:
         new = find_edge(edges, s * A + a, n) < 0
         count_edge(edges, s * A + a, n, r)
-        if not update_plan(edges, plan, closed, s, a, n, new, goal):
+        if not update_plan(edges, plan, no_dependence(S), closed, s, a, n, new, goal, False):
             make_plan(edges, plan, closed, goal)
     for s in set(range(S)) - {goal}:
         p, v = zip(*(outcome_of(edges, plan, s * A + a) for a in range(A)), strict=True)

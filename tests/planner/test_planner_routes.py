@@ -349,3 +349,17 @@ def test_goal_policies_are_kept_within_the_memory_given():
     for goal in "abcdeabc":
         assert planner.plan("a", goal).states[-1] == goal
     assert len(planner._policies) == 2
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_tries_of_actions_are_sums_over_all_their_outcomes(weighted):
+    rng, n = np.random.default_rng(0), 500
+    log = {"state": rng.integers(0, 12, n), "action": rng.integers(0, 3, n), "next_state": rng.integers(0, 12, n)}
+    experience = fwrl.fit(log | ({"count": rng.integers(1, 9, n)} if weighted else {}), connections=False).experience
+    edges, marked = rng.integers(0, len(experience.source), 80), rng.random(12) < 0.3
+    tries, some = experience.tries(edges), experience.tries(edges, marked)
+    assert experience.action is not None
+    for k, e in enumerate(edges.tolist()):
+        same = (experience.source == experience.source[e]) & (experience.action == experience.action[e])
+        assert tries[k] == experience.times[same].sum()
+        assert some[k] == experience.times[same & marked[experience.target]].sum()

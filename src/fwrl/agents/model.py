@@ -37,13 +37,15 @@ from fwrl.kernels.graph.edges import (
     see_edge,
     tries_of,
 )
+from fwrl.kernels.model.dependence import Dependence, has_pending, no_dependence
 from fwrl.kernels.model.doubt import Doubt, begin_trips, end_trip, left_to_lose, no_doubt, try_again
-from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError
 from fwrl.kernels.model.greedy import Greedy, cache_greedy, empty_greedy
 from fwrl.kernels.model.optimism import count_try, level_of, no_optimism, refresh, see_reward, uncount_try
 from fwrl.kernels.model.plan import STALE, Plan, no_plan
-from fwrl.kernels.model.plan_updates import make_stale, outcome_of, update_plan
+from fwrl.kernels.model.plan_equations import outcome_of
+from fwrl.kernels.model.plan_updates import iterate, make_stale, settle_for, update_plan
 from fwrl.kernels.model.planning import make_plan, solution_for
+from fwrl.kernels.model.positive_means import PositiveMeanError
 from fwrl.kernels.rate import STEPS, Income, count_step, no_income
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits
@@ -91,6 +93,7 @@ class ModelTables(NamedTuple):
     terminated: Marks  # (S,) 1 where an environment was seen to end
     plan: Plan
     doubt: Doubt
+    dependence: Dependence
     latest: Latest
     positive: Ints  # (1,) 1 once a reward was above rho
     episode: Ints
@@ -145,12 +148,12 @@ def doubted_action(agent: ModelTables, s: int) -> int:
 
 @compiled
 def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Count the step; if that changes the model, update the plan."""
+    """Count the step; if that changes the model, update the plan as far as the best actions at `next_s` need it."""
     if agent.income.on[0] != 0:
         count_step(agent.income, s, r, arrived)
     if arrived:
         end_trip(agent.doubt)
-        return LEARNED
+        return _settled_for(agent, next_s)
     if agent.counts_steps[0] != 0:
         r = -1.0
     edges, plan, g = agent.edges, agent.plan, agent.episode[GOAL]
@@ -163,7 +166,7 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
         e = add_edge(edges, pair, next_s)
     elif not due and certain(edges, pair, e, r) and level_of(n + 1) == level_of(n):
         see_edge(edges, e, r)
-        return LEARNED
+        return _settled_for(agent, next_s)
     latest = agent.latest
     latest.counts[EDGE], latest.counts[NEW], latest.counts[TRIES] = e, new, n
     latest.rewards[TOTAL], latest.rewards[BEST], latest.rewards[LATEST] = edges.total[e], edges.best[e], r
@@ -179,9 +182,16 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
     if plan.optimism.on[0] != 0 and due:
         refresh(plan.optimism)
         make_stale(plan)
-    if update_plan(edges, plan, agent.terminated, s, a, next_s, new, g):
+    may_wait = agent.positive[0] == 0
+    if update_plan(edges, plan, agent.dependence, agent.terminated, s, a, next_s, new, g, may_wait):
         return LEARNED
     return UNSETTLED if settled or agent.positive[0] != 0 else LEARNED
+
+
+@compiled
+def _settled_for(agent: ModelTables, s: int) -> int:
+    """Propagate pending changes as far as the best actions at s need it."""
+    return LEARNED if settle_for(agent.edges, agent.plan, agent.dependence, s, agent.episode[GOAL]) else UNSETTLED
 
 
 @compiled
@@ -239,6 +249,7 @@ class ModelAgent(Agent[ModelTables]):
             terminated=np.zeros(S, np.int8),
             plan=no_plan(S, no_optimism(PRIOR, counts_steps=steps), self.give_up),
             doubt=no_doubt(S if self.optimistic else 0),
+            dependence=no_dependence(S),
             latest=Latest(np.zeros(3, np.int64), np.zeros(4)),
             positive=np.zeros(1, np.int64),
             episode=no_episode(),
@@ -263,10 +274,23 @@ class ModelAgent(Agent[ModelTables]):
         super().begin_episode(goal, steps, explore=explore)
         begin_trips(self.tables.doubt, same_goal=same_goal)
 
+    def act(self, state: int) -> int:
+        """The action at `state`, after the changes on which it may depend are propagated."""
+        if self.goal is not None and _settled_for(self.tables, self._state(state)) == UNSETTLED:
+            self.settle()
+        return super().act(state)
+
     def settle(self, *, before_acting: bool = True) -> None:
-        """Make the plan anew where updating it would have taken longer; before, only to detect a positive cycle."""
+        """Propagate what is pending; make the plan anew where that would take longer.
+
+        Before acting this is always done, otherwise only to detect a positive cycle.
+        """
         tables = self.tables
-        if self.goal is None or not tables.plan.size[STALE] or not (before_acting or tables.positive[0]):
+        if self.goal is None or not (before_acting or tables.positive[0]):
+            return
+        if has_pending(tables.plan):
+            iterate(tables.edges, tables.plan, self.goal)
+        if not tables.plan.size[STALE]:
             return
         try:
             self._make_plan(tables.plan, self.goal)

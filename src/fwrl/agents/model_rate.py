@@ -17,9 +17,9 @@ from fwrl.agents.agent import DEFAULT_STEPS
 from fwrl.agents.model import ModelAgent, ModelTables
 from fwrl.agents.sections import Sections, income_sections
 from fwrl.agents.soundness import check_income
-from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError
 from fwrl.kernels.model.plan import Plan
 from fwrl.kernels.model.planning import make_plan
+from fwrl.kernels.model.positive_means import PositiveMeanError
 from fwrl.kernels.model.trips import best_trips, mean_reward
 from fwrl.kernels.rate import CycleError, Trips, above, as_path_rewards, best_rate, no_income
 

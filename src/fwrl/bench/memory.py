@@ -1,4 +1,4 @@
-"""Functions for a process that measures its own peak memory: learning a map from files, fitting a log, solving."""
+"""Functions for a process that measures its own peak memory: learning, fitting a log, solving."""
 
 from __future__ import annotations
 
@@ -55,6 +55,13 @@ def solved(folder: str, goal: int) -> None:
 
     arrays: list[Any] = [np.load(Path(folder) / f"{name}.npy") for name in Outcomes._fields]
     solve(Outcomes(*arrays), goal)
+
+
+def learned_online(size: int, options: dict[str, str]) -> None:
+    """Learn a few goals in wind on a map of `size` x `size` cells."""
+    from fwrl.bench.online import learned
+
+    learned(size, options)
 
 
 def peak() -> int:

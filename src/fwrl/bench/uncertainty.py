@@ -1,4 +1,4 @@
-"""Planning where outcomes vary, against SciPy, against easier models, and online against the plain agent."""
+"""Planning where outcomes vary, against SciPy and against easier models; `bench.online` learns at the same time."""
 
 from __future__ import annotations
 
@@ -9,22 +9,16 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
 
 import numpy as np
 
-from fwrl.agents import make_agent
-from fwrl.agents.agent import Agent
-from fwrl.bench.counted import Counted, random_model, random_walk, slippery_rooms, windy_rooms, windy_world
+from fwrl.bench.counted import Counted, random_model, random_walk, slippery_rooms, windy_rooms
 from fwrl.bench.measure import Measurement, alternate, discard, peak_of, seconds
+from fwrl.bench.online import online
 from fwrl.bench.reference import best_values, factorised, policy_equations
 from fwrl.kernels.model.outcomes import Outcomes
 from fwrl.kernels.model.solver import solve
 from fwrl.planner import Planner, fit
-from fwrl.task import Task
-from fwrl.task.loop import advance, begin_trip, blank_record, draw_start
-from fwrl.task.task import episode_streams, goal_stream
-from fwrl.worlds import World
 
 SIDES = (315, 998)  # of four rooms: 98,600 and 994,013 states
 SLIPS = (0.2, 0.5)
@@ -32,13 +26,6 @@ NEW_GOALS = 3  # on each map
 MODELS, GOALS_OF_MODEL, SAMPLED = 10, 100, 2  # random models, goals of each, and goals held to SciPy
 STATES, ACTIONS, OUTCOMES = 10_000, 30, 3  # of a random model
 WALKS = (1_000, 10_000, 100_000)
-ONLINE_SIDES = (30, 62, 315)
-EPISODES, STEPS = 60, 1_000  # a new goal each episode
-OPTIONS: dict[str, dict[str, str]] = {
-    "expected": {"backup": "expected"},
-    "expected, optimistic": {"backup": "expected", "explorer": "optimistic"},
-    "optimistic": {"explorer": "optimistic"},
-}
 
 
 def uncertainty() -> Iterator[Measurement]:
@@ -48,8 +35,7 @@ def uncertainty() -> Iterator[Measurement]:
     for size in SIDES:
         yield from _rooms(size)
     yield from _routes(SIDES[-1])
-    for size in ONLINE_SIDES:
-        yield from _online(windy_world(size))
+    yield from online()
 
 
 def _walks() -> Iterator[Measurement]:
@@ -157,55 +143,3 @@ def _planner(counted: Counted) -> Planner:
         "count": counted.times,
     }
     return fit(log, connections=False)
-
-
-class Walked(NamedTuple):
-    """What 60,000 steps cost.
-
-    Attributes:
-        step: Seconds of a step, without the planning at a goal's first step.
-        plan: Seconds of that.
-        visits: How often a goal was reached.
-
-    """
-
-    step: float
-    plan: float
-    visits: int
-
-
-def _online(world: World) -> Iterator[Measurement]:
-    """A step of learning in wind with each option, against one of the plain agent."""
-    plain = _walked(world, {})
-    for name, options in OPTIONS.items():
-        found = _walked(world, options)
-        note = f"costs {found.step / plain.step:.1f} plain ones; planning {1000 * found.plan:.2g} ms a goal; "
-        note += f"{found.visits:,} visits, plain {plain.visits:,}"
-        yield Measurement(f"{name}, {world.n_states:,} windy states / plain step", found.step, plain.step, note)
-
-
-def _walked(world: World, options: dict[str, str]) -> Walked:
-    """The costs of a run, after a short one which may have to compile."""
-
-    def agent() -> Agent:
-        return make_agent("fwrl", world.n_states, world.n_actions, seed=0, **options)
-
-    _run(world, agent(), episodes=1)
-    return _run(world, agent(), EPISODES)
-
-
-def _run(world: World, agent: Agent, episodes: int) -> Walked:
-    task, goals = Task(world), goal_stream(0)
-    planning, stepping, visits = 0.0, 0.0, 0
-    for episode in range(episodes):
-        goal = task.draw_goal(goals, None)
-        setup, streams = task.setup(goal, None), episode_streams(0, episode)
-        place, record = begin_trip(setup, draw_start(setup, streams.starts)), blank_record(STEPS, False)
-        begin = time.perf_counter()
-        agent.begin_episode(goal, STEPS)
-        agent.act(int(place.state[0]))
-        planned = time.perf_counter()
-        visits += advance(task, setup, agent, streams, place, STEPS, True, record)[1]
-        stepping += time.perf_counter() - planned
-        planning += planned - begin
-    return Walked(stepping / (episodes * STEPS), planning / episodes, visits)

@@ -243,6 +243,26 @@ class Experience:
         """(S + 1,) index of the first edge that leaves each state."""
         return np.searchsorted(self.source, np.arange(len(self.states) + 1)).astype(np.int32)
 
+    def tries(self, edges: Ints, among: NDArray[np.bool_] | None = None) -> Floats:
+        """How much the action of each edge counts, over all of its outcomes.
+
+        Args:
+            edges: (n,) edges.
+            among: (S,) marks the only next states that count; None for all.
+
+        Returns:
+            (n,) sums of `times`.
+        """
+        begin, end = self.first[self.source[edges]], self.first[self.source[edges] + 1]
+        number = end - begin
+        row = np.repeat(np.arange(len(edges)), number)
+        beside = np.arange(number.sum()) + np.repeat(begin - np.cumsum(number) + number, number)
+        chosen = self.target if self.action is None else self.action
+        same = chosen[beside] == chosen[edges][row]
+        if among is not None:
+            same &= among[self.target[beside]]
+        return np.bincount(row[same], self.times[beside[same]], len(edges)).astype(np.float64)
+
     def first_of_pair(self) -> NDArray[np.bool_]:
         """Marks the first edge of each (state, action).
 

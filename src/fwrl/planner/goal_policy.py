@@ -128,7 +128,7 @@ class GoalPolicySolver:
     def _under_uncertainty(
         self, goal: int, closed: list[int], give_up: float | None, cautious: float | None
     ) -> GoalPolicy:
-        from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError
+        from fwrl.kernels.model.positive_means import PositiveMeanError
         from fwrl.kernels.model.reachability import UNKNOWN
         from fwrl.kernels.model.solver import solve  # slow to import, and few logs need it
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.kernels.model.outcomes import Outcomes
+from fwrl.kernels.model.pair_mass import arriving_mass, leaving_mass
 from fwrl.kernels.model.reachability import UNKNOWN
 from fwrl.kernels.runtime.compiled import compiled
 
@@ -31,6 +32,8 @@ Marks = NDArray[np.int8]
 NONE = -1
 PAIRS, OUTCOMES = 0, 1  # of `used`
 SMALLEST = 1e-300  # in place of a division by 0
+EPSILON = 2.0**-52
+PROBABILITY_ROUNDING = 16 * EPSILON  # relative, of what a pair loses of the probability of arriving
 
 
 class Equations(NamedTuple):
@@ -75,17 +78,13 @@ def fill_arrival(
         s = order[i]
         equations.first_pair[i] = K
         for k in range(outcomes.first_pair[s], outcomes.first_pair[s + 1]):
-            elsewhere, arriving, lost, near = 0.0, 0.0, 0.0, 0
+            elsewhere, arriving = leaving_mass(outcomes, status, sure, k)
+            lost, near = 0.0, 0
             for e in range(outcomes.first[k], outcomes.first[k + 1]):
                 y = outcomes.target[e]
-                if y != s and status[y] != UNKNOWN:
-                    elsewhere += outcomes.times[e]
-                    if sure[y] == 1:
-                        arriving += outcomes.times[e]
-                    elif rank[y] == NONE:
-                        lost += outcomes.times[e]
-                    else:
-                        near += 1
+                if y != s and status[y] != UNKNOWN and sure[y] != 1:
+                    near += rank[y] != NONE
+                    lost += outcomes.times[e] if rank[y] == NONE else 0.0
             if arriving == 0.0 and near == 0:
                 continue
             equations.first[K] = E
@@ -119,17 +118,8 @@ def fill_reward(
         s = order[i]
         equations.first_pair[i] = K
         for k in range(outcomes.first_pair[s], outcomes.first_pair[s + 1]):
-            n, arriving, elsewhere, r = 0.0, 0.0, 0.0, 0.0
-            for e in range(outcomes.first[k], outcomes.first[k + 1]):
-                y = outcomes.target[e]
-                if status[y] != UNKNOWN:
-                    n += outcomes.times[e]
-                    mass = outcomes.times[e] * p[y]
-                    arriving += mass
-                    r += mass * outcomes.reward[e] if mass > 0.0 else 0.0
-                    if y != s:
-                        elsewhere += mass
-            if elsewhere == 0.0 or arriving < least * p[s] * n:
+            _, elsewhere, r, _ = arriving_mass(outcomes, status, p, least, k)
+            if elsewhere == 0.0:
                 continue
             equations.first[K] = E
             equations.r[K] = r / elsewhere
@@ -142,6 +132,23 @@ def fill_reward(
                     equations.w[E] = outcomes.times[e] * p[y] / elsewhere
                     E += 1
     _close(equations, used, len(order), K, E)
+
+
+@compiled
+def arrival_losses(
+    outcomes: Outcomes, status: Marks, p: Floats, equations: Equations, policy: Ints, losses: Floats
+) -> float:
+    """Fill `losses` (K,), at the pairs of the policy, with what they lose of p relative to it; the largest.
+
+    A loss that may be rounding counts as none.
+    """
+    largest = 0.0
+    for i in range(1, len(policy)):
+        k = policy[i]
+        losses[k] = arriving_mass(outcomes, status, p, 0.0, equations.pair[k])[3] - PROBABILITY_ROUNDING
+        losses[k] = max(losses[k], 0.0)
+        largest = max(largest, losses[k])
+    return largest
 
 
 @compiled
@@ -203,6 +210,21 @@ def backed_up(equations: Equations, x: Floats, k: int) -> float:
     for e in range(equations.first[k], equations.first[k + 1]):
         total += equations.w[e] * x[equations.target[e]]
     return float(total)
+
+
+@compiled
+def gain_of(equations: Equations, x: Floats, i: int, k: int) -> tuple[float, float]:
+    """R + sum of w x - x(i) over the outcomes of the pair k of state i, and a bound on its rounding error.
+
+    It is summed by differences of x, so that nothing is lost where a loop is hardly ever left.
+    """
+    here = x[i]
+    total, size = equations.r[k] - equations.leak[k] * here, abs(equations.r[k]) + abs(equations.leak[k] * here)
+    for e in range(equations.first[k], equations.first[k + 1]):
+        term = equations.w[e] * (x[equations.target[e]] - here)
+        total += term
+        size += abs(term)
+    return float(total), float(size * (equations.first[k + 1] - equations.first[k] + 4) * EPSILON)
 
 
 @compiled

@@ -10,8 +10,9 @@ relative error is at most 2 max(h) times the largest relative residual. h is, up
 steps. Where rewards have both signs, |x| may be small by cancellation, and errors are relative to the value of |r|.
 
 Sweeps in order (Gauss-Seidel) find x and h together, unless the policy mixes slowly. Then one sparse factorisation does
-(SuperLU: Li 2005), refined with residuals in extended precision: long diffusive chains and loops that are hardly ever
-left need it.
+(SuperLU: Li 2005), refined with residuals in extended precision: long diffusive chains and loops that are rarely left
+need it. Its bound grows with the number of steps, and beyond a billion steps or so it may certify nothing any more:
+`elimination` does then.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.errors import FwrlError
-from fwrl.kernels.model.equations import Equations
+from fwrl.kernels.model.equations import EPSILON, SMALLEST, Equations, gain_of
 from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
@@ -31,18 +31,10 @@ Ints = NDArray[np.int64]
 Exact = NDArray[np.longdouble]
 
 ACCURACY = 1e-10  # relative, of an evaluation
-CERTIFIED = 1e-9  # relative: an answer whose bound is larger is no answer
+CERTIFIED = 1e-9  # relative: an answer whose bound is larger is no answer yet
 SWEEPS = 24  # between two certificates
 PATIENCE = 8  # certificates before factorising
 REFINEMENTS = 40
-
-
-def inaccurate() -> FwrlError:
-    """The error for values that rounding hides."""
-    return FwrlError(
-        "some states lead back to one another so nearly always, by counts that differ by so large a factor, that their "
-        f"values cannot be computed to {CERTIFIED:g}; leave out what was counted so often or so rarely"
-    )
 
 
 def evaluate(equations: Equations, policy: Ints, x: Floats, h: Floats, accuracy: float = ACCURACY) -> float:
@@ -85,7 +77,7 @@ def chain_of(equations: Equations, policy: Ints) -> Chain:
 
 
 def factorised(equations: Equations, policy: Ints, x: Floats, h: Floats) -> float:
-    """The same by one factorisation; an error where a loop is left so rarely that rounding closes it."""
+    """The same by one factorisation; inf where a loop is left so rarely that rounding closes it."""
     from scipy.sparse import csc_array
 
     chain = chain_of(equations, policy)
@@ -95,24 +87,27 @@ def factorised(equations: Equations, policy: Ints, x: Floats, h: Floats) -> floa
     rows = np.concatenate([np.arange(N), chain.row[inside]])
     columns = np.concatenate([np.arange(N), chain.target[inside] - 1])
     solve = _solver(csc_array((np.concatenate([diagonal, -chain.w[inside]]), (rows, columns)), shape=(N, N)))
+    if solve is None:
+        return np.inf
     exact_x, exact_h = refined(solve, chain, chain.r), refined(solve, chain, np.ones(N))
     x[:], h[:] = exact_x, exact_h
-    scale = np.maximum(np.abs(exact_x[1:]), 1e-300)
+    scale = np.maximum(np.abs(exact_x[1:]), SMALLEST)
     if chain.r.min(initial=0.0) < 0.0 < chain.r.max(initial=0.0):
         scale = np.maximum(scale, refined(solve, chain, np.abs(chain.r))[1:])
-    residual = float((np.abs(residual_of(chain, chain.r, exact_x)) / scale).max(initial=0.0))
-    slack = float(-residual_of(chain, np.zeros(N), exact_h).max(initial=-1.0))
+    (left, noise), (steps, steps_noise) = residual_of(chain, chain.r, exact_x), residual_of(chain, np.zeros(N), exact_h)
+    residual = float(((np.abs(left) + noise) / scale).max(initial=0.0))
+    slack = float(-(steps + steps_noise).max(initial=-1.0))
     return 2.0 * residual * float(h.max()) if slack >= 0.5 else np.inf
 
 
-def _solver(matrix: Any) -> Callable[[Floats], Floats]:
-    """Solves the equations of a sparse matrix."""
+def _solver(matrix: Any) -> Callable[[Floats], Floats] | None:
+    """Solves the equations of a sparse matrix; None where it is singular."""
     from scipy.sparse.linalg import splu
 
     try:
         solve: Callable[[Floats], Floats] = splu(matrix).solve
-    except RuntimeError as error:  # SciPy has no error of its own for a singular matrix
-        raise inaccurate() from error
+    except RuntimeError:  # SciPy has no error of its own for a singular matrix
+        return None
     return solve
 
 
@@ -122,7 +117,7 @@ def refined(solve: Callable[[Floats], Floats], chain: Chain, r: Floats) -> Exact
     x[1:] = solve(r)
     last = np.inf
     for _ in range(REFINEMENTS):
-        residual = residual_of(chain, r, x)
+        residual, _ = residual_of(chain, r, x)
         size = float(np.abs(residual / np.where(x[1:] == 0, 1, x[1:])).max(initial=0.0))
         if not size < last / 2:
             break
@@ -131,14 +126,16 @@ def refined(solve: Callable[[Floats], Floats], chain: Chain, r: Floats) -> Exact
     return x
 
 
-def residual_of(chain: Chain, r: Floats, x: Exact) -> Exact:
-    """(N - 1,) r + W x - x in extended precision, by differences of x: no error of a sum of w is magnified."""
+def residual_of(chain: Chain, r: Floats, x: Exact) -> tuple[Exact, Exact]:
+    """(N - 1,) r + W x - x in extended precision, by differences of x, and a bound on its rounding error."""
     here = x[1:]
     flow = chain.w * (x[chain.target] - here[chain.row])
-    sums = np.zeros(len(r), np.longdouble)
+    sums, sizes = np.zeros(len(r), np.longdouble), np.zeros(len(r), np.longdouble)
     np.add.at(sums, chain.row, flow)
+    np.add.at(sizes, chain.row, np.abs(flow))
     residual: Exact = r - chain.leak * here + sums
-    return residual
+    noise: Exact = (np.abs(r) + chain.leak * np.abs(here) + sizes) * np.finfo(np.longdouble).eps
+    return residual, noise * (np.bincount(chain.row, minlength=len(r)) + 4)
 
 
 @compiled
@@ -158,16 +155,24 @@ def follow_both(equations: Equations, policy: Ints, x: Floats, h: Floats, sweeps
 
 @compiled
 def check(equations: Equations, policy: Ints, x: Floats, h: Floats) -> tuple[float, float]:
-    """The largest |r + W x - x| relative to |x|, and the least h - W h."""
+    """The largest |r + W x - x| relative to |x|, and the least h - W h, up to rounding."""
     residual, slack = 0.0, 1.0
     for i in range(1, len(policy)):
-        k = policy[i]
-        value, steps = equations.r[k], 0.0
-        for e in range(equations.first[k], equations.first[k + 1]):
-            y = equations.target[e]
-            value += equations.w[e] * x[y]
-            steps += equations.w[e] * h[y]
-        if value != x[i]:
-            residual = max(residual, abs(value - x[i]) / max(abs(x[i]), 1e-300))
-        slack = min(slack, h[i] - steps)
+        gain, noise = gain_of(equations, x, i, policy[i])
+        if gain != 0.0 or noise > 0.0:
+            residual = max(residual, (abs(gain) + noise) / max(abs(x[i]), SMALLEST))
+        left, noise = steps_left(equations, h, i, policy[i])
+        slack = min(slack, left - noise)
     return residual, slack
+
+
+@compiled
+def steps_left(equations: Equations, h: Floats, i: int, k: int) -> tuple[float, float]:
+    """H - W h at the state i with the pair k, and a bound on its rounding error."""
+    left = equations.leak[k] * h[i]
+    size = left
+    for e in range(equations.first[k], equations.first[k + 1]):
+        term = equations.w[e] * (h[i] - h[equations.target[e]])
+        left += term
+        size += abs(term)
+    return float(left), float(size * (equations.first[k + 1] - equations.first[k] + 4) * EPSILON)

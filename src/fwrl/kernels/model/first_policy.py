@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fwrl.kernels.graph.heap import ABSENT, IN_CLOSED_SET, OPEN, Heap, close, pop, push
 from fwrl.kernels.model.outcomes import Outcomes
-from fwrl.kernels.model.reachability import UNKNOWN
+from fwrl.kernels.model.pair_mass import arriving_mass, leaving_mass
 from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
@@ -32,22 +32,13 @@ def weigh_pairs(outcomes: Outcomes, status: Marks, p: Floats, least: float, mass
     """
     largest = -np.inf
     for k in range(len(outcomes.source)):
-        s = outcomes.source[k]
-        n, arriving, elsewhere, total = 0.0, 0.0, 0.0, 0.0
-        for e in range(outcomes.first[k], outcomes.first[k + 1]):
-            y = outcomes.target[e]
-            if status[y] != UNKNOWN:
-                n += outcomes.times[e]
-                if p[y] > 0.0:
-                    arriving += outcomes.times[e] * p[y]
-                    total += outcomes.times[e] * p[y] * outcomes.reward[e]
-                    if y != s:
-                        elsewhere += outcomes.times[e] * p[y]
         mass[k] = 0.0
-        if p[s] > 0.0 and elsewhere > 0.0 and arriving >= least * p[s] * n:
-            mass[k] = arriving
-            reward[k] = total / arriving
-            largest = max(largest, reward[k])
+        if p[outcomes.source[k]] > 0.0:
+            arriving, elsewhere, total, _ = arriving_mass(outcomes, status, p, least, k)
+            if elsewhere > 0.0:
+                mass[k] = arriving
+                reward[k] = total / arriving
+                largest = max(largest, reward[k])
     return largest
 
 
@@ -109,13 +100,7 @@ def search_arrival(
         mass[k] = 0.0
         if maybe[x] == 0:
             continue
-        elsewhere, arriving = 0.0, 0.0
-        for e in range(outcomes.first[k], outcomes.first[k + 1]):
-            y = outcomes.target[e]
-            if y != x and status[y] != UNKNOWN:
-                elsewhere += outcomes.times[e]
-                if sure[y] == 1:
-                    arriving += outcomes.times[e]
+        elsewhere, arriving = leaving_mass(outcomes, status, sure, k)
         mass[k] = elsewhere
         if arriving > 0.0:
             through = math.log(arriving / elsewhere)

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.model.equations import Equations, backed_up, follow, improve, least_cost, relative_change
+from fwrl.kernels.model.equations import SMALLEST, Equations, follow, gain_of, improve, least_cost
 from fwrl.kernels.model.evaluation import ACCURACY
 from fwrl.kernels.runtime.compiled import compiled
 
@@ -31,17 +31,19 @@ EVALUATIONS = 6  # sweeps that follow the policy, to one that improves it
 PESSIMISM = 1.2  # factor on the guess beyond the window
 ROUNDS = 150  # in which a value may settle, before exact evaluations take over
 LOOK_BACK = 10  # rounds
+UNSETTLED = -1
 
 
-def sweep(equations: Equations, policy: Ints, x: Floats) -> float:
+def sweep(equations: Equations, policy: Ints, x: Floats) -> tuple[float, int]:
     """Solve from the guess x (N,) and fill `policy` (N,).
 
     Returns:
-        The bound on the relative error of x; inf, and x unsettled, where sweeps would take long.
+        The bound on the relative error of x: inf, and x unsettled, where sweeps would take long. And the number of
+        states evaluated, each as often as it was.
     """
-    N = len(x)
+    N, evaluated = len(x), 0
     if N == 1:
-        return 0.0
+        return 0.0, 0
     # A policy that starts at s makes at most |v(s)| / least_cost steps and a last one, the optimal policy included.
     cost = least_cost(equations)
     steps = 1.0 + float(np.abs(x).max()) / cost
@@ -50,16 +52,18 @@ def sweep(equations: Equations, policy: Ints, x: Floats) -> float:
         guess = x.copy()
         x *= PESSIMISM
         window = int(SHELLS * np.sqrt(N))
-        if not sweep_windows(equations, policy, x, guess, window, EVALUATIONS, tolerance, ROUNDS):
-            return np.inf
+        evaluated = sweep_windows(equations, policy, x, guess, window, EVALUATIONS, tolerance, ROUNDS)
+        if evaluated == UNSETTLED:
+            return np.inf, evaluated
     changes: list[float] = []
     while not changes or changes[-1] > tolerance:
         changes.append(improve(equations, x, policy, 1, N, tolerance)[1])
         if _rounds_left(changes, tolerance) > ROUNDS:
-            return np.inf
+            return np.inf, evaluated
         for _ in range(EVALUATIONS):
             follow(equations, x, policy, 1, N)
-    return 2.0 * bellman_residual(equations, x) * (1.0 + float(np.abs(x).max()) / cost)
+        evaluated += (1 + EVALUATIONS) * (N - 1)
+    return 2.0 * bellman_residual(equations, x) * (1.0 + float(np.abs(x).max()) / cost), evaluated
 
 
 def _rounds_left(changes: list[float], tolerance: float) -> float:
@@ -80,12 +84,12 @@ def sweep_windows(
     evaluations: int,
     tolerance: float,
     patience: int,
-) -> bool:
-    """Settle the states in order, a window at a time; False where a window takes more rounds than `patience`.
+) -> int:
+    """Settle the states in order, a window at a time; UNSETTLED where a window takes more rounds than `patience`.
 
-    A state enters the window with its guess scaled as the last settled one was off.
+    A state enters the window with its guess scaled as the last settled one was off. Returns how many were evaluated.
     """
-    N = len(x)
+    N, evaluated = len(x), 0
     lo, entered = 1, 1
     begin, rounds = lo, 0
     while lo < N:
@@ -97,21 +101,24 @@ def sweep_windows(
         lo, _ = improve(equations, x, policy, lo, hi, tolerance)
         for _ in range(evaluations):
             follow(equations, x, policy, lo, hi)
+        evaluated += (1 + evaluations) * (hi - lo)
         rounds += 1
         if lo >= begin + window:
             begin, rounds = lo, 0
         elif rounds > patience:
-            return False
-    return True
+            return UNSETTLED
+    return evaluated
 
 
 @compiled
 def bellman_residual(equations: Equations, x: Floats) -> float:
-    """The largest |T x - x| relative to |x|."""
+    """The largest |T x - x| relative to |x|, up to rounding."""
     residual = 0.0
     for i in range(1, len(x)):
-        best = -np.inf
+        best, noise = -np.inf, 0.0
         for k in range(equations.first_pair[i], equations.first_pair[i + 1]):
-            best = max(best, backed_up(equations, x, k))
-        residual = max(residual, relative_change(x[i], best))
+            gain, rounding = gain_of(equations, x, i, k)
+            best, noise = max(best, gain), max(noise, rounding)
+        if best != 0.0 or noise > 0.0:
+            residual = max(residual, (abs(best) + noise) / max(abs(x[i]), SMALLEST))
     return residual

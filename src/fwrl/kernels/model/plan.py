@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from fwrl.kernels.graph.edges import NONE
 from fwrl.kernels.graph.heap import Heap, empty_heap
+from fwrl.kernels.model.evaluation import ACCURACY
 from fwrl.kernels.model.optimism import Optimism, no_optimism
+from fwrl.kernels.model.reachability import ARRIVES
 from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
@@ -27,7 +29,8 @@ Indices = NDArray[np.int32]
 Marks = NDArray[np.int8]
 
 GIVES_UP = -2  # of `pi`
-TOUCHED, STALE, ARRIVING, EVALUATIONS = 0, 1, 2, 3  # of `size`
+GAIN = 4.0 * ACCURACY  # of v, relative: what a switch must gain
+TOUCHED, STALE, ARRIVING, EVALUATIONS, BUDGET = 0, 1, 2, 3, 4  # of `size`
 
 
 class Plan(NamedTuple):
@@ -47,13 +50,13 @@ class Plan(NamedTuple):
     found: Indices  # (S,) scratch of a search
     penalty: Floats  # (1,) cost of giving up, inf where arriving comes first
     rho: Floats  # (1,) what a step costs beside its reward: r - rho takes the place of r
-    size: Ints  # (4,) number TOUCHED; STALE: 1 if to be made anew; number ARRIVING; EVALUATIONS in all
+    size: Ints  # (5,) number TOUCHED; STALE: 1 if to be made anew; number ARRIVING; EVALUATIONS; BUDGET of an update
     optimism: Optimism
 
 
 def no_plan(n_states: int, optimism: Optimism | None = None, penalty: float = np.inf, rho: float = 0.0) -> Plan:
     """A plan that arrives nowhere and is to be made."""
-    size = np.zeros(4, np.int64)
+    size = np.zeros(5, np.int64)
     size[STALE] = 1
     return Plan(
         p=np.zeros(n_states),
@@ -82,3 +85,11 @@ def touch(plan: Plan, s: int) -> None:
         plan.is_touched[s] = 1
         plan.touched[plan.size[TOUCHED]] = s
         plan.size[TOUCHED] += 1
+
+
+@compiled
+def lower_margin(plan: Plan, s: int, loss: float, any_action: bool) -> None:
+    """Lower the margin of s by `loss`, or to nothing, and touch s if an action may be better than that of `pi` now."""
+    plan.margin[s] = -np.inf if any_action else plan.margin[s] - loss
+    if not plan.margin[s] >= -GAIN * abs(plan.v[s]) and plan.status[s] == ARRIVES:
+        touch(plan, s)

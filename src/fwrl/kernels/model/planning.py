@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from fwrl.kernels.graph.edges import NONE, Edges, tries_of
 from fwrl.kernels.graph.heap import clear
-from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError
 from fwrl.kernels.model.optimism import Optimism, unseen_probability
 from fwrl.kernels.model.outcomes import Outcomes, outcomes_of
-from fwrl.kernels.model.plan import ARRIVING, GIVES_UP, STALE, TOUCHED, Plan
-from fwrl.kernels.model.plan_updates import own_units
+from fwrl.kernels.model.plan import ARRIVING, BUDGET, GIVES_UP, STALE, TOUCHED, Plan
+from fwrl.kernels.model.plan_equations import own_units
+from fwrl.kernels.model.positive_means import PositiveMeanError
 from fwrl.kernels.model.reachability import ARRIVES, TRAP
 from fwrl.kernels.model.solver import Solution, solve
 from fwrl.kernels.runtime.compiled import compiled
@@ -78,6 +78,7 @@ def make_plan(edges: Edges, plan: Plan, closed: Marks, goal: int) -> None:
     clear(plan.queue)
     plan.size[STALE], plan.size[TOUCHED] = 0, 0
     plan.size[ARRIVING] = np.count_nonzero(solution.status == ARRIVES)
+    plan.size[BUDGET] = solution.evaluations
     own_units(edges, plan, goal)
 
 

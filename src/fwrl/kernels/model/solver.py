@@ -15,7 +15,9 @@ Teichteil-Koenigsbuch 2012).
 3. v is found on the model reweighted by p: by modified policy iteration where every reward is negative and that settles
    soon, by exact policy iteration otherwise.
 
-Every answer comes with a bound on its relative error. The one thing refused is a positive cycle.
+Every answer comes with a bound on its relative error, at most 1e-9, as a solution of the equations in floating point.
+Where sweeps and factorisations cannot give one, as in loops left once in a million million, `elimination` can, of any
+model, at a higher price. The one thing refused is a positive cycle.
 """
 
 from __future__ import annotations
@@ -26,9 +28,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.kernels.graph.heap import empty_heap
+from fwrl.kernels.model.elimination import evaluate_exactly
 from fwrl.kernels.model.equations import (
     NONE,
+    PROBABILITY_ROUNDING,
     Equations,
+    arrival_losses,
     fill_arrival,
     fill_penalty,
     fill_reward,
@@ -36,11 +41,12 @@ from fwrl.kernels.model.equations import (
     no_equations,
     trimmed,
 )
-from fwrl.kernels.model.evaluation import ACCURACY, CERTIFIED, chain_of, evaluate, inaccurate
-from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError, iterate
+from fwrl.kernels.model.evaluation import ACCURACY, CERTIFIED, PATIENCE, SWEEPS, chain_of, evaluate
+from fwrl.kernels.model.exact_policy_iteration import iterate
 from fwrl.kernels.model.first_policy import search_arrival, search_reward, weigh_pairs
 from fwrl.kernels.model.modified_policy_iteration import sweep
 from fwrl.kernels.model.outcomes import Outcomes
+from fwrl.kernels.model.positive_means import PositiveMeanError
 from fwrl.kernels.model.reachability import ARRIVES, UNKNOWN, reach_of
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.ties import LEAST_GAIN, RELATIVE
@@ -49,6 +55,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
 Marks = NDArray[np.int8]
+
+BELOW_ONE = 1.0 - 2.0**-53  # the largest probability of arriving that is not certain
+TIGHTER = 100.0  # factor on a tie
 
 
 class Solution(NamedTuple):
@@ -59,6 +68,7 @@ class Solution(NamedTuple):
     pair: Ints  # (S,) the pair chosen, -1 at the goal and where p is 0
     status: Marks  # (S,) TRAP, ARRIVES or UNKNOWN
     error: float  # bound on the relative error of v, and of p
+    evaluations: int  # of states, that finding v took
 
 
 def solve(
@@ -79,15 +89,7 @@ def solve(
 
     Raises:
         PositiveMeanError: Actions that arrive with the best probability form a positive cycle.
-        FwrlError: Counts differ by so large factors that rounding hides the values: the bound is above 1e-9.
     """
-    solution = _solve(outcomes, goal, closed, penalty)
-    if not solution.error <= CERTIFIED:
-        raise inaccurate()
-    return solution
-
-
-def _solve(outcomes: Outcomes, goal: int, closed: NDArray[np.bool_] | None, penalty: float | None) -> Solution:
     S = outcomes.n_states
     status, sure = reach_of(outcomes, goal, closed)
     loop = positive_loop(outcomes, status, goal)
@@ -101,8 +103,8 @@ def _solve(outcomes: Outcomes, goal: int, closed: NDArray[np.bool_] | None, pena
     maybe = ((status == ARRIVES) & (sure == 0)).astype(np.int8)
     if maybe.any():
         error = _solve_arrival(outcomes, status, sure, maybe, p)
-    v, reward_error = _solve_reward(outcomes, goal, status, p, pair)
-    return Solution(p, v, pair, status, float(np.maximum(error, reward_error)))
+    v, reward_error, evaluations = _solve_reward(outcomes, goal, status, p, pair)
+    return Solution(p, v, pair, status, float(np.maximum(error, reward_error)), evaluations)
 
 
 @compiled
@@ -134,7 +136,8 @@ def _solve_penalty(outcomes: Outcomes, goal: int, status: Marks, cost: float) ->
     x = np.full(len(order), -cost)
     x[0] = 0.0
     negative = largest <= 0.0 and least_cost(equations) > 0.0
-    error, x, policy = _best(equations, policy, x, np.maximum(guess[order], -cost) if negative else None)
+    guesses = np.maximum(guess[order], -cost) if negative else None
+    error, evaluations, x, policy = _best(equations, policy, x, guesses)
     v, p, pair = np.full(S, -cost), np.zeros(S), np.full(S, NONE)
     v[order] = x
     pair[order[1:]] = equations.pair[policy[1:]]
@@ -142,10 +145,13 @@ def _solve_penalty(outcomes: Outcomes, goal: int, status: Marks, cost: float) ->
     arriving = np.zeros(len(equations.r))
     np.add.at(arriving, policy[1:][chain.row[chain.target == 0]], chain.w[chain.target == 0])
     chance = np.zeros(len(order))
-    arrival_error = evaluate(equations._replace(r=arriving), policy, chance, np.zeros(len(order)))
+    arrival = equations._replace(r=arriving)
+    arrival_error = evaluate(arrival, policy, chance, np.zeros(len(order)))
+    if not arrival_error <= CERTIFIED:
+        arrival_error = evaluate_exactly(arrival, policy, chance)
     chance[0] = 1.0
     p[order] = chance
-    return Solution(p, v, pair, status, float(np.maximum(error, arrival_error)))
+    return Solution(p, v, pair, status, float(np.maximum(error, arrival_error)), evaluations)
 
 
 def _first_guess(
@@ -163,14 +169,17 @@ def _first_guess(
     return order[:found], rank, guess, choice, largest
 
 
-def _best(equations: Equations, policy: Ints, x: Floats, guess: Floats | None) -> tuple[float, Floats, Ints]:
-    """(error, x, policy): by sweeps from the guess if there is one and it settles, else by exact policy iteration."""
+def _best(equations: Equations, policy: Ints, x: Floats, guess: Floats | None) -> tuple[float, int, Floats, Ints]:
+    """(error, evaluations, x, policy): by sweeps from the guess if there is one and it settles, else exactly.
+
+    An exact evaluation counts as the sweeps before a factorisation.
+    """
     if guess is not None:
         swept, greedy = guess.copy(), policy.copy()
-        error = sweep(equations, greedy, swept)
+        error, evaluations = sweep(equations, greedy, swept)
         if error <= ACCURACY:
-            return error, swept, greedy
-    return iterate(equations, policy, x), x, policy
+            return error, evaluations, swept, greedy
+    return iterate(equations, policy, x), SWEEPS * PATIENCE * (len(x) - 1), x, policy
 
 
 def _solve_arrival(outcomes: Outcomes, status: Marks, sure: Marks, maybe: Marks, p: Floats) -> float:
@@ -188,23 +197,44 @@ def _solve_arrival(outcomes: Outcomes, status: Marks, sure: Marks, maybe: Marks,
     x[1:] = np.exp(guess[order[1:]])
     policy = _chosen(equations, choice[order])
     error = iterate(equations, policy, x)
-    p[order[1:]] = np.minimum(x[1:], 1.0)
+    p[order[1:]] = np.minimum(x[1:], BELOW_ONE)
     return error
 
 
-def _solve_reward(outcomes: Outcomes, goal: int, status: Marks, p: Floats, pair: Ints) -> tuple[Floats, float]:
-    """V (S,) and the bound on its error; fill `pair`."""
-    order, rank, guess, choice, largest = _first_guess(outcomes, goal, status, p, 1.0 - RELATIVE)
-    equations, used = no_equations(len(order), len(outcomes.source), len(outcomes.target))
-    fill_reward(outcomes, status, p, 1.0 - RELATIVE, order, rank, equations, used)
-    equations = trimmed(equations, used)
-    x = guess[order]
-    policy = _chosen(equations, choice[order])
-    error, x, policy = _best(equations, policy, x, x if largest <= 0.0 and least_cost(equations) > 0.0 else None)
+def _solve_reward(outcomes: Outcomes, goal: int, status: Marks, p: Floats, pair: Ints) -> tuple[Floats, float, int]:
+    """V (S,), the bound on its error, and the number of evaluations; fill `pair`.
+
+    Pairs that tie for the best arrival may each lose a little of it, and a policy much, by taking them over and over:
+    then the tie is tightened.
+    """
+    tie = RELATIVE
+    while True:
+        order, rank, guess, choice, largest = _first_guess(outcomes, goal, status, p, 1.0 - tie)
+        equations, used = no_equations(len(order), len(outcomes.source), len(outcomes.target))
+        fill_reward(outcomes, status, p, 1.0 - tie, order, rank, equations, used)
+        equations = trimmed(equations, used)
+        x = guess[order]
+        policy = _chosen(equations, choice[order])
+        negative = largest <= 0.0 and least_cost(equations) > 0.0
+        error, evaluations, x, policy = _best(equations, policy, x, x if negative else None)
+        if tie <= PROBABILITY_ROUNDING or _arrives_best(outcomes, status, p, equations, policy):
+            break
+        tie = max(tie / TIGHTER, PROBABILITY_ROUNDING)
     v = np.full(outcomes.n_states, -np.inf)
     v[order] = x
     pair[order[1:]] = equations.pair[policy[1:]]
-    return v, error
+    return v, error, evaluations
+
+
+def _arrives_best(outcomes: Outcomes, status: Marks, p: Floats, equations: Equations, policy: Ints) -> bool:
+    """Whether a policy of pairs that tie for the best arrival attains it, up to a tie."""
+    losses = np.zeros(len(equations.r))
+    if arrival_losses(outcomes, status, p, equations, policy, losses) == 0.0:
+        return True
+    lost, lossy = np.zeros(len(policy)), equations._replace(r=losses)
+    if not evaluate(lossy, policy, lost, np.zeros(len(policy))) <= CERTIFIED:
+        evaluate_exactly(lossy, policy, lost)
+    return float(lost.max()) <= RELATIVE
 
 
 def _chosen(equations: Equations, pairs: Ints) -> Ints:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.kernels.graph.edges import NONE, Edges
-from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError, stationary
 from fwrl.kernels.model.optimism import no_optimism
 from fwrl.kernels.model.outcomes import Outcomes
 from fwrl.kernels.model.planning import counted_outcomes
+from fwrl.kernels.model.positive_means import PositiveMeanError, stationary
 from fwrl.kernels.model.solver import Solution, solve
 from fwrl.kernels.rate import CycleError, Trips
 
