@@ -267,6 +267,12 @@ class PrioritisedSweeping(Agent[SweepingTables]):
         tables: SweepingTables = saved._replace(queue=queue)
         return tables
 
+    def grow(self, n_states: int) -> None:
+        """New states have the value D for all goals."""
+        known = self.n_states
+        super().grow(n_states)
+        self.tables.V[:, known:] = self.tables.levels[DEAD_END]
+
     def check_tables(self) -> None:
         """Check shapes, slots within V, edges, queue and optimism."""
         S, tables = self.n_states, self.tables

@@ -51,8 +51,8 @@ def fit(
     Args:
         source: The log: a path, a folder, a pattern, an address such as s3://... or a list of them (CSV, Parquet, JSON
             or Arrow, also packed), an open file, an Arrow table, reader or data set, a pandas or polars data frame, a
-            NumPy record array, a mapping of columns, or an iterable of episodes, trajectories (lists of states) or
-            transitions.
+            NumPy record array, a mapping of columns, a Minari dataset, or an iterable of episodes, trajectories (lists
+            of states) or transitions.
         columns: The log's own names for columns, as `{"state": "from"}`, or their numbers from 1. Labels may be made
             of several columns, `{"state": "station+line"}`; numbers may be expressions, `{"reward": "-distance"}`.
             An empty name leaves a column out.

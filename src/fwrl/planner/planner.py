@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
+from fwrl.display import html_table
 from fwrl.errors import OptionError
 from fwrl.files import Archive, open_archive
 from fwrl.planner.experience import Experience, Floats, LogSummary
@@ -359,6 +360,13 @@ class Planner:
     def __repr__(self) -> str:
         s = self.summary
         return f"<planner, {s.states:,} states, {s.edges:,} edges, {s.transitions:,} transitions>"
+
+    def _repr_html_(self) -> str:
+        names = {"connected": "pairs with a known path", "stitched": "of these in no single trip"}
+        facts = {
+            names.get(name, name): n for name, n in vars(self.summary).items() if n is not None and name != "sampled"
+        }
+        return html_table("planner", facts)
 
     def _code(self, label: Place, what: str) -> int:
         return find_state(self.experience, label, what)

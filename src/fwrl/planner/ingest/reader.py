@@ -159,7 +159,8 @@ def reading(
     with scratch_folder() as folder, duckdb.connect() as con:
         try:
             con.execute(f"SET memory_limit='{int(SHARE * size)}B'; SET temp_directory={quoted(str(folder))}")
-            con.execute("SET enable_progress_bar=true; SET enable_progress_bar_print=false")
+            with contextlib.suppress(duckdb.Error):  # refused in notebooks that lack ipywidgets; then no share is known
+                con.execute("SET enable_progress_bar=true; SET enable_progress_bar_print=false")
             con.execute("SET preserve_insertion_order=false; SET TimeZone='UTC'")
             if threads is not None:
                 con.execute(f"SET threads={threads}")

@@ -16,6 +16,7 @@ from fwrl.errors import FwrlError
 from fwrl.planner.ingest.column_arrays import column
 from fwrl.planner.ingest.file_formats import copy_in_order, file_sources
 from fwrl.planner.ingest.found_files import found_files, spooled
+from fwrl.planner.ingest.minari_episodes import is_minari, minari_columns
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.rows import collected
 from fwrl.planner.ingest.scan import Source, column_types
@@ -49,6 +50,8 @@ def sources_of(con: DuckDBPyConnection, log: Any, options: ReadOptions) -> list[
 
 def _table(log: Any, options: ReadOptions) -> Any:
     """Something with columns that DuckDB can scan."""
+    if is_minari(log):
+        return {name: column(name, values) for name, values in minari_columns(log).items()}
     if isinstance(log, np.ndarray) and _has_columns(log):
         return {name: column(name, log[name]) for name in log.dtype.names or ()}
     if isinstance(log, np.ndarray) and options.shape != "trajectories":
