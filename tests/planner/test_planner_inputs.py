@@ -94,7 +94,7 @@ def test_moments_with_a_zone_are_moments_without_a_warning():
         warnings.simplefilter("error")
         planner = fwrl.fit([{"trip": 1, "time": time, "state": state} for time, state in zip(times, "ab", strict=True)])
     assert planner.plan("a", "b").states == ("a", "b")  # one in the morning there is eleven at night here
-    assert planner.experience.evidence.last.tolist() == [int(times[0].timestamp() * 10**6)]
+    assert planner.edges()["last"].to_pylist() == [datetime.datetime(2024, 2, 29, 23)]
 
 
 def test_missing_values_of_pandas_are_missing():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import sys
 import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -333,7 +334,7 @@ BAD = [
     ("a,b,-1\nb,c,inf\n", "row 2: expected a number up to .* as reward, got inf"),
     ("a,b,-1\nb,c,much\n", "row 2: expected a number up to .* as reward, got 'much'"),
     ("a,b,-1\nb,c\n", "row 2: expected a number up to .* as reward, got nothing"),
-    ("a,b,-1\nb,c,1,2\n", "Line: 3"),
+    ("a,b,-1\nb,c,1,2\n", "line 3: expected 3 values, as many as there are columns, got more"),
 ]
 
 
@@ -429,7 +430,7 @@ WRONG = [
     ({"observations": [1, 2], "actions": [0, 0], "rewards": [0.0]}, "one observation more"),
     ("nowhere.csv", "there is no such file"),
     ("nowhere/*.csv", "there is no such file"),
-    (__file__, "expected a log that ends in one of"),
+    (sys.executable, "expected a log that ends in one of"),
 ]
 
 

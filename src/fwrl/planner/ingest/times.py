@@ -121,8 +121,6 @@ def joint_times(several: list[TimeKind | None]) -> TimeKind:
 def time_term(time: TimeColumn, own: TimeKind | None, whole: TimeKind) -> str:
     """A term for times that are `own` in this source and `whole` in the whole log."""
     value = time.value
-    if own is None:
-        return "NULL::BIGINT"
     if own == "timestamp":
         # Not the bare column of CSV: DuckDB would cast while it reads, and fail there.
         written = f"nullif({identifier(time.column)}, '')" if time.source.is_text else identifier(time.column)
