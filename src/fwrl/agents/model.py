@@ -38,7 +38,7 @@ from fwrl.kernels.graph.edges import (
     tries_of,
 )
 from fwrl.kernels.model.dependence import Dependence, has_pending, no_dependence
-from fwrl.kernels.model.doubt import Doubt, begin_trips, end_trip, left_to_lose, no_doubt, try_again
+from fwrl.kernels.model.doubt import Doubt, begin_trips, end_trip, left_to_lose, no_doubt, repeats, try_again
 from fwrl.kernels.model.greedy import Greedy, cache_greedy, empty_greedy
 from fwrl.kernels.model.optimism import count_try, level_of, no_optimism, refresh, see_reward, uncount_try
 from fwrl.kernels.model.plan import STALE, Plan, no_plan
@@ -182,7 +182,7 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
     if plan.optimism.on[0] != 0 and due:
         refresh(plan.optimism)
         make_stale(plan)
-    may_wait = agent.positive[0] == 0
+    may_wait = agent.positive[0] == 0 and not _doubts(agent, next_s)
     if update_plan(edges, plan, agent.dependence, agent.terminated, s, a, next_s, new, g, may_wait):
         return LEARNED
     return UNSETTLED if settled or agent.positive[0] != 0 else LEARNED
@@ -190,8 +190,17 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
 
 @compiled
 def _settled_for(agent: ModelTables, s: int) -> int:
-    """Propagate pending changes as far as the best actions at s need it."""
-    return LEARNED if settle_for(agent.edges, agent.plan, agent.dependence, s, agent.episode[GOAL]) else UNSETTLED
+    """Propagate pending changes as far as the action at s needs it: all where another than the best may be tried."""
+    edges, plan, g = agent.edges, agent.plan, agent.episode[GOAL]
+    if _doubts(agent, s):
+        return LEARNED if not has_pending(plan) or iterate(edges, plan, g) else UNSETTLED
+    return LEARNED if settle_for(edges, plan, agent.dependence, s, g) else UNSETTLED
+
+
+@compiled
+def _doubts(agent: ModelTables, s: int) -> bool:
+    """Whether an action at s may be one that is tried again."""
+    return agent.plan.optimism.on[0] != 0 and repeats(agent.doubt, s)
 
 
 @compiled

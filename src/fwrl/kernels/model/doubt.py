@@ -76,6 +76,12 @@ def allowance(trips: int, v: float) -> float:
 
 
 @compiled
+def repeats(doubt: Doubt, s: int) -> bool:
+    """Whether the current trip, which begins at s if it has not begun, was made often enough for doubt."""
+    return bool(doubt.trips[s if doubt.start[0] == NONE else doubt.start[0]] > REPEATS)
+
+
+@compiled
 def left_to_lose(doubt: Doubt, s: int, V: Floats) -> float:
     """What tries may still lose on the current trip, which begins at s if it has not begun; V (S,) are its values."""
     if doubt.start[0] == NONE:
