@@ -15,7 +15,7 @@ import numpy as np
 from fwrl.errors import FwrlError
 from fwrl.planner import Explanation, NoRouteError, Planner
 from fwrl.planner.explanation import shown_time
-from fwrl.planner.planner import BACKUPS
+from fwrl.planner.goal_policies import BACKUPS
 from fwrl.planner.state_summary import state_summary
 from fwrl.planner.unreachable import Gap
 from fwrl.planner.weak_spots import bridges, single_trip
