@@ -52,6 +52,9 @@ def test_an_agent_that_grew_continues_like_one_that_was_large(name, options):
     assert walk(small, np.random.default_rng(1), 30) == walk(large, np.random.default_rng(1), 30)
     small.grow(S)
     assert small.n_states == S
+    goal = small.goal
+    assert goal is not None
+    np.testing.assert_array_equal(small.values(goal), large.values(goal))
     assert walk(small, np.random.default_rng(2), 30) == walk(large, np.random.default_rng(2), 30)
     known = 5 if name in EVERY_GOAL else S
     for goal in range(known):

@@ -47,6 +47,14 @@ def test_the_defect_was_that_a_hole_had_untried_actions():
     assert learned.success.sum() == 0
 
 
+def test_q_learning_expects_nothing_of_a_hole():
+    env = lake()
+    agent = fwrl.make_agent("qlcat", env.n_states, env.n_actions, seed=0)
+    learned = fwrl.learn(agent, env, 4000, seed=0)
+    assert learned.success[-50:].mean() > 0.5
+    assert agent.value(env.state_of(0), 0) == pytest.approx(1 - 5 * env.step_cost)
+
+
 def test_cliff_walking_takes_the_user_s_predicate_and_finds_the_shortest_way():
     env = fwrl.wrap(gymnasium.make("CliffWalking-v1"), success=ended)
     agent = made(env, **OPTIMISTIC)

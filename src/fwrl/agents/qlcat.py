@@ -88,6 +88,10 @@ class QLearningConcatenated(Agent[GoalQTables]):
             self.tables = self.tables._replace(Q=np.concatenate([Q, more]))
         self.tables.slot[goal] = used
 
+    def mark_terminated(self, states: Ints) -> None:
+        """Nothing follows a terminated state: its return is 0 for every goal known so far, not the initial value."""
+        self.tables.Q[:, states] = 0.0
+
     def grow(self, n_states: int) -> None:
         """New states have the initial value in the tables of all goals."""
         known = self.n_states

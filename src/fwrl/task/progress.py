@@ -13,4 +13,4 @@ def tracked(items: Iterable[Item], total: int, what: str) -> Iterable[Item]:
     from rich.console import Console
     from rich.progress import track
 
-    return track(items, description=what, total=total, console=Console(stderr=True), transient=True)
+    return track(items, description=what, total=total, console=Console(stderr=True))
