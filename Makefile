@@ -6,17 +6,19 @@ TESTS := pytest -m "not stress" -n 2 --dist loadgroup
 COVERED := --cov --cov-append --cov-report= --cov-fail-under=0 # the report at the end has the limit of pyproject.toml
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help reproduce test coverage lint bench stress measure docs-numbers docs-pictures clean
+.PHONY: help reproduce test test-extras coverage lint bench stress measure docs-numbers docs-notebooks docs-pictures clean
 
 help:
 	@echo "make reproduce      the whole paper: runs, figures, report"
 	@echo "make test           all tests"
+	@echo "make test-extras    tests with MiniGrid, Minari and Stable-Baselines3, which it installs"
 	@echo "make coverage       the same with branch coverage of src, kernels interpreted too"
 	@echo "make lint           style, types, layers"
 	@echo "make bench          speed and memory, as ratios measured in one run"
 	@echo "make stress         long tests: fuzzing, kills, load"
 	@echo "make measure        all measurements that README and docs show, into results (some hours)"
 	@echo "make docs-numbers   write the measured numbers and pictures of README and docs from results"
+	@echo "make docs-notebooks execute the notebooks of docs and keep their outputs"
 	@echo "make docs-pictures  draw the picture of the data flow, photograph the local pages (needs Chromium)"
 	@echo "make clean          remove the virtual environment and caches"
 
@@ -26,6 +28,9 @@ reproduce: $(VENV)/.use
 test: $(VENV)/.develop
 	$(BIN)/python tests/warm_up.py
 	$(BIN)/python -m $(TESTS) --durations=20
+
+test-extras: $(VENV)/.extras
+	$(BIN)/python -m pytest -p no:cacheprovider tests/extras --durations=10
 
 # Compiled code is invisible to coverage.py, so the tests of kernels run once more interpreted; one test of agents does so
 # in a process of its own. Folders run one after the other and add to one file: what fails in one of them costs no data of
@@ -60,6 +65,9 @@ measure: $(VENV)/.bench
 docs-numbers: $(VENV)/.bench
 	$(BIN)/python docs/write_numbers.py
 
+docs-notebooks: $(VENV)/.develop
+	$(BIN)/python docs/run_notebooks.py
+
 docs-pictures: $(VENV)/.develop
 	$(BIN)/python docs/draw_data_flow.py
 	$(BIN)/python docs/photograph_pages.py
@@ -81,6 +89,13 @@ $(VENV)/.develop: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "installing fwrl with its test and lint tools"
 	$(INSTALL) --editable ".[test,lint]"
 	@touch $@ $(VENV)/.use $(VENV)/.bench
+
+# The constraint names torch's plain version: for the processor alone where that is what the index offers.
+$(VENV)/.extras: $(VENV)/.develop
+	@echo "installing MiniGrid, Minari and Stable-Baselines3 with torch"
+	$(INSTALL) torch
+	$(INSTALL) --editable ".[test,minari,minigrid,sb3]"
+	@touch $@
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -55,7 +55,8 @@ EXPLORERS = {  # rows of the table of exploration: what `fwrl compare` calls the
     PAPER: "FWRL, Algorithm 1",
     "fwrl:backup=expected": "`expected` alone",
     "fwrl:explorer=optimistic": "`optimistic` alone",
-    "fwrl": "both",
+    "fwrl:backup=expected,explorer=optimistic": "both",
+    "fwrl": "both, by rate",
     "sweeping:explorer=epsilon-greedy": "`sweeping`, epsilon-greedy",
     "sweeping:explorer=optimistic": "`sweeping`, `optimistic`",
 }
@@ -327,7 +328,7 @@ def beyond_shares(results: Results) -> str:
     stored, experiments = results.league(LEAGUE, default_contenders())
     chosen = [experiment for experiment in experiments if experiment.world in worlds]
     rows = []
-    for label, name in ((PAPER, "FWRL, Algorithm 1"), ("fwrl", "FWRL, expected and optimistic")):
+    for label, name in ((PAPER, "FWRL, Algorithm 1"), ("fwrl", "FWRL, expected, optimistic, by rate")):
         first = stored.reward(chosen[0], label)[:, :1]
         shares = [share(stored, experiment, label) for experiment in chosen]
         rows.append((name, *shares, mean(first).brief(0)))

@@ -7,14 +7,18 @@ the agent's Python methods.
 
 from __future__ import annotations
 
+import linecache
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.core.errors import NumbaError
 from numba.extending import overload
 from numpy.typing import NDArray
 
+from fwrl.errors import CompilationError
 from fwrl.kernels.runtime.compiled import OPTIONS, PACKAGE, compiled
 
 LEARNED, POSITIVE_CYCLE, UNSETTLED = 0, 1, 2  # what `observe` returns
@@ -28,12 +32,14 @@ class Verbs(NamedTuple):
         act: (tables, state, rng) -> action.
         observe: (tables, state, action, reward, next state, arrived) -> LEARNED, POSITIVE_CYCLE or UNSETTLED.
         action_values: (tables, state, goal, values (A,) to fill) -> None.
+        compiled: False where these are Python functions, so that loops over them are not compiled.
     """
 
     tables: type
     act: Callable[[Any, int, np.random.Generator], int]
     observe: Callable[[Any, int, int, float, int, bool], int]
     action_values: Callable[[Any, int, int, NDArray[np.float64]], None]
+    compiled: bool = True
 
     @property
     def foreign(self) -> tuple[Path, ...]:
@@ -51,6 +57,8 @@ def register_verbs(
     act: Callable[..., int],
     observe: Callable[..., int],
     action_values: Callable[..., None],
+    *,
+    compiled: bool = True,
 ) -> Verbs:
     """Register the compiled functions of an agent for the type of its tables.
 
@@ -61,11 +69,12 @@ def register_verbs(
             changed nothing; `UNSETTLED` where it has learned, and the agent's method `settle` is to be called before
             it acts again.
         action_values: (tables, state, goal, values) -> None; fills `values` (A,).
+        compiled: False for Python functions, which numba shall not compile.
 
     Returns:
         What the agent's class attribute `verbs` is set to.
     """
-    verbs = Verbs(tables, act, observe, action_values)
+    verbs = Verbs(tables, act, observe, action_values, compiled)
     _VERBS[tables] = verbs
     return verbs
 
@@ -126,13 +135,60 @@ class Loop:
 
     def of(self, verbs: Verbs) -> Callable[..., Any]:
         """The loop for these verbs. The next process notices an edit of a foreign file."""
+        if not verbs.compiled:
+            return self._function
         foreign = verbs.foreign
         if not foreign:
             return self._own
         if foreign not in self._foreign:
             sources = foreign if all(file.is_file() for file in foreign) else None
-            self._foreign[foreign] = compiled(self._function, sources=sources)
+            self._foreign[foreign] = _explaining(compiled(self._function, sources=sources), verbs)
         return self._foreign[foreign]
+
+
+ALLOCATION = ("Only accept returning of array passed", "NRT", "nrt", "heap allocation")  # numba's words for it
+
+
+def explained(error: NumbaError, verbs: Verbs) -> CompilationError:
+    """The error for verbs that numba cannot compile: what is wrong, and in which line.
+
+    Args:
+        error: that numba raised.
+        verbs: of the agent.
+
+    Returns:
+        The error to raise instead.
+    """
+    text = str(error)
+    where = ""
+    for file in verbs.foreign:
+        line = re.search(rf"{re.escape(str(file))} \((\d+)\)", text)
+        if line:
+            source = linecache.getline(str(file), int(line[1])).strip()
+            where = f" in {file.name}, line {line[1]}" + (f": {source}" if source else "")
+            break
+    if any(word in text for word in ALLOCATION):
+        return CompilationError(
+            f"an agent's compiled function allocates memory{where}; let it write into an array of the agent's tables, "
+            "or derive the agent from fwrl.PythonAgent, which is not compiled"
+        )
+    reason = next((line.strip() for line in text.splitlines()[1:] if line.strip()), text)
+    return CompilationError(
+        f"an agent's function cannot be compiled{where}; numba says: {reason}; use what numba supports, or derive the "
+        "agent from fwrl.PythonAgent, which is not compiled"
+    )
+
+
+def _explaining(loop: Callable[..., Any], verbs: Verbs) -> Callable[..., Any]:
+    """The loop with errors of numba explained."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return loop(*arguments)
+        except NumbaError as error:
+            raise explained(error, verbs) from error
+
+    return call
 
 
 def _observe_all(

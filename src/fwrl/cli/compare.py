@@ -44,8 +44,8 @@ def compare(
 ) -> None:
     """Compare agents in several worlds: reward, share of the oracle, believed and true costs, time of a step.
 
-    FWRL runs in one configuration fixed beforehand (backup=expected, explorer=optimistic), rivals in the settings that
-    fwrl tune found. After an interruption, the same command continues with the runs that are missing.
+    FWRL runs in one configuration fixed beforehand (backup=expected, explorer=optimistic, objective=rate), rivals in
+    the settings that fwrl tune found. After an interruption, the same command continues with the runs that are missing.
     """
     from rich.console import Console
 

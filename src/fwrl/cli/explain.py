@@ -13,6 +13,7 @@ from fwrl.cli.log_options import (
     Columns,
     Dates,
     Decimal,
+    Encoding,
     Header,
     Hours,
     Memory,
@@ -76,6 +77,7 @@ def explain(
     weekdays: Weekdays = None,
     header: Header = None,
     missing: Missing = None,
+    encoding: Encoding = "utf-8",
     decimal: Decimal = ".",
     dates: Dates = None,
     skip_bad: SkipBad = False,
@@ -97,7 +99,7 @@ def explain(
     """
     from fwrl.planner import Planner
 
-    if picture is not None and picture.suffix not in (".png", ".svg", ".geojson"):
+    if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".geojson"):
         raise OptionError(f"expected a picture that ends in .png, .svg or .geojson, got {str(picture)!r}")
     if picture is not None:
         check_file(picture)
@@ -116,6 +118,7 @@ def explain(
             hours=hours,
             weekdays=weekdays,
             header=header,
+            encoding=encoding,
             decimal=decimal,
             dates=dates,
             skip_bad=skip_bad,
@@ -137,7 +140,7 @@ def explain(
 
 
 def _draw(explanation: Explanation, planner: Planner, positions: Any, picture: Path) -> None:
-    if picture.suffix == ".geojson":
+    if picture.suffix.lower() == ".geojson":
         from fwrl.files import replaced
         from fwrl.planner.geojson import route_geojson
 

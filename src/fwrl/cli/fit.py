@@ -15,6 +15,7 @@ from fwrl.cli.log_options import (
     Columns,
     Dates,
     Decimal,
+    Encoding,
     Header,
     Hours,
     Memory,
@@ -30,6 +31,7 @@ from fwrl.cli.log_options import (
 )
 from fwrl.cli.output_paths import changing, check_saved_file
 from fwrl.cli.workers import Cluster, chosen_pool
+from fwrl.errors import FileError
 
 if TYPE_CHECKING:
     from fwrl.planner import LogSummary, Planner
@@ -65,6 +67,7 @@ def fit(
     ] = None,
     header: Header = None,
     missing: Missing = None,
+    encoding: Encoding = "utf-8",
     decimal: Decimal = ".",
     dates: Dates = None,
     add: Annotated[bool, typer.Option("--add", help="Add to the planner that is saved there already.")] = False,
@@ -105,12 +108,15 @@ def fit(
         weekdays=weekdays,
         half_life=half_life,
         header=header,
+        encoding=encoding,
         decimal=decimal,
         dates=dates,
         skip_bad=skip_bad,
     )
     options |= {"memory": memory, "connections": connections, "again": again}
     with changing(out, wait):
+        if add and not out.exists():
+            raise FileError(f"there is no planner {str(out)!r} to add to; leave out --add for the first log")
         into = Planner.load(out) if add else None
         if cluster is not None:
             planner = _fit_on_cluster(cluster, logs, out, into, options)

@@ -28,7 +28,7 @@ from fwrl.planner.ingest.errors import NoTransitionsError
 from fwrl.planner.ingest.found_files import ADDRESS, matching
 from fwrl.planner.ingest.learning import MEMORY, learned
 from fwrl.planner.ingest.log_files import log_file, refuse_shared
-from fwrl.planner.ingest.options import ReadOptions, read_options
+from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.reader import reading
 from fwrl.planner.merging import OverlapError, merged
 from fwrl.planner.planner import Planner
@@ -138,11 +138,11 @@ def fit_shards(
         The planner.
 
     """
-    options, old = read_options(**reading_options), None if into is None else into.experience
+    options, old = ReadOptions(**reading_options), None if into is None else into.experience
     if old is not None and options.half_life is None:
         options = replace(options, half_life=old.aging)
     cells = None if old is None else old.cells
-    if options.cells is not None and cells is None and options.cells.width is None and options.cells.resolution is None:
+    if options.cells is not None and cells is None and options.cell_width is None and options.resolution is None:
         raise OptionError("each worker sees some of the data only: give the cell width or the resolution of the cells")
     counted = connections and (old is None or old.summary.connected is not None)
     shards = [Shard(path, log, options, cells, counted, memory, pool.threads) for path, log in _files(source)]

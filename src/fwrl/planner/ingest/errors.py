@@ -6,16 +6,21 @@ from typing import Literal
 
 from fwrl.errors import FwrlError
 
-FitOption = Literal["columns", "skip_bad", "memory", "again", "shape", "header", "decimal", "dates"]
+FitOption = Literal[
+    "columns", "skip_bad", "memory", "again", "shape", "visits", "header", "encoding", "decimal", "dates", "cost"
+]
 REMEDIES: dict[FitOption, str] = {
     "columns": "say which is which with columns={'state': ..., 'next_state': ...}, by number without a header",
     "skip_bad": "correct it, or leave such rows out with skip_bad=True",
     "memory": "allow more with memory=...",
     "again": "leave it out, or count it again with again=True",
     "shape": "say shape='trajectories' or shape='transitions'",
+    "visits": "give four, or say shape='visits'",
     "header": "say header=True, or header=False with columns by number where there is none",
+    "encoding": "say how it is encoded with encoding=..., as 'cp1252' or 'latin-1'",
     "decimal": "read decimal commas with decimal=','",
     "dates": "say how dates are written with dates='day-first', 'month-first' or a format such as '%d.%m.%y %H:%M'",
+    "cost": "leave one out by an empty name, as columns={'reward': ''}",
 }
 
 

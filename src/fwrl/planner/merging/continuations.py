@@ -1,13 +1,13 @@
 """Trips of logs of visits that go on in another log.
 
 A trip whose visits are in two logs misses one move: from its last visit in the earlier log to its first visit in the
-later one. The first and last visits of all trips are kept, so that the move can be made when both logs are there. That
-needs the parts of a trip to follow one another: where they overlap in time, visits of one part lie between visits of
-another, moves that were counted were none, and the logs must be read together.
+later one. The first and last visits of all trips are kept, so that the move can be added when both logs are merged. The
+parts of a trip must follow one another. Where they overlap in time, visits of one part lie between visits of another,
+and some counted moves did not happen; such logs must be read together.
 
 Where states are cells, a trip may stay in one from its last visit in one log to its first in the next: nothing is
 missing then. But the reward of the move that ends the stay is the sum over all of it, or the time since it began, and
-only part of that was counted. So where there are rewards or elapsed times, such a trip is bad.
+only part of that was counted. So where there are rewards or elapsed times, such a trip is refused.
 """
 
 from __future__ import annotations
