@@ -510,9 +510,10 @@ def scale_said(results: Results) -> str:
         edges = min(4 * states, transitions)
         one, files = said(models["fit"], transitions, edges), 100
         own = min(edges, transitions / files)
-        last = said(models["merge"], min(4 * edges, files * own))
-        spread = said(models["fit"], transitions / files, own) + 2 * last
-        volume = files * own * sizes["edge"] + 25 * min(edges, 4 * own) * sizes["edge"] + 7 * edges * sizes["edge"]
+        level = min(edges, 10 * own)  # edges after a merge of ten
+        merges = said(models["merge"], 10 * own) + said(models["merge"], 10 * level)
+        spread = said(models["fit"], transitions / files, own) + merges
+        volume = (2 * files * own + 2 * (files // 10) * level + edges) * sizes["edge"]
         rows.append(
             (
                 f"{transitions:.0e}".replace("e+", "e"),

@@ -36,7 +36,7 @@ from fwrl.planner.merging import merged
 MEMORY = "1GB"
 ROUNDS = 3
 ACTIONS = 4  # in each state
-MERGED = 4  # planners, as one task of a cluster merges
+MERGED = 4  # planners
 # Rows of logs and sides of their maps, larger than caches are; those beyond have four times the rows and states.
 FITTED = ((500_000, 200), (2_000_000, 200), (500_000, 400), (2_000_000, 400), (1_000_000, 300))
 BEYOND = ((8_000_000, 400), (8_000_000, 800))

@@ -35,7 +35,7 @@ from fwrl.planner.planner import Planner
 from fwrl.planner.positive_cycles import refuse_positive_cycle, warn_of_positive_rewards
 from fwrl.pool import Pool, PoolError, finished
 
-FAN_IN = 4  # planners merged by one task
+FAN_IN = 10  # planners merged by one task; more take more memory, fewer travel more often
 NOTHING = b""  # the content of the planner of a file without rows
 Watch = Callable[[int, int, int], None]
 
