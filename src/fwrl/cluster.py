@@ -164,7 +164,7 @@ def _local_cluster(workers: int) -> Iterator[Any]:
         threads_per_worker=1,
         processes=True,
         host="127.0.0.1",
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",  # any free port: several clusters may run here
         silence_logs=logging.CRITICAL,
     )
     try:
