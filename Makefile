@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 TESTS := pytest -m "not stress" -n 2 --dist loadgroup
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help reproduce test coverage lint bench stress measure docs-numbers docs-pictures clean
+.PHONY: help reproduce test coverage lint bench stress measure docs docs-numbers docs-pictures clean
 
 help:
 	@echo "make reproduce      the whole paper: runs, figures, report"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench          speed and memory, as ratios measured in one run"
 	@echo "make stress         long tests: fuzzing, kills, load"
 	@echo "make measure        all measurements that README and docs show, into results (some hours)"
+	@echo "make docs           the documentation site, into docs/build/html; warnings are errors"
 	@echo "make docs-numbers   write the measured numbers and pictures of README and docs from results"
 	@echo "make docs-pictures  draw the picture of the data flow, photograph the local pages (needs Chromium)"
 	@echo "make clean          remove the virtual environment and caches"
@@ -49,11 +50,18 @@ stress: $(VENV)/.develop
 measure: $(VENV)/.bench
 	$(BIN)/python docs/measure.py
 
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --builder html docs docs/build/html
+	$(BIN)/python docs/check_links.py docs/build/html
+	@echo "docs/build/html/index.html"
+
 docs-numbers: $(VENV)/.bench
 	$(BIN)/python docs/write_numbers.py
+	$(BIN)/python docs/write_commands.py
 
 docs-pictures: $(VENV)/.develop
 	$(BIN)/python docs/draw_data_flow.py
+	$(BIN)/python docs/draw_film.py
 	$(BIN)/python docs/photograph_pages.py
 
 clean:
@@ -69,10 +77,15 @@ $(VENV)/.bench: $(VENV)/.made pyproject.toml constraints.txt
 	$(INSTALL) --editable ".[bench]"
 	@touch $@ $(VENV)/.use
 
+$(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt
+	@echo "installing fwrl with the tools that build its documentation"
+	$(INSTALL) --editable ".[docs]"
+	@touch $@ $(VENV)/.use
+
 $(VENV)/.develop: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "installing fwrl with its test and lint tools"
-	$(INSTALL) --editable ".[test,lint]"
-	@touch $@ $(VENV)/.use $(VENV)/.bench
+	$(INSTALL) --editable ".[test,lint,docs]"
+	@touch $@ $(VENV)/.use $(VENV)/.bench $(VENV)/.docs
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

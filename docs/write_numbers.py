@@ -44,7 +44,7 @@ from fwrl.report.standings import first_or_tied, league_findings, standings
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 BLOCK = re.compile(r"(<!-- numbers: ([\w-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 PICTURE_WIDTH, PICTURE_COLOURS = 1200, 128
@@ -309,6 +309,13 @@ def paper_findings(results: Results) -> str:
 def log_bench(results: Results) -> str:
     """Logs and routes, against what a user would pick instead."""
     return bench_table(results, ("fit", "plan"))
+
+
+@generator("all-bench")
+def all_bench(results: Results) -> str:
+    """Everything that `fwrl bench` measures."""
+    parts = dict.fromkeys(row["part"] for row in results.json("bench.json"))
+    return "\n\n".join(f"### {part}\n\n{bench_table(results, [part])}" for part in parts)
 
 
 def bench_table(results: Results, parts: Sequence[str]) -> str:
