@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import hypothesis
 import pytest
+
+# No test asserts a time: the first example of a property test may compile kernels, and machines are shared.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 UNCOMPILED = bool(int(os.environ.get("NUMBA_DISABLE_JIT") or 0))
 UNCOMPILED_EXAMPLES = 20  # of each property test: interpreted kernels are a hundred times slower
@@ -36,6 +42,14 @@ def shorten(test: Any) -> None:
     if found is not None and found.max_examples > UNCOMPILED_EXAMPLES:
         fewer = hypothesis.settings(found, max_examples=UNCOMPILED_EXAMPLES, derandomize=True, database=None)
         test._hypothesis_internal_use_settings = fewer
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C end what tests start; shells let jobs in the background ignore it, and new processes inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

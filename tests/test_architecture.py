@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import importlib
 import importlib.util
 import re
 import tomllib
@@ -13,6 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 MODULES = sorted(set(re.findall(r"`(fwrl(?:\.\w+)+)`", PAGE)))
+MEMBERS = sorted(set(re.findall(r"`(\w+)` of `(fwrl(?:\.\w+)+)`", PAGE)))
 FILES = sorted(set(re.findall(r"`((?:tests|docs|src)/[\w./-]+)`", PAGE)) | set(re.findall(r"\]\(([^)]+)\)", PAGE)))
 
 
@@ -26,6 +28,11 @@ def rows(title: str) -> list[list[str]]:
 @pytest.mark.parametrize("module", MODULES)
 def test_every_module_it_names_exists(module):
     assert importlib.util.find_spec(module) is not None
+
+
+@pytest.mark.parametrize(("name", "module"), MEMBERS)
+def test_every_member_it_names_exists(name, module):
+    assert hasattr(importlib.import_module(module), name)
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -51,6 +58,12 @@ def test_it_gives_a_reason_for_every_dependency():
         if name not in tools
     ]
     assert [row[0] for row in rows("Why each dependency")] == required + extra
+
+
+def test_no_question_or_word_is_listed_twice():
+    for title in ("Layers", "Words", "Where do I find ...?"):
+        first = [row[0] for row in rows(title)]
+        assert len(set(first)) == len(first)
 
 
 def test_its_glossary_is_sorted():

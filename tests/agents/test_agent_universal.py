@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fwrl
+from fwrl.agents.radial_basis import CENTRES, radial_basis
 from fwrl.agents.tdm import TemporalDifferenceModel
-from fwrl.agents.uvfa import CENTRES, UniversalValues, _basis
+from fwrl.agents.uvfa import UniversalValues
 from fwrl.errors import OptionError
 from fwrl.experiment.audit import greedy_policy
 from fwrl.oracle import evaluate
@@ -127,11 +128,11 @@ def test_positions_come_from_the_world_unless_given():
 
 def test_the_basis_of_features_is_local_and_sums_to_1():
     world = fwrl.load_world("four-rooms")
-    basis, size = _basis(world.n_states, [world.position(s) for s in range(world.n_states)])
+    basis, size = radial_basis(world.n_states, [world.position(s) for s in range(world.n_states)])
     assert size == min(CENTRES, world.n_states)
     np.testing.assert_allclose(basis.weight.sum(axis=1), 1.0)
     assert basis.place.max() < size
-    alone, size = _basis(7, None)
+    alone, size = radial_basis(7, None)
     assert (size, alone.place.shape) == (7, (7, 1))
 
 

@@ -15,6 +15,7 @@ from fwrl.cells.navigator import Navigator
 from fwrl.cells.optimism import optimistic
 from fwrl.cells.state_learner import StateLearner
 from fwrl.cells.transitions import count, model_of
+from fwrl.files import open_archive, write_archive
 
 BEND = Maze(
     ("########", "#......#", "#......#", "#......#", "#...####", "#......#", "#......#", "#......#", "########")
@@ -110,6 +111,41 @@ def test_continuous_raw_actions_are_taken_from_their_range():
     learner.begin_episode(np.array([-0.5, 0.0]))
     with pytest.raises(fwrl.FwrlError, match="observations of shape"):
         learner.act(np.zeros(3))
+
+
+def test_a_saved_state_learner_goes_on_as_if_it_had_not_stopped(tmp_path, call):
+    env = gymnasium.make("MountainCar-v0")
+    learner = fwrl.make_navigator(env, seed=0)
+    assert isinstance(learner, StateLearner)
+    with pytest.raises(fwrl.FwrlError, match="nothing was learned yet"):
+        learner.save(tmp_path / "car.fwrl")
+    fwrl.learn(learner, env, total_timesteps=1500, seed=0)
+    learner.save(tmp_path / "car.fwrl")
+    assert call("check", tmp_path / "car.fwrl").code == 0
+    loaded = fwrl.load(tmp_path / "car.fwrl")
+    assert isinstance(loaded, StateLearner)
+    lengths = [fwrl.learn(each, env, total_timesteps=1500, seed=1).steps.tolist() for each in (learner, loaded)]
+    assert lengths[0] == lengths[1]
+    one, other = learner.experience, loaded.experience
+    assert one.cells.centres.tolist() == other.cells.centres.tolist()
+    assert all((a == b).all() for a, b in zip(one.counts, other.counts, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("section", "value", "problem"),
+    [("label", 3, "labels from 0 to 2"), ("target", 10**6, "cells from 0 to"), ("centres", np.nan, "finite")],
+)
+def test_a_damaged_state_learner_is_refused(tmp_path, section, value, problem):
+    env = gymnasium.make("MountainCar-v0")
+    learner = fwrl.make_navigator(env, seed=0)
+    fwrl.learn(learner, env, total_timesteps=400, seed=0)
+    learner.save(tmp_path / "car.fwrl")
+    archive = open_archive(tmp_path / "car.fwrl")
+    arrays = {name: np.array(archive[name]) for name in archive.names}
+    arrays[section].flat[0] = value
+    write_archive(tmp_path / "odd.fwrl", archive.kind, archive.details, arrays)
+    with pytest.raises(fwrl.FileError, match=problem):
+        fwrl.load(tmp_path / "odd.fwrl")
 
 
 @pytest.mark.parametrize(

@@ -37,12 +37,14 @@ def test_no_frame_is_sent_before_the_last_one_was_drawn(server):
         page.frame()
         while isinstance(message := page.socket.recv(timeout=TIMEOUT), str):
             pass
-        for _ in range(300):  # each of which makes another frame due
+        for _ in range(300):  # each of which makes another frame due; some end an episode
             page.send("step")
-            received = page.socket.recv(timeout=TIMEOUT)
-            while isinstance(received, str) and json.loads(received)["type"] != "state":
+            kind = ""
+            while kind != "state":
                 received = page.socket.recv(timeout=TIMEOUT)
-            assert isinstance(received, str)
+                assert isinstance(received, str)
+                kind = json.loads(received)["type"]
+                assert kind != "error", received
         page.send("ack", frame=int.from_bytes(message[4:8], "little"))
         assert page.frame()[:4] == b"FWR1"
 

@@ -9,6 +9,7 @@ from web_match import match_of
 
 from fwrl.web.play.match import Match
 from fwrl.web.play.roster import AgentChoice
+from fwrl.web.play.runner import EpisodeSettings
 from fwrl.web.play.session import Session
 from fwrl.web.play.update import relaxed
 from fwrl.worlds import load_world
@@ -53,6 +54,18 @@ def test_the_triangles_lead_from_what_fwrl_knew_to_what_it_knows(options):
         )
         improved += told["improved"]
     assert improved > 200
+
+
+@pytest.mark.parametrize("once", [False, True])
+def test_the_last_step_of_an_episode_is_told_like_the_others(once):
+    session = Session(match_of("four-rooms", settings=EpisodeSettings(goal=12, steps=7, once=once)))
+    for steps in range(1, 8):
+        session.step()
+        for runner, update in zip(session.match.runners, session.updates, strict=True):
+            assert (runner.total_steps, update.to_json()["from"]) == (steps, update.last.observed[0])
+            assert update.last is runner.last
+    assert session.match.finished is once
+    assert session.match.runners[0].step == (7 if once else 0)
 
 
 def test_q_learning_changes_one_number_by_its_rule():

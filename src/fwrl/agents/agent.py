@@ -13,32 +13,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fwrl.agents.arguments import checked_index, checked_marks, checked_transitions
 from fwrl.agents.sections import EPISODE, Sections, named_sizes, restored_tables, saved_arrays
-from fwrl.agents.verbs import POSITIVE_CYCLE, UNSETTLED, Verbs, all_action_values, observe_all
+from fwrl.agents.value_function import Tables, ValueFunction
+from fwrl.agents.verbs import POSITIVE_CYCLE, UNSETTLED, observe_all
 from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, unknown_name
 from fwrl.files import Archive, write_archive
 from fwrl.kernels.exploration import EXPLORE, GOAL, STEP, STEPS
 from fwrl.kernels.graph.edges import with_capacity
-from fwrl.kernels.runtime.ties import first_best, least_tie, pick_best
 
-if TYPE_CHECKING:
-    from typing_extensions import TypeVar
-
-    Tables = TypeVar("Tables", default=Any)
-else:
-    from typing import TypeVar
-
-    Tables = TypeVar("Tables")
-
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-ValueKind = Literal["path reward", "return", "steps"]
 
 DEFAULT_STEPS = 400
 CHUNK = 1 << 20  # transitions for which observe_many reserves memory at a time
@@ -68,7 +57,7 @@ def no_episode() -> Ints:
     return np.array([-1, 0, DEFAULT_STEPS, 1], dtype=np.int64)
 
 
-class Agent(ABC, Generic[Tables]):
+class Agent(ABC, ValueFunction[Tables]):
     """Learns from transitions and answers: which action at state s for goal g?
 
     A subclass sets `name`, `description`, `Config`, `verbs` and `sections`, and implements `empty_tables`. Its
@@ -94,10 +83,7 @@ class Agent(ABC, Generic[Tables]):
     name: ClassVar[str]
     description: ClassVar[str]
     Config: ClassVar[type[Config]]
-    verbs: ClassVar[Verbs]
     sections: ClassVar[Sections] = {}
-
-    tables: Tables
 
     @classmethod
     def class_for(cls, config: Any, n_states: int) -> type[Agent]:
@@ -184,15 +170,6 @@ class Agent(ABC, Generic[Tables]):
         Raises:
             FileError: indices are out of range, or shapes do not fit.
         """
-
-    @property
-    def value_kind(self) -> ValueKind | None:
-        """What values estimate.
-
-        "path reward": the reward of the way to the goal, without the goal reward. "return": the goal reward
-        included. "steps": minus the number of steps. None: nothing.
-        """
-        return "path reward"
 
     @property
     def goal(self) -> int | None:
@@ -324,162 +301,6 @@ class Agent(ABC, Generic[Tables]):
                 raise PositiveCycleError(f"transition {k}: {error}; the {k} before it were learned") from None
         self.settle()
 
-    def action_values(self, state: int, goal: int) -> Floats:
-        """The value of each action; `value_kind` says what it estimates.
-
-        Args:
-            state: where the action is taken.
-            goal: state to reach.
-
-        Returns:
-            (A,) values; -inf for actions that lead to no known path, where the agent can tell.
-        """
-        state, goal = self._state(state), self._state(goal, "goal")
-        values = np.empty(self.n_actions)
-        self.verbs.action_values(self.tables, state, goal, values)
-        return values
-
-    def action_table(self, goal: int) -> Floats:
-        """The action values of every state, in one compiled call.
-
-        Args:
-            goal: state to reach.
-
-        Returns:
-            (S, A) values.
-        """
-        goal = self._state(goal, "goal")
-        table = np.empty((self.n_states, self.n_actions))
-        all_action_values.of(self.verbs)(self.tables, goal, table)
-        return table
-
-    def value(self, state: int, goal: int) -> float:
-        """The value of a state.
-
-        Args:
-            state: where the way begins.
-            goal: state to reach.
-
-        Returns:
-            The largest action value, unless the agent says otherwise.
-        """
-        return float(self.action_values(state, goal).max())
-
-    def values(self, goal: int) -> Floats:
-        """The value of every state.
-
-        Args:
-            goal: state to reach.
-
-        Returns:
-            (S,) values.
-        """
-        best: Floats = self.action_table(goal).max(axis=1)
-        return best
-
-    def estimated_path_rewards(self, goal: int, step_reward: float | None) -> Floats:
-        """The path reward that the values of `goal` amount to.
-
-        Args:
-            goal: state to reach.
-            step_reward: the reward of every step, by which steps become rewards; None where rewards differ.
-
-        Returns:
-            (S,) path rewards; NaN where the values estimate none.
-        """
-        kind = self.value_kind
-        if kind == "path reward":
-            return self.values(goal)
-        if kind == "steps" and step_reward:
-            return -step_reward * self.values(goal)
-        return np.full(self.n_states, np.nan)
-
-    def arrival(self, state: int, goal: int) -> float:
-        """The estimated probability of ever arriving.
-
-        Args:
-            state: where the way begins.
-            goal: state to reach.
-
-        Returns:
-            A probability; NaN where the agent estimates none.
-        """
-        return float(self.arrivals(goal)[self._state(state)])
-
-    def arrivals(self, goal: int) -> Floats:
-        """The estimated probability of ever arriving, from every state.
-
-        Args:
-            goal: state to reach.
-
-        Returns:
-            (S,) probabilities; NaN where the agent estimates none.
-        """
-        self._state(goal, "goal")
-        return np.full(self.n_states, np.nan)
-
-    def greedy(self, state: int, goal: int) -> int:
-        """The best action; this draws nothing.
-
-        Args:
-            state: where the action is taken.
-            goal: state to reach.
-
-        Returns:
-            The action with the largest value, of several that tie the lowest.
-        """
-        return int(first_best(self.action_values(state, goal)))
-
-    def best_actions(self, goal: int) -> NDArray[np.bool_]:
-        """The greedy actions of every state.
-
-        Args:
-            goal: state to reach.
-
-        Returns:
-            (S, A) True for every action whose value ties with the largest of its state.
-        """
-        table = self.action_table(goal)
-        least = np.array([least_tie(best) for best in table.max(axis=1)])
-        ties: NDArray[np.bool_] = table >= least[:, None]
-        return ties
-
-    def predict(
-        self,
-        observation: Mapping[str, Any],
-        state: Any = None,
-        episode_start: Any = None,
-        deterministic: bool = True,
-    ) -> tuple[Any, None]:
-        """Greedy actions for observations of a goal environment, with the interface of Stable-Baselines3.
-
-        Args:
-            observation: integers under "observation" and "desired_goal": one each, (n,) or (n, 1).
-            state: ignored; these policies have no hidden state.
-            episode_start: ignored.
-            deterministic: False to break ties at random, with the agent's generator.
-
-        Returns:
-            The action, or (n,) actions, and None.
-        """
-        try:
-            states = np.asarray(observation["observation"])
-            goals = np.asarray(observation["desired_goal"])
-        except (KeyError, TypeError, IndexError):
-            raise FwrlError(
-                f"expected an observation with the keys 'observation' and 'desired_goal', got {observation!r}"
-            ) from None
-        pairs = np.broadcast(states, goals)
-        chosen = [
-            int(pick_best(self.action_values(int(s), int(g)), self.rng.random()))
-            if not deterministic
-            else self.greedy(int(s), int(g))
-            for s, g in pairs
-        ]
-        if pairs.ndim == 0:
-            return chosen[0], None
-        return np.array(chosen, dtype=np.int64).reshape(pairs.shape[0], -1)[:, 0], None
-
     def save(self, path: str | Path) -> None:
         """Write the state and the generator; `fwrl.agents.load` says how a loaded agent continues.
 
@@ -528,9 +349,6 @@ class Agent(ABC, Generic[Tables]):
     def _episode(self) -> Ints:
         episode: Ints = cast(Any, self.tables).episode
         return episode
-
-    def _state(self, state: int, what: str = "state") -> int:
-        return checked_index(state, self.n_states, f"a {what}")
 
 
 def _short(option: Any) -> str:

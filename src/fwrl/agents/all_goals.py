@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.agents.agent import Agent, Tables
+from fwrl.agents.agent import Agent
 from fwrl.agents.options import check_table_size
+from fwrl.agents.value_function import Tables
 
 Floats = NDArray[np.float64]
 

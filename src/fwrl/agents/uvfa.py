@@ -7,7 +7,7 @@ The value of a goal is the product of an embedding of the state and action and o
 
 both of `rank` numbers and linear in a basis b. The pseudo-reward of g is 1 for entering g, discounted by gamma a step,
 and entering g ends the trip; rewards of steps are not used. `features` (S, d) say which states are alike: b(s) are
-Gaussian bumps around up to `centres` of them, normalised to sum 1. Without features every state is its own basis, and
+Gaussian bumps around some of them (`fwrl.agents.radial_basis`). Without features every state is its own basis, and
 nothing is shared between states. With features psi is defined for goals that no episode ever had: values generalise to
 them. (The published embeddings are networks of features. Bumps are linear, so both forms below stay short.)
 
@@ -45,6 +45,7 @@ from fwrl.agents.options import (
     check_whole,
     checked_rows,
 )
+from fwrl.agents.radial_basis import CENTRES, Basis, radial_basis, regressed
 from fwrl.agents.sections import REPLAY, Sections
 from fwrl.agents.soundness import check_ring
 from fwrl.agents.verbs import LEARNED, UNSETTLED, register_verbs
@@ -58,9 +59,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Training = Literal["end-to-end", "two-stage"]
 
-CENTRES = 64  # bumps of a basis
-NEGLIGIBLE = 1e-3  # part of a basis: smaller ones are left out
-RIDGE = 1e-3
 INTERVAL = 1000  # steps between two factorisations
 SCALE = 0.1  # of the first embeddings
 LEAST_LENGTH = 0.01  # of gradients, squared: shorter ones do not make longer steps
@@ -103,13 +101,6 @@ class UvfaConfig(Config):
         check_whole("replays", self.replays, least=0)
         check_whole("capacity", self.capacity, least=1)
         object.__setattr__(self, "features", checked_rows("features", self.features))
-
-
-class Basis(NamedTuple):
-    """b(s) as a short list: part k of state s is `weight[s, k]` at place `place[s, k]` of m."""
-
-    place: Ints  # (S, K)
-    weight: Floats  # (S, K)
 
 
 class UvfaTables(NamedTuple):
@@ -267,7 +258,7 @@ class UniversalValues(Agent[UvfaTables]):
         what = f"embeddings of {S:,} states with {A} actions"
         most = S if config.features is None else CENTRES
         check_table_size(8 * most * (A + 1) * config.rank, what, "use a smaller rank, or give features")
-        basis, m = _basis(S, config.features)
+        basis, m = radial_basis(S, config.features)
         two_stage = int(config.training == "two-stage")
         return UvfaTables(
             W=self.rng.normal(0.0, SCALE * (1 - two_stage), (m, A, config.rank)),
@@ -321,15 +312,15 @@ class UniversalValues(Agent[UvfaTables]):
         rank = min(self.config.rank, len(size))
         root = np.sqrt(size[:rank])
         tables.W[:], tables.U[:] = 0.0, 0.0
-        tables.U[:, :rank] = _regressed(tables.basis, tables.goals[:n], right[:rank].T * root, len(tables.U))
+        tables.U[:, :rank] = regressed(tables.basis, tables.goals[:n], right[:rank].T * root, len(tables.U))
         for a in range(A):
             mine = rows % A == a
-            tables.W[:, a, :rank] = _regressed(tables.basis, rows[mine] // A, left[mine, :rank] * root, len(tables.U))
+            tables.W[:, a, :rank] = regressed(tables.basis, rows[mine] // A, left[mine, :rank] * root, len(tables.U))
 
     def check_tables(self) -> None:
         """Check shapes, goals, counts, and transitions within range."""
         S, A, tables, config = self.n_states, self.n_actions, self.tables, self.config
-        m, n = _basis(S, config.features)[1], config.rank
+        m, n = radial_basis(S, config.features)[1], config.rank
         sound = tables.W.shape == (m, A, n) and tables.U.shape == (m, n) and len(tables.splitmix64) == 1
         sound = sound and np.array_equal(np.sort(tables.goals), np.arange(S)) and tables.tried.shape == (S, A)
         two_stage = int(config.training == "two-stage")
@@ -342,39 +333,3 @@ class UniversalValues(Agent[UvfaTables]):
         if not sound:
             raise FileError(f"expected embeddings of {S} states, {A} actions and their goals")
         check_ring(tables.ring, 1 if two_stage else config.capacity, S, A)
-
-
-def _basis(n_states: int, features: Sequence[Sequence[float]] | None) -> tuple[Basis, int]:
-    """The basis of the states and its size: bumps around features, or every state by itself."""
-    if features is None:
-        return Basis(np.arange(n_states)[:, None], np.ones((n_states, 1))), n_states
-    x = np.array(features, dtype=np.float64)
-    centres = _spread(np.unique(x, axis=0), CENTRES)
-    apart = ((x[:, None] - centres[None]) ** 2).sum(axis=-1)
-    between = ((centres[:, None] - centres[None]) ** 2).sum(axis=-1) + np.diag(np.full(len(centres), np.inf))
-    width = float(np.median(between.min(axis=1))) if len(centres) > 1 else 1.0
-    bumps = np.exp(-(apart - apart.min(axis=1, keepdims=True)) / width)
-    parts = bumps / bumps.sum(axis=1, keepdims=True)
-    parts[parts < NEGLIGIBLE] = 0.0
-    K = int((parts > 0).sum(axis=1).max())
-    place = np.argsort(-parts, axis=1, kind="stable")[:, :K]
-    weight = np.take_along_axis(parts, place, axis=1)
-    return Basis(place, weight / weight.sum(axis=1, keepdims=True)), len(centres)
-
-
-def _spread(points: Floats, most: int) -> Floats:
-    """Up to `most` of the points, each the farthest from those before it, the first one first."""
-    chosen = [0]
-    nearest = np.full(len(points), np.inf)
-    while len(chosen) < min(most, len(points)):
-        away = points - points[chosen[-1]]
-        nearest = np.minimum(nearest, np.einsum("ij,ij->i", away, away))
-        chosen.append(int(np.argmax(nearest)))
-    return points[chosen]
-
-
-def _regressed(basis: Basis, states: Ints, factors: Floats, m: int) -> Floats:
-    """(m, n) the ridge regression of `factors` (N, n) on the basis of `states` (N,)."""
-    B = np.zeros((len(states), m))
-    np.put_along_axis(B, basis.place[states], basis.weight[states], axis=1)
-    return np.asarray(np.linalg.solve(B.T @ B + RIDGE * np.eye(m), B.T @ factors), dtype=np.float64)

@@ -62,8 +62,7 @@ def fit_navigator(
         way_back: Weight, in windows, of a window as evidence for the way back; 0 where ways are one-way.
         backup: "expected" averages over observed outcomes; "best" takes the best one, as the paper does.
         actions: "headings" for coordinates that can be pushed any way; "raw" for other bodies, with cells over the
-        whole
-            state.
+            whole state.
         scale: (d,) what coordinates are divided by. Default: 1 for headings, the range of the data for raw actions.
 
     Returns:

@@ -9,7 +9,8 @@ While it learns, every action at every cell might end the episode at once (`opti
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,13 @@ Ints = NDArray[np.int64]
 END = 0  # the state in which an episode has terminated
 WINDOW = 5  # steps for which an action is held
 CELLS = 12  # along the range of each coordinate
+
+
+class Experience(NamedTuple):
+    """What was learned: cells, and transitions between states."""
+
+    cells: FittedCells
+    counts: Transitions
 
 
 class StateLearner:
@@ -53,14 +61,16 @@ class StateLearner:
         window: int = WINDOW,
         cells: int = CELLS,
     ) -> None:
-        self._low, self._range = np.asarray(low, np.float64), np.subtract(high, low, dtype=np.float64)
+        self.low, self.high = np.asarray(low, np.float64), np.asarray(high, np.float64)
+        self._range: Floats = self.high - self.low
         if not np.isfinite(self._range).all() or not (self._range > 0).all():
             raise OptionError("expected observations with finite bounds; wrap the environment to rescale them")
-        self._labels, self._discrete, self._k = actions, discrete, window
+        if window < 1 or cells < 1:
+            raise OptionError(f"expected a window of at least one step and at least one cell, got {window} and {cells}")
+        self.labels, self.discrete, self.window = actions, discrete, window
         self._width = 1.0 / cells
-        self._rng = np.random.default_rng(seed)
-        self._cells: FittedCells | None = None
-        self._counts: Transitions | None = None
+        self.rng = np.random.default_rng(seed)
+        self._experience: Experience | None = None
         self._policy: Ints | None = None  # the optimistic one, by state
         self._greedy: Ints | None = None  # by state; computed when it is asked for
         self._steps: list[tuple[Floats, int, Floats, bool, int]] = []  # held actions of the episode
@@ -68,7 +78,24 @@ class StateLearner:
         self._label, self._left = 0, 0
 
     def __repr__(self) -> str:
-        return f"<StateLearner: {0 if self._cells is None else len(self._cells):,} cells, {self._labels.n} actions>"
+        n = 0 if self._experience is None else len(self._experience.cells)
+        return f"<StateLearner: {n:,} cells, {self.labels.n} actions>"
+
+    @property
+    def experience(self) -> Experience:
+        """What was learned."""
+        if self._experience is None:
+            raise FwrlError("nothing was learned yet; learn for at least one episode")
+        return self._experience
+
+    def resume(self, experience: Experience) -> None:
+        """Go on from what was learned before.
+
+        Args:
+            experience: Of a learner with the same bounds, actions and window.
+        """
+        self._experience = experience
+        self._policy, self._greedy = self._solved(optimism=1.0), None
 
     def begin_episode(self, observation: Any) -> None:
         """Begin an episode.
@@ -89,7 +116,7 @@ class StateLearner:
         """
         if self._left == 0:
             self._start = self._point(observation)
-            self._label, self._left = self._chosen(self._policy, self._start), self._k
+            self._label, self._left = self._chosen(self._policy, self._start), self.window
         self._left -= 1
         return self._action(self._label)
 
@@ -104,7 +131,7 @@ class StateLearner:
         """
         if self._start is not None and (self._left == 0 or terminated):
             stop = self._point(next_observation)
-            self._steps.append((self._start, self._label, stop, terminated, self._k - self._left))
+            self._steps.append((self._start, self._label, stop, terminated, self.window - self._left))
             self._start = None
 
     def end_episode(self) -> None:
@@ -113,14 +140,12 @@ class StateLearner:
             return
         start, label, stop, ended, steps = (np.array(column) for column in zip(*self._steps, strict=True))
         points = np.concatenate([start, stop])
-        self._cells = (
-            FittedCells(start[:1], self._width).grown(points) if self._cells is None else self._cells.grown(points)
-        )
-        target = np.where(ended, END, self._cells.of(stop) + 1)
+        before = self._experience
+        cells = (FittedCells(start[:1], self._width) if before is None else before.cells).grown(points)
+        target = np.where(ended, END, cells.of(stop) + 1)
         none = np.zeros(len(label), np.bool_)
-        new = count(self._cells.of(start) + 1, label.astype(np.int64), target, none, steps, none)
-        self._counts = new if self._counts is None else merged(self._counts, new)
-        self._policy, self._greedy = self._solved(optimism=1.0), None
+        new = count(cells.of(start) + 1, label.astype(np.int64), target, none, steps, none)
+        self.resume(Experience(cells, new if before is None else merged(before.counts, new)))
 
     def predict(
         self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True
@@ -137,38 +162,46 @@ class StateLearner:
             The action, and the state for the next call.
         """
         if self._greedy is None:
-            if self._counts is None:
-                raise FwrlError("nothing was learned yet; learn for at least one episode")
             self._greedy = self._solved(optimism=0.0)
         label, left = state if state is not None and not np.any(episode_start) else (0, 0)
         if left == 0:
-            label, left = self._chosen(self._greedy, self._point(observation)), self._k
+            label, left = self._chosen(self._greedy, self._point(observation)), self.window
         return self._action(label), (label, left - 1)
+
+    def save(self, path: str | Path) -> None:
+        """Save to a file that `fwrl.load` reads; learning goes on from it as if it had not stopped.
+
+        Args:
+            path: Where to; an existing file is replaced completely or not at all.
+        """
+        from fwrl.cells.state_learner_file import write_state_learner
+
+        write_state_learner(self, path)
 
     def _point(self, observation: Any) -> Floats:
         point = np.asarray(observation, np.float64)
-        if point.shape != self._low.shape:
-            raise FwrlError(f"expected observations of shape {self._low.shape}, got {point.shape}")
-        scaled: Floats = (point - self._low) / self._range
+        if point.shape != self.low.shape:
+            raise FwrlError(f"expected observations of shape {self.low.shape}, got {point.shape}")
+        scaled: Floats = (point - self.low) / self._range
         return scaled
 
     def _action(self, label: int) -> Any:
-        return label if self._discrete else self._labels.actions[label]
+        return label if self.discrete else self.labels.actions[label]
 
     def _chosen(self, policy: Ints | None, point: Floats) -> int:
         """The label of a policy at a point; a random one where it has none."""
-        label = -1 if policy is None or self._cells is None else int(policy[self._cells.cell(point) + 1])
-        return label if label >= 0 else int(self._rng.integers(self._labels.n))
+        cells = None if self._experience is None else self._experience.cells
+        label = -1 if policy is None or cells is None else int(policy[cells.cell(point) + 1])
+        return label if label >= 0 else int(self.rng.integers(self.labels.n))
 
     def _solved(self, optimism: float) -> Ints:
         """(S + 1,) the best label of each state, -1 for none."""
-        assert self._cells is not None
-        assert self._counts is not None
-        S = len(self._cells) + 1
-        model = model_of(self._counts, np.arange(S), self._labels, prior=0.0, way_back=0.0)
+        cells, counts = self.experience
+        S = len(cells) + 1
+        model = model_of(counts, np.arange(S), self.labels, prior=0.0, way_back=0.0)
         if optimism > 0.0:
-            model = optimistic(model, self._labels.n, self._labels.idle, END, np.ones(S), optimism)
-        solution = solve(model.outcomes, END, penalty=float(S * self._k))
+            model = optimistic(model, self.labels.n, self.labels.idle, END, np.ones(S), optimism)
+        solution = solve(model.outcomes, END, penalty=float(S * self.window))
         policy = np.full(S, -1)
         chosen = np.flatnonzero(solution.pair >= 0)
         policy[chosen] = model.label[solution.pair[chosen]]

@@ -60,7 +60,7 @@ def best_episode(world: World, protocol: Protocol) -> Floats:
 
     One step from the goal and back, and 2 steps a visit: 5 visits in 10 steps.
 
-    >>> from fwrl.worlds.world import from_outcomes
+    >>> from fwrl.worlds import from_outcomes
     >>> corridor = from_outcomes("corridor", [[[(1, 0, -1)], [(1, 1, -1)]], [[(1, 1, 0)]] * 2])
     >>> goal, start = np.array([[False], [True]]), np.array([[1.0], [0.0]])
     >>> best_episode(corridor, Protocol(goal, start, goal_reward=10.0, steps=10)).tolist()
@@ -80,7 +80,7 @@ def episode_reward(world: World, policy: ArrayLike, protocol: Protocol) -> Float
     Returns:
         (G,) expected rewards.
 
-    >>> from fwrl.worlds.world import from_outcomes
+    >>> from fwrl.worlds import from_outcomes
     >>> corridor = from_outcomes("corridor", [[[(1, 0, -1)], [(1, 1, -1)]], [[(1, 1, 0)]] * 2])
     >>> goal, start = np.array([[False], [True]]), np.array([[1.0], [0.0]])
     >>> episode_reward(corridor, [[0.5, 0.5], [1, 0]], Protocol(goal, start, goal_reward=10.0, steps=2)).tolist()
@@ -100,7 +100,7 @@ def best_episode_policy(world: World, protocol: Protocol) -> Ints:
         (T, S) actions; row k - 1 is for k steps left. Of several best actions (ties within 1e-9 of the value, relative)
         the lowest; 0 at goal states.
 
-    >>> from fwrl.worlds.world import from_outcomes
+    >>> from fwrl.worlds import from_outcomes
     >>> corridor = from_outcomes("corridor", [[[(1, 0, -1)], [(1, 1, -2)]], [[(1, 1, 0)]] * 2])
     >>> goal, start = np.array([[False], [True]]), np.array([[1.0], [0.0]])
     >>> best_episode_policy(corridor, Protocol(goal, start, goal_reward=10.0, steps=4))[:, 0].tolist()

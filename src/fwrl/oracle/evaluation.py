@@ -47,7 +47,7 @@ def evaluate(world: World, policy: ArrayLike, goal: int) -> Evaluation:
     Returns:
         Arrival probability, path reward and steps from every state.
 
-    >>> from fwrl.worlds.world import from_outcomes
+    >>> from fwrl.worlds import from_outcomes
     >>> corridor = from_outcomes("corridor", [[[(1, 0, -1)], [(1, 1, -1)]], [[(1, 1, 0)]] * 2])
     >>> evaluate(corridor, [1, 0], goal=1).value.tolist()
     [-1.0, 0.0]
@@ -74,7 +74,7 @@ def path_function(world: World, policy: ArrayLike, goal: int) -> Floats:
     Returns:
         (S, A) path rewards; -inf where g is not reached. At s = g, the value of leaving and coming back.
 
-    >>> from fwrl.worlds.world import from_outcomes
+    >>> from fwrl.worlds import from_outcomes
     >>> corridor = from_outcomes("corridor", [[[(1, 0, -1)], [(1, 1, -1)]], [[(1, 1, 0)]] * 2])
     >>> path_function(corridor, [1, 0], goal=1).tolist()
     [[-2.0, -1.0], [0.0, 0.0]]

@@ -34,7 +34,7 @@ def by_final_state(world: World, policy: ArrayLike, steps: int) -> tuple[Floats,
     Returns:
         P and F, each (S, A, S); F is -inf where P is 0.
 
-    >>> from fwrl.worlds.world import from_outcomes
+    >>> from fwrl.worlds import from_outcomes
     >>> coin = from_outcomes("coin", [[[(0.5, 0, -1), (0.5, 1, 2)]], [[(1, 1, 0)]]])
     >>> P, F = by_final_state(coin, [0, 0], steps=2)
     >>> P[0, 0].tolist(), F[0, 0].tolist()

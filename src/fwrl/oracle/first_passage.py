@@ -27,7 +27,7 @@ def mean_first_passage(world: World, policy: ArrayLike, ends: ArrayLike) -> Floa
     Returns:
         (S,) expected steps: 0 in `ends`, inf where `ends` is not entered with probability 1.
 
-    >>> from fwrl.worlds.world import from_outcomes
+    >>> from fwrl.worlds import from_outcomes
     >>> corridor = from_outcomes("corridor", [[[(1, 0, -1)], [(1, 1, -1)]], [[(1, 1, 0)]] * 2])
     >>> mean_first_passage(corridor, [[0.75, 0.25], [1, 0]], ends=[False, True]).tolist()
     [4.0, 0.0]

@@ -61,7 +61,7 @@ def optimum(world: World, goal: int) -> Optimum:
 
     A step that fails with probability 1/2 takes two attempts on average:
 
-    >>> from fwrl.worlds.world import from_outcomes
+    >>> from fwrl.worlds import from_outcomes
     >>> bridge = from_outcomes("bridge", [[[(0.5, 0, -1), (0.5, 1, -1)]], [[(1, 1, 0)]]])
     >>> best = optimum(bridge, goal=1)
     >>> best.arrival.tolist(), best.value.tolist()

@@ -64,7 +64,7 @@ def best_rate(world: World, arrives: Mask, starts: Floats, goal_reward: float) -
 
     Three cheap steps or one dear one: the dear one earns more per step.
 
-    >>> from fwrl.worlds.world import from_outcomes
+    >>> from fwrl.worlds import from_outcomes
     >>> steps = [[(1, 1, -1)], [(1, 3, -4)]], [[(1, 2, -1)]] * 2, [[(1, 3, -1)]] * 2, [[(1, 3, 0)]] * 2
     >>> fork = from_outcomes("fork", steps)
     >>> best = best_rate(fork, np.arange(4) == 3, np.array([1.0, 0, 0, 0]), goal_reward=10.0)

@@ -27,7 +27,7 @@ def optimal_return(world: World) -> Floats:
     Raises:
         PositiveCycleError: There is a positive cycle, so no best policy exists.
 
-    >>> from fwrl.worlds.world import from_outcomes
+    >>> from fwrl.worlds import from_outcomes
     >>> outcomes = [[[(1, 0, -1)], [(1, 1, -1)]], [[(1, 1, 0)]] * 2]
     >>> optimal_return(from_outcomes("exit", outcomes, terminals={1: 20.0})).tolist()
     [19.0, 0.0]

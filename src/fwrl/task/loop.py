@@ -17,7 +17,7 @@ from fwrl.errors import PositiveCycleError
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import one_of
 from fwrl.task.task import Setup, Streams, Task
-from fwrl.worlds.world import OutcomeTables
+from fwrl.worlds.outcomes import OutcomeTables
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from fwrl.errors import OptionError
-from fwrl.worlds.world import World, from_outcomes
+from fwrl.worlds.listed import from_outcomes
+from fwrl.worlds.world import World
 
 STEP_REWARD = -0.01
 CHEAPEST, DEAREST = 0.005, 0.5  # costs of a step in `varied_costs`

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
+from fwrl.worlds.listed import from_arrays
 from fwrl.worlds.outcomes import Floats, Listed
-from fwrl.worlds.world import World, from_arrays
+from fwrl.worlds.world import World
 
 
 class _Table(NamedTuple):

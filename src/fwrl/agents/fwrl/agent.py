@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.agents.agent import Agent, Tables, ValueKind
+from fwrl.agents.agent import Agent
 from fwrl.agents.fwrl.config import DESCRIPTION, NAME, FwrlConfig
+from fwrl.agents.value_function import Tables, ValueKind
 
 Floats = NDArray[np.float64]
 

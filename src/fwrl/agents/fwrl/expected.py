@@ -7,9 +7,9 @@ keeps counts, which are a model, so the agent is no longer the model-free one of
 
 from __future__ import annotations
 
-from fwrl.agents.agent import ValueKind
 from fwrl.agents.fwrl.config import DESCRIPTION, NAME, FwrlConfig
 from fwrl.agents.model import ModelAgent
+from fwrl.agents.value_function import ValueKind
 
 
 class ExpectedFwrl(ModelAgent):

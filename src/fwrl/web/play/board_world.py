@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from fwrl.errors import FwrlError
 from fwrl.worlds import World
 from fwrl.worlds.grid import DIRECTIONS, Grid
+from fwrl.worlds.listed import from_arrays
 from fwrl.worlds.moves import compress
 from fwrl.worlds.outcomes import Listed
-from fwrl.worlds.world import from_arrays
 
 Ints = NDArray[np.int64]
 

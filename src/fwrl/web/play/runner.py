@@ -52,7 +52,7 @@ class Runner:
         self.stitches = Stitches(likely)
         self.experience = Experience(agent.n_states, agent.n_actions)
         self.legs: list[Leg] = []  # what the agent has done since it was made
-        self.last: LastStep | None = None
+        self.last: LastStep | None = None  # before the first step; the end of an episode keeps it
         self.curve = LearningCurve()
         self.total_steps = 0
         self.episode, self.step = -1, -1
@@ -89,7 +89,6 @@ class Runner:
         """Use another world; an episode begins there next."""
         self.task = task
         self.stitches.edit(likely)
-        self.last = None
 
     def restart(self) -> None:
         """Count episodes and legs from 0 again, before the first step."""
@@ -150,7 +149,6 @@ class Runner:
         self._place = begin_trip(self._setup, state)
         self.stitches.begin(state, self.settings.goal)
         self._trail, self._jumped = np.array([state]), np.array([True])
-        self.last = None
 
     def _slice(self, steps: int) -> int:
         record, task = self._record, self.task
