@@ -26,6 +26,7 @@ from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, u
 from fwrl.files import Archive, write_archive
 from fwrl.kernels.exploration import EXPLORE, GOAL, STEP, STEPS
 from fwrl.kernels.graph.edges import with_capacity
+from fwrl.kernels.runtime.deferred import SLICE, is_interpreted
 
 Ints = NDArray[np.int64]
 
@@ -284,10 +285,10 @@ class Agent(ABC, ValueFunction[Tables]):
         s, a, r, n = checked_transitions(states, actions, rewards, next_states, self.n_states, self.n_actions)
         if terminated is not None:
             self.mark_terminated(n[checked_marks(terminated, len(s))])
-        loop = observe_all.of(self.verbs)
+        loop = observe_all.of(self.verbs, self.n_states)
         begin = 0
         while begin < len(s):
-            part = slice(begin, begin + CHUNK)
+            part = slice(begin, begin + (SLICE if is_interpreted(loop) else CHUNK))
             self.reserve(len(s[part]))
             learned, status = loop(self.tables, s[part], a[part], r[part], n[part])
             begin += learned

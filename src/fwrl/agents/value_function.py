@@ -83,7 +83,7 @@ class ValueFunction(Generic[Tables]):
         """
         goal = self._state(goal, "goal")
         table = np.empty((self.n_states, self.n_actions))
-        all_action_values.of(self.verbs)(self.tables, goal, table)
+        all_action_values.of(self.verbs, self.n_states)(self.tables, goal, table)
         return table
 
     def value(self, state: int, goal: int) -> float:

@@ -15,7 +15,9 @@ import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from fwrl.kernels.runtime.compiled import OPTIONS, PACKAGE, compiled
+from fwrl.kernels.runtime import deferred
+from fwrl.kernels.runtime.compiled import OPTIONS, PACKAGE, cache_folder, compiled
+from fwrl.kernels.runtime.deferred import Deferred
 
 LEARNED, POSITIVE_CYCLE, UNSETTLED = 0, 1, 2  # what `observe` returns
 
@@ -123,10 +125,25 @@ class Loop:
         self._function = function
         self._own = compiled(function)
         self._foreign: dict[tuple[Path, ...], Callable[..., Any]] = {}
+        self._deferred: dict[type, Deferred] = {}
 
-    def of(self, verbs: Verbs) -> Callable[..., Any]:
-        """The loop for these verbs. The next process notices an edit of a foreign file."""
-        foreign = verbs.foreign
+    def of(self, verbs: Verbs, n_states: int) -> Callable[..., Any]:
+        """The loop for these verbs; in small worlds its compilation is deferred until it pays.
+
+        The next process notices an edit of a foreign file.
+        """
+        if n_states > deferred.MOST_STATES or not hasattr(self._own, "py_func"):
+            return self._compiled(verbs.foreign)
+        if verbs.tables not in self._deferred:
+            sources = verbs.foreign
+            folder = cache_folder(sources) if all(file.is_file() for file in sources) else None
+            name = f"{self._function.__name__}-{verbs.tables.__module__}.{verbs.tables.__qualname__}.compiled"
+            names = {"act": verbs.act, "observe": verbs.observe, "action_values": verbs.action_values}
+            mark = None if folder is None else folder / name
+            self._deferred[verbs.tables] = Deferred(self._compiled(sources), names, mark)
+        return self._deferred[verbs.tables]
+
+    def _compiled(self, foreign: tuple[Path, ...]) -> Callable[..., Any]:
         if not foreign:
             return self._own
         if foreign not in self._foreign:

@@ -14,6 +14,7 @@ from fwrl.bench.logs import ingestion, merging, routes
 from fwrl.bench.measure import Measurement, alternate, discard, seconds
 from fwrl.bench.uncertainty import uncertainty
 from fwrl.errors import FwrlError, unknown_name
+from fwrl.kernels.runtime.deferred import compile_at_once
 from fwrl.task import Task, Trajectory, run
 from fwrl.worlds import World, four_rooms, load_world
 
@@ -152,6 +153,7 @@ def run_suite(
             raise unknown_name("part of the bench", part, SUITE)
     if "plan" in parts and find_spec("networkx") is None:
         raise FwrlError("the part 'plan' of the bench needs networkx; install it with: pip install 'fwrl[bench]'")
+    compile_at_once()
     for number, part in enumerate(parts, 1):
         name = f"{part} ({number} of {len(parts)})"
         begun(name)

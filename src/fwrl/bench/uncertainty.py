@@ -22,7 +22,7 @@ from fwrl.kernels.model.outcomes import Outcomes
 from fwrl.kernels.model.solver import solve
 from fwrl.planner import Planner, fit
 from fwrl.task import Task
-from fwrl.task.loop import advance, begin_trip, blank_record, draw_start
+from fwrl.task.loop import advance, begin_trip, blank_record, first_start
 from fwrl.task.task import episode_streams, goal_stream
 from fwrl.worlds import World
 
@@ -200,7 +200,7 @@ def _run(world: World, agent: Agent, episodes: int) -> Walked:
     for episode in range(episodes):
         goal = task.draw_goal(goals, None)
         setup, streams = task.setup(goal, None), episode_streams(0, episode)
-        place, record = begin_trip(setup, draw_start(setup, streams.starts)), blank_record(STEPS, False)
+        place, record = begin_trip(setup, first_start(setup, streams.starts)), blank_record(STEPS, False)
         begin = time.perf_counter()
         agent.begin_episode(goal, STEPS)
         agent.act(int(place.state[0]))
