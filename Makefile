@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 TESTS := pytest -m "not stress" -n 2 --dist loadgroup
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help reproduce test coverage lint bench stress measure docs docs-numbers docs-pictures clean
+.PHONY: help reproduce test coverage lint bench stress measure docs docs-numbers docs-pictures \
+    test-lowest test-newest test-packages release clean
 
 help:
 	@echo "make reproduce      the whole paper: runs, figures, report"
@@ -18,6 +19,10 @@ help:
 	@echo "make docs           the documentation site, into docs/build/html; warnings are errors"
 	@echo "make docs-numbers   write the measured numbers and pictures of README and docs from results"
 	@echo "make docs-pictures  draw the picture of the data flow, photograph the local pages (needs Chromium)"
+	@echo "make test-lowest    all tests with the lowest versions that pyproject.toml allows"
+	@echo "make test-newest    all tests with the newest versions that there are"
+	@echo "make test-packages  build wheel and sdist, check them, test the wheel alone and the sdist from itself"
+	@echo "make release        everything above that decides, then the packages and the tag of the version"
 	@echo "make clean          remove the virtual environment and caches"
 
 reproduce: $(VENV)/.use
@@ -64,8 +69,36 @@ docs-pictures: $(VENV)/.develop
 	$(BIN)/python docs/draw_film.py
 	$(BIN)/python docs/photograph_pages.py
 
+test-lowest: .venv-lowest/.made
+	.venv-lowest/bin/python tests/warm_up.py
+	.venv-lowest/bin/python -m $(TESTS)
+
+test-newest: .venv-newest/.made
+	.venv-newest/bin/python tests/warm_up.py
+	.venv-newest/bin/python -m $(TESTS)
+
+test-packages: $(VENV)/.release
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tests/packages.py dist
+
+release: lint test docs test-lowest test-newest test-packages
+	$(BIN)/python tests/release.py
+
+.venv-lowest/.made: pyproject.toml tests/lowest_constraints.py
+	$(PYTHON) -m venv --clear .venv-lowest
+	.venv-lowest/bin/python tests/lowest_constraints.py > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet --constraint .venv-lowest/constraints.txt --editable ".[test]"
+	@touch $@
+
+.venv-newest/.made: pyproject.toml
+	$(PYTHON) -m venv --clear .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --upgrade --editable ".[test]"
+	@touch $@
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
+	rm -rf $(VENV) .venv-lowest .venv-newest dist docs/build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
 
 $(VENV)/.use: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "installing fwrl"
@@ -86,6 +119,10 @@ $(VENV)/.develop: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "installing fwrl with its test and lint tools"
 	$(INSTALL) --editable ".[test,lint,docs]"
 	@touch $@ $(VENV)/.use $(VENV)/.bench $(VENV)/.docs
+
+$(VENV)/.release: $(VENV)/.develop
+	$(INSTALL) --editable ".[release]"
+	@touch $@
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

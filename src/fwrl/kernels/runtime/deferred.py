@@ -24,6 +24,7 @@ PATIENCE = 2.0  # seconds of processor time, about what compiling a loop takes
 SLICE = 100  # steps that an interpreted call may take before patience is asked again
 MOST_STATES = 2000  # of worlds in which a single interpreted step is short
 
+typeof: Any = numba.typeof  # which has no types
 _pending: list[Deferred] = []  # loops that were interpreted in this process and are not compiled yet
 
 
@@ -115,7 +116,8 @@ def interpreted(function: Any, names: Mapping[str, Any] | None = None) -> Callab
     Returns:
         A Python function with the same results.
     """
-    return _interpreted(function, names or {}, {})
+    form: Callable[..., Any] = _interpreted(function, names or {}, {})
+    return form
 
 
 def _interpreted(function: Any, names: Mapping[str, Any], made: dict[int, Any]) -> Any:
@@ -139,4 +141,4 @@ def _names_of(code: types.CodeType) -> set[str]:
 
 
 def _types_of(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(numba.typeof(each) for each in arguments)
+    return tuple(typeof(each) for each in arguments)
