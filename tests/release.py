@@ -26,9 +26,8 @@ def problems(root: Path, version: str) -> list[str]:
         found.append(f"CHANGELOG.md has no section '## {version} (YYYY-MM-DD)'; rename 'Unreleased'")
     if f"version: {version}" not in citation:
         found.append(f"CITATION.cff does not say 'version: {version}'")
-    for name in (f"fwrl-{version}-py3-none-any.whl", f"fwrl-{version}.tar.gz"):
-        if name not in packages:
-            found.append(f"dist/{name} does not exist; run make test-packages")
+    expected = (f"fwrl-{version}-py3-none-any.whl", f"fwrl-{version}.tar.gz")
+    found += [f"dist/{name} does not exist; run make test-packages" for name in expected if name not in packages]
     return found
 
 
