@@ -18,7 +18,8 @@ from fwrl.kernels.runtime.deferred import Deferred, interpreted
 from fwrl.task.loop import run_steps
 
 pytestmark = compiled_only
-LOOPS = (run_steps, verbs.observe_all, verbs.all_action_values)
+STEPS = (verbs.single_act, verbs.single_observe, verbs.single_values)
+LOOPS = (run_steps, verbs.observe_all, verbs.all_action_values, *STEPS)
 
 
 @compiled

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from fwrl.agents.arguments import checked_index, checked_marks, checked_transitions
 from fwrl.agents.sections import EPISODE, Sections, named_sizes, restored_tables, saved_arrays
 from fwrl.agents.value_function import Tables, ValueFunction
-from fwrl.agents.verbs import POSITIVE_CYCLE, UNSETTLED, observe_all
+from fwrl.agents.verbs import POSITIVE_CYCLE, UNSETTLED, observe_all, single_act, single_observe
 from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, unknown_name
 from fwrl.files import Archive, write_archive
 from fwrl.kernels.exploration import EXPLORE, GOAL, STEP, STEPS
@@ -205,7 +205,7 @@ class Agent(ABC, ValueFunction[Tables]):
         state = self._state(state)
         if self.goal is None:
             raise FwrlError("no goal is set; call begin_episode(goal) before act(state)")
-        return int(self.verbs.act(self.tables, state, self.rng))
+        return int(single_act.of(self.verbs, self.n_states)(self.tables, state, self.rng))
 
     def settle(self, *, before_acting: bool = True) -> None:
         """Finish what the compiled `observe` left undone when it returned UNSETTLED.
@@ -255,7 +255,8 @@ class Agent(ABC, ValueFunction[Tables]):
         reward = float(reward)
         if terminated:
             self.mark_terminated(np.array([next_state]))
-        status = self.verbs.observe(self.tables, state, action, reward, next_state, bool(arrived))
+        verb = single_observe.of(self.verbs, self.n_states)
+        status = verb(self.tables, state, action, reward, next_state, bool(arrived))
         if status == POSITIVE_CYCLE:
             raise positive_cycle(state, action, reward, next_state)
         if status == UNSETTLED or terminated:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.arguments import checked_index
-from fwrl.agents.verbs import Verbs, all_action_values
+from fwrl.agents.verbs import Verbs, all_action_values, single_values
 from fwrl.errors import FwrlError
 from fwrl.kernels.runtime.ties import first_best, least_tie, pick_best
 
@@ -69,7 +69,7 @@ class ValueFunction(Generic[Tables]):
         """
         state, goal = self._state(state), self._state(goal, "goal")
         values = np.empty(self.n_actions)
-        self.verbs.action_values(self.tables, state, goal, values)
+        single_values.of(self.verbs, self.n_states)(self.tables, state, goal, values)
         return values
 
     def action_table(self, goal: int) -> Floats:

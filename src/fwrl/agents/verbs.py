@@ -118,6 +118,35 @@ def _action_values(agent: Any, s: Any, g: Any, values: Any) -> Any:
     return call
 
 
+class SingleStep:
+    """A verb as agents' methods call it, one step at a time; its compilation is deferred like that of loops."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._deferred: dict[type, Deferred] = {}
+
+    def of(self, verbs: Verbs, n_states: int) -> Callable[..., Any]:
+        """The verb of this name."""
+        verb: Callable[..., Any] = getattr(verbs, self._name)
+        if not _may_wait(verb, n_states):
+            return verb
+        if verbs.tables not in self._deferred:
+            self._deferred[verbs.tables] = Deferred(verb, {}, _mark(self._name, verbs))
+        return self._deferred[verbs.tables]
+
+
+def _may_wait(function: Any, n_states: int) -> bool:
+    """Whether the world is small enough to interpret a function, and it would be compiled otherwise."""
+    return n_states <= deferred.MOST_STATES and hasattr(function, "py_func")
+
+
+def _mark(name: str, verbs: Verbs) -> Path | None:
+    """The file that says that a function over these verbs is compiled; None where nothing is cached."""
+    sources, tables = verbs.foreign, verbs.tables
+    folder = cache_folder(sources) if all(file.is_file() for file in sources) else None
+    return None if folder is None else folder / f"{name}-{tables.__module__}.{tables.__qualname__}.compiled"
+
+
 class Loop:
     """A loop over verbs, compiled once for fwrl's own agents and once for each foreign source file."""
 
@@ -132,15 +161,12 @@ class Loop:
 
         The next process notices an edit of a foreign file.
         """
-        if n_states > deferred.MOST_STATES or not hasattr(self._own, "py_func"):
+        if not _may_wait(self._own, n_states):
             return self._compiled(verbs.foreign)
         if verbs.tables not in self._deferred:
-            sources = verbs.foreign
-            folder = cache_folder(sources) if all(file.is_file() for file in sources) else None
-            name = f"{self._function.__name__}-{verbs.tables.__module__}.{verbs.tables.__qualname__}.compiled"
             names = {"act": verbs.act, "observe": verbs.observe, "action_values": verbs.action_values}
-            mark = None if folder is None else folder / name
-            self._deferred[verbs.tables] = Deferred(self._compiled(sources), names, mark)
+            mark = _mark(self._function.__name__, verbs)
+            self._deferred[verbs.tables] = Deferred(self._compiled(verbs.foreign), names, mark)
         return self._deferred[verbs.tables]
 
     def _compiled(self, foreign: tuple[Path, ...]) -> Callable[..., Any]:
@@ -173,5 +199,6 @@ def _all_action_values(agent: Any, g: int, table: NDArray[np.float64]) -> None:
         action_values(agent, s, g, table[s])
 
 
+single_act, single_observe, single_values = (SingleStep(name) for name in ("act", "observe", "action_values"))
 observe_all = Loop(_observe_all)
 all_action_values = Loop(_all_action_values)
