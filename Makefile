@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TESTS := pytest -m "not stress" -n 2 --dist loadgroup
+COVERED := --cov --cov-append --cov-report= --cov-fail-under=0 # the report at the end has the limit of pyproject.toml
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: help reproduce test coverage lint bench stress measure docs docs-numbers docs-pictures \
@@ -33,11 +34,18 @@ test: $(VENV)/.develop
 	$(BIN)/python -m $(TESTS) --durations=20
 
 # Compiled code is invisible to coverage.py, so the tests of kernels run once more interpreted; one test of agents does so
-# in a process of its own.
+# in a process of its own. Folders run one after the other and add to one file: what fails in one of them costs no data of
+# the others, and the report comes in any case.
 coverage: $(VENV)/.develop
 	$(BIN)/python tests/warm_up.py
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "not stress" -n 2 --cov --cov-report= tests/kernels
-	$(BIN)/python -m $(TESTS) --cov --cov-append
+	$(BIN)/coverage erase
+	@failed=; \
+	run() { NUMBA_DISABLE_JIT=$$interpreted $(BIN)/python -m $(TESTS) $(COVERED) "$$@" || failed="$$failed $$1"; }; \
+	interpreted=1; run tests/kernels; \
+	interpreted=0; for folder in $(sort $(dir $(wildcard tests/*/test_*.py))); do run $$folder; done; \
+	run $(wildcard tests/test_*.py) src; \
+	$(BIN)/coverage report; low=$$?; \
+	if [ "$$failed" ]; then echo "tests failed in:$$failed"; exit 1; fi; exit $$low
 
 lint: $(VENV)/.develop
 	$(BIN)/ruff check src tests docs

@@ -18,7 +18,7 @@ hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
 UNCOMPILED = bool(int(os.environ.get("NUMBA_DISABLE_JIT") or 0))
-UNCOMPILED_EXAMPLES = 20  # of each property test: interpreted kernels are a hundred times slower
+UNCOMPILED_EXAMPLES = 60  # of each property test: interpreted kernels are a hundred times slower
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -48,10 +48,10 @@ class Match:
         self.choices, self.seed, self.anywhere = list(agents), seed, anywhere
         self._limits = limits or Limits()
         self._set_world(Task(board_world(world), respawn=respawn))
+        self.start = -1 if start is None else start
         if settings is None:
             goal = allowed_goal(self.task, goal)
-            self.start = allowed_start(self.task, goal, start)
-            settings = EpisodeSettings(goal, None if anywhere else self.start)
+            settings = EpisodeSettings(goal, None if anywhere else allowed_start(self.task, goal, start))
         self._make_runners(settings)
         self.value_fields()  # compiles, which may take seconds the first time
 
@@ -93,8 +93,7 @@ class Match:
     def _begin(self, settings: EpisodeSettings, *, stay: bool = False) -> None:
         self.task.setup(settings.goal, settings.start)  # raises before anything is changed
         self.settings, self.optimum = settings, None
-        if settings.start is not None:
-            self.start = settings.start
+        self.start = allowed_start(self.task, settings.goal, self.start) if settings.start is None else settings.start
         for runner in self.runners:
             runner.begin(settings, stay=stay)
 
@@ -195,7 +194,7 @@ class Match:
         return max(runner.total_steps for runner in self.runners)
 
     def move_goal(self, cell: int) -> None:
-        """Move the goal; a new episode begins at the agents' states."""
+        """Move the goal; a new episode begins at the agents' states. A start without a trip to it moves too."""
         self.begin(self.settings._replace(goal=self.checked_floor(cell)), stay=True)
 
     def move_start(self, cell: int) -> None:

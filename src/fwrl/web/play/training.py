@@ -48,6 +48,8 @@ def extended(legs: list[Leg], leg: Leg) -> list[Leg]:
     >>> [leg.goal for leg in extended(moved[:1], moved[1])]
     [2]
     """
+    if leg.how == BEGIN and not any(each.steps for each in legs):  # nothing was learned yet
+        return [leg]
     legs = list(legs)
     void = {BEGIN: (BEGIN, MOVE), MOVE: (MOVE,)}.get(leg.how, ())
     while legs and legs[-1].steps == 0 and legs[-1].how in void:
