@@ -311,6 +311,24 @@ def log_bench(results: Results) -> str:
     return bench_table(results, ("fit", "plan"))
 
 
+@generator("install-sizes")
+def install_sizes(results: Results) -> str:
+    """What each part of an install takes, and what imports take."""
+    found = results.json("install.json")
+    sizes = [(part, f"{size:.0f} MB") for part, size in found["megabytes"].items()]
+    sizes.append(("all", f"{sum(found['megabytes'].values()):.0f} MB"))
+    seconds = [(f"`{code}`", f"{taken:.2f} s") for code, taken in found["seconds"].items()]
+    return f"{table(('part', 'size'), sizes)}\n\n{table(('statement', 'processor time'), seconds)}"
+
+
+@generator("first-minute")
+def first_minute(results: Results) -> str:
+    """First commands with empty caches, before and after, from docs/measure_first_minute.py."""
+    rows = results.json("first-minute.json")
+    cells = [(f"`{row['command']}`", *(f"{row[key]:.1f} s" for key in ("before", "after", "again"))) for row in rows]
+    return table(("command", "0.1 without deferring", "now", "now, second time"), cells)
+
+
 @generator("all-bench")
 def all_bench(results: Results) -> str:
     """Everything that `fwrl bench` measures."""
