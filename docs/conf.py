@@ -25,6 +25,7 @@ autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 napoleon_use_ivar = True
+default_role = "code"  # docstrings name things in single backticks
 
 html_theme = "furo"
 html_title = "fwrl"
