@@ -6,12 +6,13 @@ TESTS := pytest -m "not stress" -n 2 --dist loadgroup
 COVERED := --cov --cov-append --cov-report= --cov-fail-under=0 # the report at the end has the limit of pyproject.toml
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help reproduce test coverage lint bench stress measure docs docs-numbers docs-pictures \
+.PHONY: help reproduce test test-extras coverage lint bench stress measure docs docs-numbers docs-notebooks docs-pictures \
     test-lowest test-newest test-packages release clean
 
 help:
 	@echo "make reproduce      the whole paper: runs, figures, report"
 	@echo "make test           all tests"
+	@echo "make test-extras    tests with MiniGrid, Minari and Stable-Baselines3, which it installs"
 	@echo "make coverage       the same with branch coverage of src, kernels interpreted too"
 	@echo "make lint           style, types, layers"
 	@echo "make bench          speed and memory, as ratios measured in one run"
@@ -19,6 +20,7 @@ help:
 	@echo "make measure        all measurements that README and docs show, into results (some hours)"
 	@echo "make docs           the documentation site, into docs/build/html; warnings are errors"
 	@echo "make docs-numbers   write the measured numbers and pictures of README and docs from results"
+	@echo "make docs-notebooks execute the notebooks of docs and keep their outputs"
 	@echo "make docs-pictures  draw the picture of the data flow, photograph the local pages (needs Chromium)"
 	@echo "make test-lowest    all tests with the lowest versions that pyproject.toml allows"
 	@echo "make test-newest    all tests with the newest versions that there are"
@@ -32,6 +34,9 @@ reproduce: $(VENV)/.use
 test: $(VENV)/.develop
 	$(BIN)/python tests/warm_up.py
 	$(BIN)/python -m $(TESTS) --durations=20
+
+test-extras: $(VENV)/.extras
+	$(BIN)/python -m pytest -p no:cacheprovider tests/extras --durations=10
 
 # Compiled code is invisible to coverage.py, so the tests of kernels run once more interpreted; one test of agents does so
 # in a process of its own. Folders run one after the other and add to one file: what fails in one of them costs no data of
@@ -71,6 +76,9 @@ docs: $(VENV)/.docs
 docs-numbers: $(VENV)/.bench
 	$(BIN)/python docs/write_numbers.py
 	$(BIN)/python docs/write_commands.py
+
+docs-notebooks: $(VENV)/.develop
+	$(BIN)/python docs/run_notebooks.py
 
 docs-pictures: $(VENV)/.develop
 	$(BIN)/python docs/draw_data_flow.py
@@ -130,6 +138,13 @@ $(VENV)/.develop: $(VENV)/.made pyproject.toml constraints.txt
 
 $(VENV)/.release: $(VENV)/.develop
 	$(INSTALL) --editable ".[release]"
+	@touch $@
+
+# The constraint names torch's plain version: for the processor alone where that is what the index offers.
+$(VENV)/.extras: $(VENV)/.develop
+	@echo "installing MiniGrid, Minari and Stable-Baselines3 with torch"
+	$(INSTALL) torch
+	$(INSTALL) --editable ".[test,minari,minigrid,sb3]"
 	@touch $@
 
 $(VENV)/.made:

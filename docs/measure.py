@@ -2,9 +2,9 @@
 
     python docs/measure.py [RESULTS]
 
-runs `fwrl reproduce`, leagues, `fwrl bench`, and two measurements for docs/beyond.md that no command makes: values
-after random experience, and how often tries show unseen outcomes. It takes some hours on two cores; commands that
-were interrupted continue.
+runs `fwrl reproduce`, leagues, `fwrl bench`, and measurements that no command makes: values after random experience and
+how often tries show unseen outcomes, for docs/beyond.md, and the model of costs for docs/scale.md. It takes some hours
+on two cores; commands that were interrupted continue.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 import write_numbers
 
 import fwrl
+from fwrl.bench.scaling import models
 from fwrl.experiment.audit import audit, greedy_policy
 from fwrl.kernels.model.optimism import Optimism
 from fwrl.oracle import evaluate, optimum
@@ -148,6 +149,12 @@ def _import_seconds(code: str) -> float:
     return float(subprocess.run([sys.executable, "-c", timed], check=True, capture_output=True, text=True).stdout)
 
 
+def scale_model() -> dict[str, Any]:
+    """What rows, edges, states and goals cost."""
+    found, sizes = models()
+    return {"models": [model._asdict() for model in found], "sizes": sizes._asdict()}
+
+
 def run_commands(folder: Path) -> None:
     """Run the commands of fwrl whose results the pages show."""
     command = [sys.executable, "-m", "fwrl"]
@@ -189,6 +196,7 @@ def main(folder: Path) -> None:
         "random-experience": list(random_experience()),
         "unseen-outcomes": unseen_outcomes(),
         "install": install_sizes(),
+        "scale-model": scale_model(),
     }
     for name, found in measured.items():
         (folder / f"{name}.json").write_text(json.dumps(found, indent=1), encoding="utf-8")

@@ -55,7 +55,8 @@ EXPLORERS = {  # rows of the table of exploration: what `fwrl compare` calls the
     PAPER: "FWRL, Algorithm 1",
     "fwrl:backup=expected": "`expected` alone",
     "fwrl:explorer=optimistic": "`optimistic` alone",
-    "fwrl": "both",
+    "fwrl:backup=expected,explorer=optimistic": "both",
+    "fwrl": "both, by rate",
     "sweeping:explorer=epsilon-greedy": "`sweeping`, epsilon-greedy",
     "sweeping:explorer=optimistic": "`sweeping`, `optimistic`",
 }
@@ -352,7 +353,7 @@ def beyond_shares(results: Results) -> str:
     stored, experiments = results.league(LEAGUE, default_contenders())
     chosen = [experiment for experiment in experiments if experiment.world in worlds]
     rows = []
-    for label, name in ((PAPER, "FWRL, Algorithm 1"), ("fwrl", "FWRL, expected and optimistic")):
+    for label, name in ((PAPER, "FWRL, Algorithm 1"), ("fwrl", "FWRL, expected, optimistic, by rate")):
         first = stored.reward(chosen[0], label)[:, :1]
         shares = [share(stored, experiment, label) for experiment in chosen]
         rows.append((name, *shares, mean(first).brief(0)))
@@ -470,6 +471,98 @@ def unseen_outcomes(results: Results) -> str:
     levels = ("1", "2-3", "4-7", "8-15", "16-31", "32-63")
     rows = results.json("unseen-outcomes.json")
     return table(("tries before", *levels), ((name, *(f"{q:.4f}" for q in shares)) for name, shares in rows.items()))
+
+
+def scale_model(results: Results) -> tuple[dict[str, Any], dict[str, float]]:
+    """The models by name, and the sizes in bytes, of `fwrl.bench.scaling`."""
+    found = results.json("scale-model.json")
+    return {model["name"]: model for model in found["models"]}, found["sizes"]
+
+
+def said(model: dict[str, Any], *amounts: float) -> float:
+    """The seconds that a model says."""
+    return float(np.dot(model["seconds"], (1.0, *amounts)))
+
+
+def long(seconds: float) -> str:
+    """A duration in the largest unit below it."""
+    units = (("years", 365.25 * 86400), ("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0), ("s", 1.0))
+    unit, size = next(((unit, size) for unit, size in units if seconds >= 2 * size), ("ms", 1e-3))
+    return f"{seconds / size:.2g} {unit}" if seconds < 100 * size else f"{seconds / size:,.0f} {unit}"
+
+
+def large(size: float) -> str:
+    """An amount of memory."""
+    unit, scale = next(((u, s) for u, s in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9)) if size >= s), ("MB", 1e6))
+    return f"{size / scale:.2g} {unit}" if size < 100 * scale else f"{size / scale:,.0f} {unit}"
+
+
+@generator("scale-costs")
+def scale_costs(results: Results) -> str:
+    """What a row, an edge, a state and a goal cost."""
+    models, sizes = scale_model(results)
+    fit, merge, goal = (models[name]["seconds"] for name in ("fit", "merge", "new goal"))
+    rows = [
+        ("row of a log", f"{1e9 * fit[1]:.0f} ns to fit", ""),
+        ("edge", f"{1e9 * fit[2]:.0f} ns to fit, {1e9 * merge[1]:.0f} ns to merge", f"{sizes['edge']:.0f} in a file"),
+        ("state", "", f"{sizes['state']:.0f} in a file"),
+        ("trip", "", f"{sizes['trip']:.0f} in a file"),
+        ("goal", f"{1e9 * goal[1]:.0f} ns per edge", f"{sizes['column']:.0f} per state"),
+    ]
+    return table(("each", "processor time", "bytes"), rows)
+
+
+@generator("scale-points")
+def scale_points(results: Results) -> str:
+    """Points beyond those that the model was fitted to."""
+    rows = []
+    for model in scale_model(results)[0].values():
+        largest = [max(amounts) for amounts in zip(*(point[0] for point in model["fitted"]), strict=True)]
+        for amounts, seconds in model["beyond"]:
+            of = ", ".join(f"{n:,.0f} {term}s" for n, term in zip(amounts, model["terms"], strict=True))
+            times = max(n / most for n, most in zip(amounts, largest, strict=True))
+            model_said = said(model, *amounts)
+            rows.append((model["name"], of, f"{times:.1f}", f"{seconds:.3g} s", f"{model_said / seconds:.2f}"))
+    return table(("what", "how much", "times the largest fitted", "measured", "model / measured"), rows)
+
+
+@generator("scale-said")
+def scale_said(results: Results) -> str:
+    """What the model says for sizes that were not measured."""
+    models, sizes = scale_model(results)
+    rows = []
+    for transitions, states in ((1e9, 1e6), (1e9, 1e8), (1e12, 1e8), (1e12, 1e9)):
+        edges = min(4 * states, transitions)
+        one, files = said(models["fit"], transitions, edges), 100
+        own = min(edges, transitions / files)
+        last = said(models["merge"], min(4 * edges, files * own))
+        spread = said(models["fit"], transitions / files, own) + 2 * last
+        volume = files * own * sizes["edge"] + 25 * min(edges, 4 * own) * sizes["edge"] + 7 * edges * sizes["edge"]
+        rows.append(
+            (
+                f"{transitions:.0e}".replace("e+", "e"),
+                f"{states:.0e}".replace("e+", "e"),
+                long(one),
+                long(one / 64),
+                long(spread),
+                large(volume),
+                large(edges * sizes["edge"] + states * sizes["state"]),
+                large(states * sizes["column"]),
+                long(said(models["new goal"], edges)),
+            )
+        )
+    head = (
+        "transitions",
+        "states",
+        "fit, one thread",
+        "64 threads",
+        "100 workers",
+        "planners sent",
+        "edges",
+        "a column",
+        "first route",
+    )
+    return table(head, rows)
 
 
 def blocks(text: str) -> Iterator[tuple[str, str]]:

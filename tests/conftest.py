@@ -61,6 +61,22 @@ def movingai_maps() -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def visits() -> Iterator[Any]:
+    """A browser and a server of `fwrl play`; tests of another page have another fixture of this name."""
+    from web_browser import visiting
+
+    with visiting() as visits:
+        yield visits
+
+
+@pytest.fixture
+def opened(visits: Any) -> Iterator[Any]:
+    """Open a page in the browser: `opened(width, height, address="...")`; nothing may have gone wrong on it."""
+    yield visits.open
+    visits.close()
+
+
 SCRIPT = Path(sys.executable).with_name("fwrl")
 
 

@@ -101,3 +101,27 @@ def test_a_league_table_shows_shares_of_the_stored_rewards(tmp_path, monkeypatch
         share = float(line.split("|")[2].split("±")[0])
         assert share == pytest.approx(np.sum(reward[label]) / np.sum(best), abs=5e-4)
     assert re.fullmatch(r"FWRL is first or tied in [01] of 1 worlds\.", verdict)
+
+
+def test_the_table_of_hard_exploration_has_a_column_a_world_with_its_own_trips(tmp_path, monkeypatch):
+    rules = {"fwrl": "ours", "ql": "another"}
+    worlds = (("cheap-last", "cheap last", 0, 2, 5, 20), ("h-maze", "H-maze", None, None, 3, 40))
+    monkeypatch.setattr(write_numbers, "RULES", rules)
+    monkeypatch.setattr(write_numbers, "HARD", worlds)
+    with pytest.raises(write_numbers.NotMeasuredError):
+        GENERATORS["hard-exploration"](Results(tmp_path))
+    (tmp_path / "hard").mkdir()
+    experiments = [write_numbers.hard_experiment(*row) for row in worlds]
+    assert [(e.start, e.goal, e.episodes, e.steps) for e in experiments] == [(0, 2, 5, 20), (None, None, 3, 40)]
+    with Store(tmp_path / "hard" / "results.sqlite") as store:
+        run_experiments(store, experiments, seeds=3, workers=1)
+        reward = store.episodes(experiments[1].id, "ql", "reward")
+        goals = store.episodes(experiments[1].id, "ql", "goal").astype(int)
+    best = best_rewards(Task(load_world("h-maze")), goals.ravel().tolist(), 40).reward
+    results = Results(tmp_path)
+    lines = GENERATORS["hard-exploration"](results).splitlines()
+    results.close()
+    assert lines[0] == "3 seeds."
+    assert lines[2] == "|  | cheap last | H-maze |"
+    assert [line.split("|")[1].strip() for line in lines[4:]] == list(rules.values())
+    assert float(lines[5].split("|")[3].split("±")[0]) == pytest.approx(np.sum(reward) / np.sum(best), abs=5e-4)

@@ -18,6 +18,7 @@ VARIANTS: list[tuple[str, Mapping[str, Any]]] = [
     ("fwrl", {"storage": "columns"}),
     ("fwrl", {"backup": "expected", "explorer": "optimistic"}),
     ("fwrl", {"explorer": "optimistic"}),
+    ("fwrl", {"objective": "rate"}),
     ("fwrl", {"backup": "expected"}),
     ("fwrl", {"relaxation": "paper"}),
     ("sweeping", {"explorer": "optimistic"}),

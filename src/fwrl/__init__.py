@@ -23,11 +23,15 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from fwrl.agents.agent import Agent
+    from fwrl.agents.python_agent import PythonAgent
     from fwrl.agents.registry import make_agent, register_agent
     from fwrl.cells.fitting import fit_navigator
     from fwrl.cells.making import make_navigator
     from fwrl.cells.navigator import Navigator
+    from fwrl.envs.minari_dataset import export_minari
+    from fwrl.envs.numbered_env import NumberedEnv, wrap
     from fwrl.errors import (
+        CompilationError,
         FileError,
         FwrlError,
         FwrlWarning,
@@ -45,11 +49,15 @@ if TYPE_CHECKING:
 # Modules are imported when one of their names is first used: `import fwrl` and `fwrl --help` load nothing heavy.
 _NAMES = {
     "fwrl.agents.agent": ("Agent",),
+    "fwrl.agents.python_agent": ("PythonAgent",),
     "fwrl.agents.registry": ("make_agent", "register_agent"),
     "fwrl.cells.fitting": ("fit_navigator",),
     "fwrl.cells.making": ("make_navigator",),
     "fwrl.cells.navigator": ("Navigator",),
+    "fwrl.envs.minari_dataset": ("export_minari",),
+    "fwrl.envs.numbered_env": ("NumberedEnv", "wrap"),
     "fwrl.errors": (
+        "CompilationError",
         "FileError",
         "FwrlError",
         "FwrlWarning",
@@ -68,15 +76,18 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "Agent",
+    "CompilationError",
     "FileError",
     "FwrlError",
     "FwrlWarning",
     "MapError",
     "Navigator",
     "NoRouteError",
+    "NumberedEnv",
     "OptionError",
     "Planner",
     "PositiveCycleError",
+    "PythonAgent",
     "Result",
     "Route",
     "Task",
@@ -84,6 +95,7 @@ __all__ = [
     "UnknownNameError",
     "World",
     "agent_for",
+    "export_minari",
     "fit",
     "fit_navigator",
     "learn",
@@ -95,6 +107,7 @@ __all__ = [
     "register_world",
     "rollout",
     "run",
+    "wrap",
 ]
 
 

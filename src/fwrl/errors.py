@@ -34,6 +34,10 @@ class OptionError(FwrlError):
     """An option out of range, or options that cannot be combined."""
 
 
+class CompilationError(FwrlError):
+    """An agent's function that cannot be compiled; the message names the line."""
+
+
 class TaskError(FwrlError):
     """A world, start or goal for which the paper's protocol is not defined."""
 

@@ -26,6 +26,9 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("fwrl", {"backup": "expected"}),
     ("fwrl", {"explorer": "optimistic"}),
     ("fwrl", {"backup": "expected", "explorer": "optimistic"}),
+    ("fwrl", {"objective": "rate"}),
+    ("fwrl", {"objective": "rate", "explorer": "optimistic"}),
+    ("fwrl", {"objective": "rate", "backup": "expected", "explorer": "optimistic"}),
     ("sweeping", {"explorer": "optimistic", "backups": 5}),
 ]
 WORLDS = ("h-maze", "risky-bridge")

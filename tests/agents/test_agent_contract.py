@@ -18,6 +18,10 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("fwrl", {"explorer": "optimistic"}),
     ("fwrl", {"backup": "expected", "explorer": "optimistic"}),
     ("mbrl", {"explorer": "optimistic"}),
+    ("fwrl", {"objective": "rate"}),
+    ("fwrl", {"objective": "rate", "explorer": "optimistic"}),
+    ("fwrl", {"objective": "rate", "backup": "expected", "explorer": "optimistic"}),
+    ("fwrl", {"objective": "rate", "backup": "expected"}),
     ("uvfa", {"training": "two-stage"}),
     ("sweeping", {"explorer": "optimistic"}),
 ]

@@ -17,6 +17,8 @@ VARIANTS = [
     *((name, {}) for name in agent_names()),
     ("fwrl", {"relaxation": "paper"}),
     ("fwrl", {"storage": "columns"}),
+    ("fwrl", {"objective": "rate", "explorer": "optimistic"}),
+    ("fwrl", {"objective": "rate", "backup": "expected"}),
 ]
 every_agent = pytest.mark.parametrize(
     ("name", "options"), VARIANTS, ids=["-".join([n, *map(str, o.values())]) for n, o in VARIANTS]

@@ -112,7 +112,7 @@ def test_a_cheapest_step_that_is_seen_last_is_still_found(name, options):
 
 
 @pytest.mark.parametrize(("name", "options"), OPTIMISTIC[:3])
-def test_terminated_states_hold_no_hope(name, options):
+def test_untried_actions_of_terminated_states_are_not_explored(name, options):
     """0 -> 1 -> 2 costs 2; the trap 3 lies one step beside 0, and none of its actions was ever tried."""
     agent = fwrl.make_agent(name, 4, 2, **options)
     agent.begin_episode(2)

@@ -36,6 +36,21 @@ BAD = [
     ("train four-rooms --out .", "'.' is a folder"),
     ("train bad.txt", "bad.txt"),
     ("train lone.txt", "expected two states that can reach each other"),
+    ("worlds maze-99999999999x3-1", "expected a world of at most 10,000,000 cells"),
+    ("worlds four-rooms-100000", "expected a world of at most 10,000,000 cells"),
+    ("worlds riverswim-99999999999", "expected a world of at most 10,000,000 cells"),
+    ("worlds combination-lock-99999999999-0", "expected a world of at most 10,000,000 cells"),
+    ("worlds varied-costs-999999-0", "expected a world of at most 10,000,000 cells"),
+    (f"worlds maze-{'9' * 5000}x3-1", "expected numbers of at most 18 digits in the name of a world, got 5000"),
+    (f"train h-maze --steps {2**64}", "expected at least one episode of 1 to 1,000,000,000 steps"),
+    ("train four-rooms-200 --agent dg", "need 4"),
+    ("train h-maze --resume nothing.fwrl", "cannot read 'nothing.fwrl'"),
+    ("train h-maze --resume a.fwrl --agent ql", "does not go with --agent or --option"),
+    ("evaluate nothing.fwrl h-maze", "cannot read 'nothing.fwrl'"),
+    ("evaluate lone.txt h-maze", "'lone.txt' is not a file saved by fwrl"),
+    ("show nothing.fwrl h-maze --goal 0", "cannot read 'nothing.fwrl'"),
+    ("show nothing.fwrl h-maze", "missing option '--goal'"),
+    ("show a.fwrl h-maze --goal 0 --picture way.gif", "expected a picture that ends in .png or .svg"),
     ("check", "missing argument 'file'"),
     ("check nothing.fwrl", "cannot read 'nothing.fwrl': No such file or directory"),
     ("check .", "cannot read '.': Is a directory"),
@@ -44,7 +59,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("line", "said"), BAD, ids=[line for line, _ in BAD])
+@pytest.mark.parametrize(("line", "said"), BAD, ids=[line[:60] for line, _ in BAD])
 def test_bad_input_gets_one_sentence_and_writes_nothing(call, tmp_path, line, said):
     (tmp_path / "bad.txt").write_text("..\n.x\n")
     (tmp_path / "lone.txt").write_text(".#.\n")

@@ -76,6 +76,7 @@ def standing(believed, true, believed_arrival=np.nan, arrival=1.0, *, label="x",
         regret=zero,
         reward=zero,
         first=zero,
+        late=Estimate(*share),
         efficiency=zero,
         censored=0,
         inefficiency=zero,
@@ -111,13 +112,16 @@ def test_beliefs_that_are_off_are_said_in_words():
 def test_whoever_beats_fwrl_is_named_with_the_reason():
     ours = standing(1.0, 1.0, label="fwrl", share=(0.98, 0.97, 0.99))
     tied = standing(1.0, 1.0, label="mbrl", share=(0.985, 0.98, 0.99))
-    wasteful = standing(1.0, 1.0, label="dg", share=(1.05, 1.04, 1.06), cost=3.26)
+    ahead = standing(1.0, 1.0, label="dg", share=(1.05, 1.04, 1.06))
     assert verdict([ours, tied]).verdict == "holds"
-    lost = verdict([wasteful, tied, ours])
+    lost = verdict([ahead, tied, ours])
     assert lost.verdict == "does not hold"
-    assert lost.reason.startswith("dg pays 3.26 times the optimal path cost and arrives more often")
-    cheap = Estimate(0.9, 0.9, 0.9)
-    assert "cheaper paths" in verdict([wasteful._replace(cost=cheap), ours]).reason
+    assert lost.reason == (
+        "dg scores 1.050 [1.040, 1.060] in the last episodes (up to 10), FWRL 0.980 [0.970, 0.990]: its policy at "
+        "the end earns more"
+    )
+    quicker = verdict([ahead._replace(late=ours.late), ours]).reason
+    assert quicker.endswith("the final policies are equally good, and dg earned more while learning")
     assert first_or_tied([tied]) is first_or_tied([ours]) is None
 
 

@@ -1,6 +1,7 @@
 """The results store: whole runs or none, the same content however it came about, and nothing foreign touched."""
 
 import sqlite3
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ def test_what_is_there_is_not_run_again(tmp_path, monkeypatch):
     def never(*_):
         raise AssertionError("ran again")
 
-    monkeypatch.setattr("fwrl.experiment.runner.run_trial", never)
+    monkeypatch.setattr("fwrl.experiment.batches.run_trial", never)
     filled(tmp_path / "x.sqlite")
 
 
@@ -198,7 +199,7 @@ def test_a_replayed_run_ends_with_the_values_of_the_run_itself(tmp_path):
     agent = seeded_agent(H_MAZE, H_MAZE.agent(label), 0)
     for stage, steps, moments in zip(H_MAZE.stages, episodes, replayed, strict=True):
         start, goal = world.state_at(*stage.start), world.state_at(*stage.goal)
-        options = {"learn": stage.learn, "explore": stage.explore}
+        options: dict[str, Any] = {"learn": stage.learn, "explore": stage.explore}
         run(Task(world, respawn=False), agent, episodes=1, steps=stage.steps, goal=goal, start=start, **options)
         assert [moment.state for moment in moments][: len(steps)] == [step[0] for step in steps]
         np.testing.assert_array_equal(moments[-1].values, agent.values(goal))

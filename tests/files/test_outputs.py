@@ -51,6 +51,23 @@ def test_a_link_is_followed_also_to_a_file_that_is_not_there_yet(tmp_path):
         write(tmp_path / "to-device")
 
 
+def test_a_link_to_itself_is_refused_and_stays(tmp_path):
+    (tmp_path / "link").symlink_to("link")
+    with pytest.raises(FileError, match="Too many levels of symbolic links"):
+        write(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_what_is_open_as_a_pipe_is_told_so():
+    reading, writing = os.pipe()
+    try:
+        with pytest.raises(FileError, match=r"/dev/fd/.* is a named pipe"):
+            write(f"/dev/fd/{writing}")
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o666])
 def test_permissions_stay(tmp_path, mode):
     path = tmp_path / "file"

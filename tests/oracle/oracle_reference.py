@@ -16,7 +16,7 @@ COSTS = (0.0, 0.0, -1.0, -0.25, -3.0)
 def worlds(draw, *, max_states=8, max_actions=3, max_outcomes=3, slopes=True, costs=COSTS) -> World:
     """Outcomes to anywhere (traps and loops included); costs, free steps and, by `slopes`, gains.
 
-    A slope adds h(s) - h(s') to every step: some rewards become positive, no loop profits.
+    A slope adds h(s) - h(s') to every step: some rewards become positive, no cycle does.
     """
     S = draw(st.integers(1, max_states))
     A = draw(st.integers(1, max_actions))

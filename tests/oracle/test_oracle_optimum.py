@@ -172,7 +172,7 @@ def test_equal_actions_go_to_the_lowest_and_tiny_differences_are_ties():
 
 
 def test_a_gain_once_is_legal_and_taken():
-    # 0 -> 1 pays 5, going back costs 5: no loop profits, the detour over 1 is worth it.
+    # 0 -> 1 pays 5, going back costs 5: no cycle is positive, the detour over 1 is worth it.
     hill = from_outcomes(
         "hill",
         [[[(1, 1, 5)], [(1, 2, -1)]], [[(1, 0, -5)], [(1, 2, -2)]], [[(1, 2, 0)]] * 2],

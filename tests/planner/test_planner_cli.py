@@ -164,7 +164,7 @@ BAD = [
     ("explain t.fwrl a y --log more.csv", "the log has no move from 'a' to 'b', which the route takes; give all logs"),
     ("explain t.fwrl a y --log moves.csv", "the log names no trips"),
     ("states t.fwrl --by size", "'--by'"),
-    ("fit trips.csv -o n.fwrl --add", "cannot read 'n.fwrl'"),
+    ("fit trips.csv -o n.fwrl --add", "there is no planner 'n.fwrl' to add to; leave out --add for"),
     ("fit trips.csv -o n.fwrl --memory lots", "expected an amount of memory such as"),
     ("plan t.fwrl a q", "unknown state 'q' among 5"),
     ("plan t.fwrl \udcff y", "unknown state '\\udcff' among 5"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import io
 import zipfile
 from dataclasses import replace
@@ -16,6 +18,7 @@ import fwrl
 from fwrl.cells import SquareCells
 from fwrl.errors import FwrlError, OptionError
 from fwrl.planner import Planner
+from fwrl.planner.experience import LogFile
 from fwrl.planner.ingest.errors import LogError
 
 COLUMNS = ("trip", "time", "x", "y", "reward")
@@ -208,6 +211,27 @@ def test_a_log_is_known_again_however_it_comes(tmp_path):
     assert fwrl.fit(plain, into=piped, again=True).summary.transitions == 2
     table = {"state": ["a"], "next_state": ["b"]}
     assert fwrl.fit(table, into=fwrl.fit(table)).experience.logs == ()
+
+
+def test_a_log_that_is_packed_later_is_the_same_log(tmp_path):
+    plain, packed, other = tmp_path / "day.csv", tmp_path / "old" / "day.csv.gz", tmp_path / "other.csv.gz"
+    packed.parent.mkdir()
+    plain.write_text(TEXT)
+    packed.write_bytes(gzip.compress(TEXT.encode(), 1))
+    other.write_bytes(gzip.compress(TEXT.encode(), 9, mtime=0))
+    planner = fwrl.fit(plain)
+    for log in (packed, other):
+        with pytest.raises(LogError, match=r"\.gz' has the same content as '.*day\.csv', which was read before"):
+            fwrl.fit(log, into=planner)
+    with pytest.raises(LogError, match="has the same content as"):
+        fwrl.fit([packed, other])
+    # Files of earlier versions know the packed file.
+    bytes_ = packed.read_bytes()
+    earlier = LogFile(str(packed), len(bytes_), hashlib.sha256(bytes_).hexdigest())
+    planner = Planner(replace(fwrl.fit([("x", "y")]).experience, logs=(earlier,)))
+    with pytest.raises(LogError, match=r"day\.csv\.gz' was read before"):
+        fwrl.fit(packed, into=planner)
+    fwrl.fit(other, into=planner)
 
 
 def test_a_route_of_cells_is_covered_by_the_trips_of_the_log(tmp_path):

@@ -45,6 +45,9 @@ def assert_merged(merged: Planner, whole: Planner) -> None:
     for name in ("source", "action", "target", "count", "best", "terminated"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
     np.testing.assert_allclose(a.total, b.total, rtol=1e-12, atol=1e-12)
+    assert a.aging == b.aging
+    if a.weight is not None and b.weight is not None:
+        np.testing.assert_allclose(a.weight, b.weight, rtol=1e-12)
     assert list(a.evidence.trips or []) == list(b.evidence.trips or [])
     joined = a.summary.continued > 0
     for name in ("last", "trip", "trip_time", *(() if joined else ("sample", "joined"))):
@@ -68,13 +71,22 @@ def assert_same_ends(a, b):
     np.testing.assert_array_equal(a.first_terminated, b.first_terminated)
 
 
-GROUPINGS = [
-    lambda a, b, c: a.merge(b, c),
-    lambda a, b, c: c.merge(a, b),
-    lambda a, b, c: a.merge(b).merge(c),
-    lambda a, b, c: a.merge(b.merge(c)),
-    lambda a, b, c: c.merge(b.merge(a)),
-]
+ORDERS = st.permutations(range(3))
+
+
+def groupings(planners, order, neighbours=False):
+    """Three planners merged in an order: all at once, the first two first, the last two first.
+
+    With `neighbours`, the two that are merged first must follow one another.
+    """
+    (x, y, z), (a, b, c) = order, (planners[k] for k in order)
+    yield a.merge(b, c)
+    if not neighbours or abs(x - y) == 1:
+        yield a.merge(b).merge(c)
+    if not neighbours or abs(y - z) == 1:
+        yield a.merge(b.merge(c))
+
+
 COLUMNS = [
     TRANSITIONS,
     ("state", "next_state"),
@@ -84,9 +96,9 @@ COLUMNS = [
 
 
 @pytest.mark.parametrize("columns", COLUMNS, ids=["-".join(columns) for columns in COLUMNS])
-@given(data=st.data(), labels=st.sampled_from(LABELS), sampled=st.booleans())
-@settings(max_examples=3, deadline=None)
-def test_merging_is_exact_associative_and_commutative(columns, data, labels, sampled):
+@given(data=st.data(), labels=st.sampled_from(LABELS), sampled=st.booleans(), order=ORDERS)
+@settings(max_examples=6, deadline=None)
+def test_merging_is_exact_associative_and_commutative(columns, data, labels, sampled, order):
     parts = data.draw(moves_of(labels, columns))
     if "trip" in columns:  # what a trip connects is known within one log
         for k, part in enumerate(parts):
@@ -96,8 +108,17 @@ def test_merging_is_exact_associative_and_commutative(columns, data, labels, sam
             patch.setattr(connection_counts, "EXACT", 3)
             patch.setattr(connection_counts, "SAMPLED", 2)
         whole, planners = fwrl.fit(together(parts)), [fwrl.fit(part) for part in parts]
-        for group in GROUPINGS:
-            assert_merged(group(*planners), whole)
+        for merged in groupings(planners, order):
+            assert_merged(merged, whole)
+
+
+@given(parts=moves_of(LABELS[0], TRANSITIONS), half_life=st.sampled_from([0.3, 2.0, 50.0]), order=ORDERS)
+@settings(max_examples=8, deadline=None)
+def test_weights_by_age_merge_as_counts_do(parts, half_life, order):
+    planners = [fwrl.fit(part, half_life=half_life, connections=False) for part in parts]
+    whole = fwrl.fit(together(parts), half_life=half_life, connections=False)
+    for merged in groupings(planners, order):
+        assert_merged(merged, whole)
 
 
 @given(moves_of(LABELS[0], TRANSITIONS))
@@ -119,21 +140,35 @@ def visits():
     )
 
 
-def fitted(parts):
+def fitted(parts, **options):
     try:
-        return [fwrl.fit(part) for part in parts]
+        return [fwrl.fit(part, **options) for part in parts]
     except FwrlError:  # a part without any move
         return None
 
 
-@given(visits())
-@settings(max_examples=4, deadline=None)
-def test_trips_that_go_on_are_joined_in_any_grouping_of_neighbours(parts):
+@given(visits(), ORDERS)
+@settings(max_examples=6, deadline=None)
+def test_trips_that_go_on_are_joined_in_any_grouping_of_neighbours(parts, order):
     planners = fitted(parts)
     assume(planners is not None)
     whole = fwrl.fit(together(parts))
-    for group in GROUPINGS:
-        assert_merged(group(*planners), whole)
+    for merged in groupings(planners, order, neighbours=True):
+        assert_merged(merged, whole)
+
+
+@given(parts=visits(), half_life=st.sampled_from([0.7, 4.0]), order=ORDERS)
+@settings(max_examples=6, deadline=None)
+def test_joining_moves_age_as_others_do_also_after_saving(parts, half_life, order, tmp_path_factory):
+    planners = fitted(parts, half_life=half_life)
+    assume(planners is not None)
+    folder = tmp_path_factory.mktemp("saved")
+    for k, planner in enumerate(planners):
+        planner.save(folder / f"{k}.fwrl")
+    loaded = [Planner.load(folder / f"{k}.fwrl") for k in range(3)]
+    whole = fwrl.fit(together(parts), half_life=half_life)
+    for merged in groupings(loaded, order, neighbours=True):
+        assert_merged(merged, whole)
 
 
 @given(visits())

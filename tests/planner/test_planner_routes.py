@@ -348,4 +348,4 @@ def test_goal_policies_are_kept_within_the_memory_given():
     planner = Planner(fwrl.fit(CITY).experience, memory=150)
     for goal in "abcdeabc":
         assert planner.plan("a", goal).states[-1] == goal
-    assert len(planner._kept) == 2
+    assert len(planner._policies) == 2

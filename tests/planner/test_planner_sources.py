@@ -99,7 +99,7 @@ def test_files_without_a_header_are_read_by_number(tmp_path):
     assert value(log(tmp_path, TEXT), columns=by_number, header=True) == -3.5
     with pytest.raises(FwrlError, match="has no column '4' for reward"):
         fwrl.fit(log(tmp_path, "a,b,-1\n"), columns={**by_number, "reward": "4"})
-    with pytest.raises(FwrlError, match=r"expected a first line of distinct column names .* header=False"):
+    with pytest.raises(FwrlError, match=r"has #1, #2; say which is which with .*, by number without a header"):
         fwrl.fit(log(tmp_path, "7,7\n8,9\n"))
 
 

@@ -1,5 +1,7 @@
 """`fwrl.learn`: our environments and other people's, the same seed with the same result, errors in words."""
 
+from typing import Any
+
 import gymnasium
 import numpy as np
 import pytest
@@ -164,3 +166,13 @@ def test_the_progress_bar_shows_only_when_asked_for(capsys):
     shown = "".join(capsys.readouterr())
     assert "learning" in shown
     assert "100%" in shown
+
+
+def test_a_callback_gets_every_episode_that_ended():
+    seen: list[Any] = []
+    learned = fwrl.learn(made("random"), four_rooms(), 2000, seed=0, callback=seen.append)
+    assert [episode.number for episode in seen] == list(range(len(learned.reward)))
+    assert [episode.success for episode in seen] == learned.success.tolist()
+    assert [(episode.reward, episode.steps) for episode in seen] == list(
+        zip(learned.reward.tolist(), learned.steps.tolist(), strict=True)
+    )

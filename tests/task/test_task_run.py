@@ -148,3 +148,14 @@ def test_bad_seeds_and_sizes_are_value_errors():
         fwrl.run(world, made(world), seed=-1)
     with pytest.raises(FwrlError, match="at least one state"):
         fwrl.make_agent("ql", 0, 4)
+
+
+def test_a_callback_gets_every_episode_in_order(capfd):
+    world = fwrl.load_world("h-maze")
+    seen: list[Any] = []
+    result = fwrl.run(
+        world, fwrl.make_agent("random", 7, 4), episodes=4, steps=30, callback=seen.append, progress_bar=True
+    )
+    assert [episode.number for episode in seen] == [0, 1, 2, 3]
+    assert [episode.reward for episode in seen] == result.reward.tolist()
+    assert capfd.readouterr().out == "", "the bar is on standard error"

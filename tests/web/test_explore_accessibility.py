@@ -2,7 +2,7 @@
 
 import pytest
 from explore_visitor import asks, drawn, says
-from web_axe import axe_source, problems
+from web_axe import each_state, problems
 from web_browser import needs_browser, visiting
 from web_town import write_town
 from web_visitor import holds, picture, settled
@@ -17,17 +17,6 @@ def visits(tmp_path_factory):
     town = write_town(tmp_path_factory.mktemp("town"))
     with visiting(str(town.planner), "--positions", str(town.positions), command="explore") as visits:
         yield visits
-
-
-@pytest.fixture
-def opened(visits):
-    yield visits.open
-    visits.close()
-
-
-@pytest.fixture(scope="module")
-def axe():
-    return axe_source()
 
 
 def as_it_opens(page):
@@ -67,29 +56,23 @@ STATES = [as_it_opens, with_a_search, with_a_card, without_a_way, in_coverage, b
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(opened, axe, scheme):
+def test_axe_finds_nothing(opened, scheme):
     page = opened(address=ASKED, color_scheme=scheme)
-    for state in STATES:
-        state(page)
-        page.wait_for_timeout(100)
-        assert problems(page, axe) == [], state.__name__
-        picture(page, f"explore-{state.__name__}-{scheme}")
+    for state in each_state(page, STATES):
+        assert problems(page) == [], state
+        picture(page, f"explore-{state}-{scheme}")
 
 
-def test_axe_finds_nothing_on_a_phone(opened, axe):
+def test_axe_finds_nothing_on_a_phone(opened):
     page = opened(390, 844, address=ASKED, has_touch=True, is_mobile=True, device_scale_factor=2)
-    for state in STATES:
-        state(page)
-        page.wait_for_timeout(100)
-        assert problems(page, axe) == [], state.__name__
+    for state in each_state(page, STATES):
+        assert problems(page) == [], state
 
 
 def test_nothing_scrolls_sideways_at_320_pixels(opened):
     page = opened(320, 640, address=ASKED)
-    for state in STATES:
-        state(page)
-        page.wait_for_timeout(100)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 320, state.__name__
+    for state in each_state(page, STATES):
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320, state
     picture(page, "explore-320")
 
 

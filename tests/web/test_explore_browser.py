@@ -25,12 +25,6 @@ def visits(town):
         yield visits
 
 
-@pytest.fixture
-def opened(visits):
-    yield visits.open
-    visits.close()
-
-
 def copied(page, what):
     """What a copy button puts into the clipboard."""
     page.click(f"[data-copy={what}]")

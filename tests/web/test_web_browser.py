@@ -2,23 +2,10 @@
 
 import re
 
-import pytest
-from web_browser import needs_browser, visiting
+from web_browser import needs_browser
 from web_visitor import choose_speed, click, drag, holds, marker, picture, place, play_until, route, rows_of, settled
 
 pytestmark = needs_browser
-
-
-@pytest.fixture(scope="module")
-def visits():
-    with visiting() as visits:
-        yield visits
-
-
-@pytest.fixture
-def opened(visits):
-    yield visits.open
-    visits.close()
 
 
 def test_a_goal_never_used_is_answered_at_once_by_fwrl_and_not_by_qlcat(opened):

@@ -1,30 +1,13 @@
 """The page for everybody: axe-core finds nothing, everything is spoken, and no size or colour scheme loses anything."""
 
 import pytest
-from web_axe import axe_source, problems
-from web_browser import needs_browser, visiting
+from web_axe import each_state, problems
+from web_browser import needs_browser
 from web_visitor import holds, picture, settled
 
 pytestmark = needs_browser
 
 LEARNED = "world=windy-four-rooms&start=1,1&goal=9,9&training=begin:9,9:8000"
-
-
-@pytest.fixture(scope="module")
-def visits():
-    with visiting() as visits:
-        yield visits
-
-
-@pytest.fixture
-def opened(visits):
-    yield visits.open
-    visits.close()
-
-
-@pytest.fixture(scope="module")
-def axe():
-    return axe_source()
 
 
 def as_it_opens(page):
@@ -73,29 +56,25 @@ STATES = [as_it_opens, in_an_update, presenting, in_a_lesson, in_the_share_dialo
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(opened, axe, scheme):
+def test_axe_finds_nothing(opened, scheme):
     page = opened(address=LEARNED, color_scheme=scheme)
-    for state in STATES:
-        state(page)
-        page.wait_for_timeout(100)
-        assert problems(page, axe) == [], state.__name__
-        picture(page, f"{state.__name__}-{scheme}")
+    for state in each_state(page, STATES):
+        assert problems(page) == [], state
+        picture(page, f"{state}-{scheme}")
 
 
-def test_axe_finds_nothing_on_a_phone(opened, axe):
+def test_axe_finds_nothing_on_a_phone(opened):
     page = opened(390, 844, address=LEARNED, has_touch=True, is_mobile=True, device_scale_factor=2)
-    assert problems(page, axe) == []
+    assert problems(page) == []
     picture(page, "phone")
 
 
 def test_nothing_scrolls_sideways_at_320_pixels(opened):
     page = opened(320, 640, address=LEARNED)
-    for state in STATES:
-        state(page)
-        page.wait_for_timeout(100)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 320, state.__name__
+    for state in each_state(page, STATES):
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320, state
         assert page.locator(".stage canvas").nth(1).bounding_box()["width"] > 100
-        picture(page, f"{state.__name__}-320")
+        picture(page, f"{state}-320")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

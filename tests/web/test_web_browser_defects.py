@@ -1,7 +1,7 @@
 """What once went wrong on the page: each of these tests failed before."""
 
 import pytest
-from web_browser import needs_browser, visiting
+from web_browser import needs_browser
 from web_visitor import (
     choose_speed,
     click,
@@ -24,18 +24,6 @@ pytestmark = needs_browser
 
 LEARNED = "world=four-rooms&start=1,1&goal=9,9&training=begin:9,9:8000"
 ROUTE = ["#0b5cad", "#56b4e9", "#cc79a7"]  # the greedy route, and its stretches
-
-
-@pytest.fixture(scope="module")
-def visits():
-    with visiting() as visits:
-        yield visits
-
-
-@pytest.fixture
-def opened(visits):
-    yield visits.open
-    visits.close()
 
 
 def test_the_route_from_the_start_stays_while_the_pointer_rests_on_the_goal(opened):

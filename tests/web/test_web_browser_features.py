@@ -6,7 +6,7 @@ import re
 import tomllib
 
 import pytest
-from web_browser import needs_browser, visiting
+from web_browser import needs_browser
 from web_visitor import click, holds, on_screen, picture, pixels, route, rows_of, settled, taken, verdict
 
 from fwrl.web.play.lessons import own_lessons
@@ -15,18 +15,6 @@ from fwrl.web.play.scenario_text import from_address
 pytestmark = needs_browser
 
 LEARNED = "world=four-rooms&start=1,1&goal=9,9&training=begin:9,9:8000"
-
-
-@pytest.fixture(scope="module")
-def visits():
-    with visiting() as visits:
-        yield visits
-
-
-@pytest.fixture
-def opened(visits):
-    yield visits.open
-    visits.close()
 
 
 def test_one_update_is_watched_triangle_by_triangle(opened):

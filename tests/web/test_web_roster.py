@@ -38,7 +38,7 @@ def test_other_names_are_refused_with_close_matches():
         AgentChoice("fwrl-expcted").make(3, 2, 0)
 
 
-@pytest.mark.parametrize(("width", "height"), [(15, 10), (25, 20), (50, 50)])  # FWRL's storage changes at 2,000 states
+@pytest.mark.parametrize(("width", "height"), [(15, 10), (25, 20), (45, 45)])  # FWRL's storage changes at 2,000 states
 @pytest.mark.parametrize("name", roster())
 def test_the_bytes_needed_are_the_bytes_of_the_tables(name, width, height):
     world = floor(width, height)

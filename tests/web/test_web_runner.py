@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import fwrl
 from fwrl.agents import agent_names
 from fwrl.task import Task
-from fwrl.web.play.likely_route import likely_outcomes
 from fwrl.web.play.runner import EpisodeSettings, Runner
+from fwrl.worlds.likely_route import likely_outcomes
 
 STEPS = 60
 GOAL = 20

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwrl.web.play.likely_route import LikelyRoute, follow, likely_outcomes
 from fwrl.web.play.stitches import Stitches
 from fwrl.worlds import load_world
 from fwrl.worlds.grid import from_map
+from fwrl.worlds.likely_route import LikelyRoute, follow, likely_outcomes
 
 WORLD = from_map(">..\n...\n..#")
 LIKELY = likely_outcomes(WORLD)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
+@functools.cache
 def axe_source() -> str:
     """The source of axe-core; the test is skipped without it."""
     found = importlib.util.find_spec("axe_playwright_python")
@@ -19,8 +22,16 @@ def axe_source() -> str:
     return (Path(found.origin).parent / "axe.min.js").read_text()
 
 
-def problems(page: Any, axe: str) -> list[tuple[str, list[str]]]:
+def each_state(page: Any, states: list[Callable[[Any], None]]) -> Iterator[str]:
+    """Bring a page into several states, one after the other: their names."""
+    for state in states:
+        state(page)
+        page.wait_for_timeout(100)
+        yield state.__name__
+
+
+def problems(page: Any) -> list[tuple[str, list[str]]]:
     """What axe-core finds on a page: the rules that are broken, and where."""
-    page.evaluate(axe)
+    page.evaluate(axe_source())
     found = page.evaluate("(tags) => axe.run(document, { runOnly: { type: 'tag', values: tags } })", RULES)
     return [(found["id"], [node["html"][:120] for node in found["nodes"]]) for found in found["violations"]]

@@ -5,8 +5,8 @@
 >>> agent.action_values(0, 2)
 array([-inf,  -2.])
 
-What an author of an agent needs is here as well: `Agent`, `Config`, `no_episode`, `register_verbs`, `compiled`,
-`LEARNED`, `POSITIVE_CYCLE` and `register_agent`.
+What an author of an agent needs is here as well: `PythonAgent` for one in plain Python; `Agent`, `Config`,
+`no_episode`, `register_verbs`, `compiled`, `LEARNED` and `POSITIVE_CYCLE` for a compiled one; `register_agent`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from fwrl.agents.registry import agent_class, agent_names, load, make_agent, register_agent
+from fwrl.agents.registry import agent_class, agent_classes, agent_names, load, make_agent, register_agent
 
 if TYPE_CHECKING:
     from fwrl.agents.agent import Agent, Config, no_episode
+    from fwrl.agents.python_agent import PythonAgent
     from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, Verbs, register_verbs
     from fwrl.kernels.runtime.compiled import compiled
 
@@ -27,6 +28,7 @@ _HOME = {
     "Config": "fwrl.agents.agent",
     "LEARNED": "fwrl.agents.verbs",
     "POSITIVE_CYCLE": "fwrl.agents.verbs",
+    "PythonAgent": "fwrl.agents.python_agent",
     "Verbs": "fwrl.agents.verbs",
     "compiled": "fwrl.kernels.runtime.compiled",
     "no_episode": "fwrl.agents.agent",
@@ -38,8 +40,10 @@ __all__ = [
     "POSITIVE_CYCLE",
     "Agent",
     "Config",
+    "PythonAgent",
     "Verbs",
     "agent_class",
+    "agent_classes",
     "agent_names",
     "compiled",
     "load",

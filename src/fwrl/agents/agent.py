@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
+from numba.core.errors import NumbaError
 from numpy.typing import ArrayLike, NDArray
 
 from fwrl.agents.arguments import checked_index, checked_marks, checked_transitions
-from fwrl.agents.sections import EPISODE, Sections, named_sizes, restored_tables, saved_arrays
+from fwrl.agents.sections import EPISODE, Sections, grown_tables, named_sizes, restored_tables, saved_arrays
 from fwrl.agents.value_function import Tables, ValueFunction
-from fwrl.agents.verbs import POSITIVE_CYCLE, UNSETTLED, observe_all, single_act, single_observe
+from fwrl.agents.verbs import POSITIVE_CYCLE, UNSETTLED, explained, observe_all, single_act, single_observe
+from fwrl.display import Picture, drawn, html_table
 from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, unknown_name
 from fwrl.files import Archive, write_archive
 from fwrl.kernels.exploration import EXPLORE, GOAL, STEP, STEPS
@@ -31,6 +33,7 @@ from fwrl.kernels.runtime.deferred import SLICE, is_interpreted
 Ints = NDArray[np.int64]
 
 DEFAULT_STEPS = 400
+LONGEST = 10**9  # steps of an episode
 CHUNK = 1 << 20  # transitions for which observe_many reserves memory at a time
 
 
@@ -135,6 +138,40 @@ class Agent(ABC, ValueFunction[Tables]):
             if grown is not edges:
                 self.tables = cast(Any, self.tables)._replace(edges=grown)
 
+    def grow(self, n_states: int) -> None:
+        """Make room for more states; everything learned stays.
+
+        The agent then answers and continues like one that was made for as many states from the start. There are four
+        exceptions. With `storage="columns"` and positive rewards, values may differ in their last bits, as after
+        loading. Agents that learn from every step about every goal (`dg`, `agql`, `tdm`) begin anew with new goals.
+        `uvfa` draws the embeddings of new states at random. Agents with positions or features of their states cannot
+        grow.
+
+        Args:
+            n_states: number of states from now on, at least as many as before. Growing costs as much as loading the
+                agent, so a caller that meets states one by one should double the number.
+
+        Raises:
+            OptionError: fewer states than before, or too many for the agent's tables; the agent is unchanged.
+        """
+        if n_states < self.n_states:
+            raise OptionError(f"expected at least the {self.n_states} states that there are, got {n_states}")
+        if n_states == self.n_states:
+            return
+        sections = {**self.sections, **EPISODE}
+        before, generator = (self.n_states, self.tables), self.rng.bit_generator.state
+        known = saved_arrays(self.saved_tables(), sections)
+        try:
+            self.n_states = int(n_states)
+            self.tables = self.empty_tables()
+            self.tables = self.completed_tables(grown_tables(self.saved_tables(), known, sections))
+            self.check_tables()
+        except BaseException:
+            self.n_states, self.tables = before
+            raise
+        finally:
+            self.rng.bit_generator.state = generator
+
     def prepare(self, goal: int) -> None:
         """Called when an episode begins, before the goal is set.
 
@@ -187,8 +224,8 @@ class Agent(ABC, ValueFunction[Tables]):
             explore: False to act greedily throughout.
         """
         goal = self._state(goal, "goal")
-        if steps < 1:
-            raise OptionError(f"expected an episode of at least one step, got {steps}")
+        if not 1 <= steps <= LONGEST:
+            raise OptionError(f"expected an episode of 1 to {LONGEST:,} steps, got {steps}")
         self.prepare(goal)
         episode = self._episode
         episode[GOAL], episode[STEP], episode[STEPS], episode[EXPLORE] = goal, 0, steps, int(explore)
@@ -205,7 +242,10 @@ class Agent(ABC, ValueFunction[Tables]):
         state = self._state(state)
         if self.goal is None:
             raise FwrlError("no goal is set; call begin_episode(goal) before act(state)")
-        return int(single_act.of(self.verbs, self.n_states)(self.tables, state, self.rng))
+        try:
+            return int(single_act.of(self.verbs, self.n_states)(self.tables, state, self.rng))
+        except NumbaError as error:
+            raise explained(error, self.verbs) from error
 
     def settle(self, *, before_acting: bool = True) -> None:
         """Finish what the compiled `observe` left undone when it returned UNSETTLED.
@@ -255,8 +295,11 @@ class Agent(ABC, ValueFunction[Tables]):
         reward = float(reward)
         if terminated:
             self.mark_terminated(np.array([next_state]))
-        verb = single_observe.of(self.verbs, self.n_states)
-        status = verb(self.tables, state, action, reward, next_state, bool(arrived))
+        try:
+            verb = single_observe.of(self.verbs, self.n_states)
+            status = verb(self.tables, state, action, reward, next_state, bool(arrived))
+        except NumbaError as error:
+            raise explained(error, self.verbs) from error
         if status == POSITIVE_CYCLE:
             raise positive_cycle(state, action, reward, next_state)
         if status == UNSETTLED or terminated:
@@ -346,6 +389,24 @@ class Agent(ABC, ValueFunction[Tables]):
     def __repr__(self) -> str:
         options = ", ".join(f"{k}={_short(v)}" for k, v in asdict(self.config).items())
         return f"<{self.name} agent, {self.n_states} states, {self.n_actions} actions, {options}>"
+
+    def plot(self, goal: int, world: Any = None) -> Picture:
+        """Draw the values for a goal.
+
+        Args:
+            goal: state to reach.
+            world: with positions, to draw a map with the greedy actions as arrows; None for values by state.
+
+        Returns:
+            A matplotlib figure; notebooks show it, `savefig` writes it.
+        """
+        return drawn("agent_figure", self, self._state(goal, "goal"), world)
+
+    def _repr_html_(self) -> str:
+        rows: dict[str, Any] = {"states": self.n_states, "actions": self.n_actions}
+        rows |= {name: _short(value) for name, value in asdict(self.config).items()}
+        rows["goal in use"] = "none" if self.goal is None else self.goal
+        return html_table(f"agent {self.name}", rows, self.description)
 
     @property
     def _episode(self) -> Ints:

@@ -8,7 +8,8 @@ that would take longer than a new plan, `observe` returns UNSETTLED and `settle`
 
 The explorer is `epsilon-greedy`, the paper's, or `optimistic`: an outcome not yet seen counts as if it led straight to
 the goal (see `model.optimism`), so the plan itself leads to frontiers, across the whole map. The field `plan` is then
-the optimistic one; values are reported without optimism.
+the optimistic one; values are reported without optimism. On trips that repeat, actions are tried again now and then
+(see `model.doubt`).
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from numpy.typing import NDArray
 
 from fwrl.agents.agent import DEFAULT_STEPS, Agent, Config, no_episode, positive_cycle
 from fwrl.agents.options import check_choice, check_give_up
-from fwrl.agents.sections import EDGES, TERMINATED, Sections, optimism_sections
-from fwrl.agents.soundness import check_edges, check_marks, check_optimism
+from fwrl.agents.sections import DOUBT, EDGES, TERMINATED, Sections, optimism_sections
+from fwrl.agents.soundness import check_doubt, check_edges, check_marks, check_optimism
 from fwrl.agents.verbs import LEARNED, UNSETTLED, register_verbs
 from fwrl.errors import PositiveCycleError
 from fwrl.kernels.exploration import GOAL, epsilon_greedy_from
@@ -36,12 +37,14 @@ from fwrl.kernels.graph.edges import (
     see_edge,
     tries_of,
 )
+from fwrl.kernels.model.doubt import Doubt, begin_trips, end_trip, left_to_lose, no_doubt, try_again
 from fwrl.kernels.model.exact_policy_iteration import PositiveMeanError
 from fwrl.kernels.model.greedy import Greedy, cache_greedy, empty_greedy
 from fwrl.kernels.model.optimism import count_try, level_of, no_optimism, refresh, see_reward, uncount_try
 from fwrl.kernels.model.plan import STALE, Plan, no_plan
 from fwrl.kernels.model.plan_updates import make_stale, outcome_of, update_plan
 from fwrl.kernels.model.planning import make_plan, solution_for
+from fwrl.kernels.rate import STEPS, Income, count_step, no_income
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits
 from fwrl.kernels.runtime.ties import improves
@@ -87,12 +90,14 @@ class ModelTables(NamedTuple):
     edges: Edges
     terminated: Marks  # (S,) 1 where an environment was seen to end
     plan: Plan
+    doubt: Doubt
     latest: Latest
-    positive: Ints  # (1,) 1 once a reward was positive
+    positive: Ints  # (1,) 1 once a reward was above rho
     episode: Ints
     greedy: Greedy
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,) 1 where every step counts as -1
+    income: Income
 
 
 @compiled
@@ -116,19 +121,35 @@ def planned_table(edges: Edges, plan: Plan, table: Floats) -> None:
 
 @compiled
 def act(agent: ModelTables, s: int, rng: np.random.Generator) -> int:
-    """Greedy on the plan; epsilon-greedy unless the plan is optimistic."""
+    """Greedy on the plan; epsilon-greedy unless the plan is optimistic, with a doubted action now and then if it is."""
     if agent.greedy.made[s] != agent.greedy.changes[0]:
         planned_values(agent.edges, agent.plan, s, agent.action_values)
         cache_greedy(agent.greedy, s, agent.action_values)
-    if agent.plan.optimism.on[0] != 0:
-        return int(agent.greedy.best[s, int(fresh_digits(rng.random()) * agent.greedy.ties[s])])
-    return epsilon_greedy_from(agent.greedy, s, agent.episode, rng)
+    if agent.plan.optimism.on[0] == 0:
+        return epsilon_greedy_from(agent.greedy, s, agent.episode, rng)
+    u = fresh_digits(rng.random())
+    a = doubted_action(agent, s)
+    return a if a != NONE else int(agent.greedy.best[s, int(u * agent.greedy.ties[s])])
+
+
+@compiled
+def doubted_action(agent: ModelTables, s: int) -> int:
+    """An action that is worth another try on a trip that repeats; NONE mostly."""
+    left = left_to_lose(agent.doubt, s, agent.plan.v)
+    if left <= 0.0 or s == agent.episode[GOAL]:
+        return NONE
+    planned_values(agent.edges, agent.plan, s, agent.action_values)
+    promise = agent.plan.optimism.reward[0] - agent.plan.rho[0]
+    return try_again(agent.doubt, agent.edges, s, agent.action_values, promise, left)
 
 
 @compiled
 def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
     """Count the step; if that changes the model, update the plan."""
+    if agent.income.on[0] != 0:
+        count_step(agent.income, s, r, arrived)
     if arrived:
+        end_trip(agent.doubt)
         return LEARNED
     if agent.counts_steps[0] != 0:
         r = -1.0
@@ -150,7 +171,7 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
     see_edge(edges, e, r)
     agent.greedy.changes[0] += 1
     due = see_reward(plan.optimism.reward, r) or due
-    if r > 0.0:
+    if r > plan.rho[0]:
         agent.positive[0] = 1
     if g < 0:
         return LEARNED
@@ -196,9 +217,9 @@ class ModelAgent(Agent[ModelTables]):
     """Counts, and exact planning on them; its configuration names the explorer."""
 
     verbs = register_verbs(ModelTables, act, observe, action_values)
-    sections: ClassVar[Sections] = {**EDGES, **TERMINATED, **optimism_sections("plan.optimism")}
+    sections: ClassVar[Sections] = {**EDGES, **TERMINATED, **optimism_sections("plan.optimism"), **DOUBT}
     config: Any
-    _asked: tuple[int, int, Plan] | None = None  # (goal, count of changes, plan) of the latest query
+    _asked: tuple[int, tuple[int, int], Plan] | None = None  # (goal, version, plan) of the latest query
 
     @property
     def optimistic(self) -> bool:
@@ -217,16 +238,19 @@ class ModelAgent(Agent[ModelTables]):
             edges=no_edges(S, A),
             terminated=np.zeros(S, np.int8),
             plan=no_plan(S, no_optimism(PRIOR, counts_steps=steps), self.give_up),
+            doubt=no_doubt(S if self.optimistic else 0),
             latest=Latest(np.zeros(3, np.int64), np.zeros(4)),
             positive=np.zeros(1, np.int64),
             episode=no_episode(),
             greedy=empty_greedy(S, A),
             action_values=np.empty(A),
             counts_steps=np.array([int(steps)]),
+            income=no_income(S, on=False),
         )
 
     def prepare(self, goal: int) -> None:
         """Plan for the goal."""
+        self.tables.plan.rho[0] = self._rho(goal)
         make_stale(self.tables.plan)
         self._make_plan(self.tables.plan, goal)
 
@@ -235,7 +259,9 @@ class ModelAgent(Agent[ModelTables]):
         optimism = self.tables.plan.optimism
         optimism.on[0] = int(self.optimistic and explore)
         refresh(optimism)
+        same_goal = goal == self.goal
         super().begin_episode(goal, steps, explore=explore)
+        begin_trips(self.tables.doubt, same_goal=same_goal)
 
     def settle(self, *, before_acting: bool = True) -> None:
         """Make the plan anew where updating it would have taken longer; before, only to detect a positive cycle."""
@@ -302,8 +328,9 @@ class ModelAgent(Agent[ModelTables]):
         check_edges(tables.edges, self.n_states, self.n_actions)
         check_marks(tables.terminated, self.n_states)
         check_optimism(tables.plan.optimism)
+        check_doubt(tables.doubt, self.n_states if self.optimistic else 0)
         used = int(tables.edges.used[0])
-        tables.positive[0] = int(bool(np.any(tables.edges.best[:used] > 0.0)))
+        tables.positive[0] = int(bool(np.any(tables.edges.best[:used] > tables.plan.rho[0])))
         if self.goal is not None:
             self._make_plan(tables.plan, self.goal)
 
@@ -313,12 +340,17 @@ class ModelAgent(Agent[ModelTables]):
         if goal == self.goal and not tables.plan.optimism.on[0]:
             self.settle()
             return tables.plan
-        changes = int(tables.greedy.changes[0])
-        if self._asked is None or self._asked[:2] != (goal, changes):
-            plan = no_plan(self.n_states, penalty=self.give_up)
+        version = int(tables.greedy.changes[0]), int(tables.income.sums[STEPS])
+        if self._asked is None or self._asked[:2] != (goal, version):
+            rho = float(tables.plan.rho[0]) if goal == self.goal else self._rho(goal)
+            plan = no_plan(self.n_states, penalty=self.give_up, rho=rho)
             self._make_plan(plan, goal)
-            self._asked = goal, changes, plan
+            self._asked = goal, version, plan
         return self._asked[2]
+
+    def _rho(self, goal: int) -> float:
+        """What a step on the way to `goal` costs beside its reward: nothing, unless the objective is a rate."""
+        return 0.0
 
     def _make_plan(self, plan: Plan, goal: int) -> None:
         try:

@@ -88,6 +88,12 @@ class QLearningConcatenated(Agent[GoalQTables]):
             self.tables = self.tables._replace(Q=np.concatenate([Q, more]))
         self.tables.slot[goal] = used
 
+    def grow(self, n_states: int) -> None:
+        """New states have the initial value in the tables of all goals."""
+        known = self.n_states
+        super().grow(n_states)
+        self.tables.Q[:, known:] = self.config.initial_value
+
     def check_tables(self) -> None:
         """Check shapes, and slots within Q."""
         tables = self.tables

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fwrl.errors import FileError, FwrlError, UnknownNameError, unknown_name
+from fwrl.errors import FileError, FwrlError, FwrlWarning, UnknownNameError, unknown_name
 from fwrl.files import open_archive
 
 if TYPE_CHECKING:
@@ -68,6 +69,21 @@ def agent_names() -> list[str]:
     return [*OURS, *sorted(elsewhere.union(_registered) - OURS.keys())]
 
 
+def agent_classes() -> dict[str, type[Agent]]:
+    """All agents that can be used. An installed one that cannot be imported gives a warning and is left out.
+
+    Returns:
+        The classes by name, in the order of `agent_names`.
+    """
+    found = {}
+    for name in agent_names():
+        try:
+            found[name] = agent_class(name)
+        except FwrlError as error:
+            warnings.warn(str(error), FwrlWarning, stacklevel=2)
+    return found
+
+
 def agent_class(name: str) -> type[Agent]:
     """The class registered by a name.
 
@@ -83,10 +99,30 @@ def agent_class(name: str) -> type[Agent]:
         return found
     if name not in _registered:
         for point in importlib.metadata.entry_points(group=GROUP, name=name):
-            register_agent(point.load())
+            _register_entry(point)
     if name not in _registered:
         raise unknown_name("agent", name, agent_names())
     return _registered[name]
+
+
+def _register_entry(point: importlib.metadata.EntryPoint) -> None:
+    """Register the agent of an installed package; FwrlError if that does not work, whatever it raises."""
+    from fwrl.agents.agent import Agent
+
+    remedy = "repair or uninstall the package"
+    try:
+        found = point.load()
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise FwrlError(
+            f"the agent {point.name!r} of {point.value!r} cannot be imported: {reason}; {remedy}"
+        ) from error
+    if not (isinstance(found, type) and issubclass(found, Agent)):
+        raise FwrlError(f"{point.value!r}, the agent {point.name!r}, is no subclass of fwrl.Agent; {remedy}")
+    if getattr(found, "name", None) != point.name:
+        named = getattr(found, "name", None)
+        raise FwrlError(f"{point.value!r} is installed as the agent {point.name!r} and is named {named!r}; {remedy}")
+    register_agent(found)
 
 
 def make_agent(

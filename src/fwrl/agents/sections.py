@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.errors import FileError
@@ -21,6 +22,7 @@ SMALL = 1 << 20  # pairs of state and action that a file may name without holdin
 
 EPISODE = {"episode": "episode"}
 TERMINATED = {"terminated": "terminated"}
+DOUBT = {"doubt/trips": "doubt.trips", "doubt/lost": "doubt.lost", "doubt/start": "doubt.start"}
 EDGES = {
     "edges/first-leaving": "edges.leaving",
     "edges/first-entering": "edges.entering",
@@ -55,6 +57,15 @@ def optimism_sections(path: str) -> dict[str, str]:
     }
 
 
+def income_sections(path: str) -> dict[str, str]:
+    """The sections of what an agent has earned, which the tables hold at `path`."""
+    return {
+        "income/sums": f"{path}.sums",
+        "income/starts": f"{path}.starts",
+        "income/trip-begins": f"{path}.trip_begins",
+    }
+
+
 def saved_arrays(tables: Any, sections: Sections) -> dict[str, NDArray[Any]]:
     """The arrays that a file holds, by section."""
     return {name: _at(tables, path.split(".")) for name, path in sections.items()}
@@ -68,6 +79,21 @@ def restored_tables(tables: Any, archive: Archive, sections: Sections) -> Any:
             raise FileError(f"expected {name!r} as {empty.dtype} with {empty.ndim} dimensions")
         tables = _replaced(tables, path.split("."), array.copy())
     return tables
+
+
+def grown_tables(empty: Any, known: Mapping[str, NDArray[Any]], sections: Sections) -> Any:
+    """`empty`, the tables for more states, with the known arrays in their first rows and columns.
+
+    States are numbered from 0, and pairs of state and action by s A + a, so what is known keeps its indices.
+    """
+    for name, path in sections.items():
+        fresh, old = _at(empty, path.split(".")), known[name]
+        shape = tuple(max(sizes) for sizes in zip(fresh.shape, old.shape, strict=True))
+        grown = np.zeros(shape, fresh.dtype)
+        for part in (fresh, old):
+            grown[tuple(map(slice, part.shape))] = part
+        empty = _replaced(empty, path.split("."), grown)
+    return empty
 
 
 def named_sizes(archive: Archive) -> tuple[int, int]:

@@ -14,8 +14,10 @@ from fwrl.kernels.graph import compact_edges
 from fwrl.kernels.graph.compact_edges import NEXT_ENTERING, PAIR, TARGET, CompactEdges
 from fwrl.kernels.graph.edges import EDGES, NONE, SLOTS, Edges
 from fwrl.kernels.graph.heap import CLOSED, OPEN, Heap
+from fwrl.kernels.model.doubt import Doubt
 from fwrl.kernels.model.optimism import LEVELS, Optimism
 from fwrl.kernels.model.replay import ENDED, NEWEST, Ring, Trips
+from fwrl.kernels.rate import ARRIVALS, STEPS, Income
 
 Ints = NDArray[np.int64]
 
@@ -77,6 +79,14 @@ def check_optimism(optimism: Optimism) -> None:
         raise FileError("the probabilities of unseen outcomes do not fit their evidence; the file is damaged")
 
 
+def check_doubt(doubt: Doubt, n_states: int) -> None:
+    """Check lengths, counts, and that the trip begins at a state."""
+    sound = [len(part) for part in doubt] == [n_states, n_states, 1] and NONE <= doubt.start[0] < n_states
+    sound = sound and bool(np.all(doubt.trips >= 0) and np.all(doubt.lost >= 0.0) and np.isfinite(doubt.lost).all())
+    if not sound:
+        raise FileError(f"expected trips from each of {n_states} states and what was lost on them; the file is damaged")
+
+
 def check_marks(marks: NDArray[np.int8], n_states: int) -> None:
     """Check that there is 0 or 1 for every state."""
     if len(marks) != n_states or not np.isin(marks, (0, 1)).all():
@@ -87,6 +97,16 @@ def check_promise(promise: NDArray[np.float64]) -> None:
     """Check that the promise is one finite reward."""
     if len(promise) != 1 or not np.isfinite(promise).all():
         raise FileError("expected one finite reward for untried actions; the file is damaged")
+
+
+def check_income(income: Income, rho: NDArray[np.float64], n_states: int) -> None:
+    """Check lengths, that counts are counts, and that rho is one finite number."""
+    sound = len(income.sums) == 4 and len(income.starts) == n_states and len(income.trip_begins) == len(rho) == 1
+    sound = sound and bool(np.isfinite(income.sums).all() and np.isfinite(rho).all())
+    sound = sound and 0 <= income.sums[ARRIVALS] <= income.sums[STEPS] and income.trip_begins[0] in (0, 1)
+    sound = sound and bool(np.all(income.starts >= 0)) and income.starts.sum() <= income.sums[STEPS]
+    if not sound:
+        raise FileError("income and starts of trips are inconsistent; the file is damaged")
 
 
 def check_ring(ring: Ring, capacity: int, n_states: int, n_actions: int) -> None:

@@ -11,7 +11,8 @@ algorithm discounts instead.
 
 With the explorer `epsilon-greedy` an action never tried has the value D. `optimistic` is closer to the published
 algorithm, in which an action tried too seldom has a fixed optimal value: an outcome not yet seen counts as if it led
-straight to the goal (see `model.optimism`). V is then optimistic; values are reported without optimism.
+straight to the goal (see `model.optimism`), and on trips that repeat actions are tried again now and then (see
+`model.doubt`). V is then optimistic; values are reported without optimism.
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import DEFAULT_STEPS, Agent, Config, no_episode
 from fwrl.agents.model import PRIOR, Explorer
 from fwrl.agents.options import check_choice, check_number, check_whole
-from fwrl.agents.sections import EDGES, Sections, optimism_sections
-from fwrl.agents.soundness import check_edges, check_optimism, check_queue
+from fwrl.agents.sections import DOUBT, EDGES, Sections, optimism_sections
+from fwrl.agents.soundness import check_doubt, check_edges, check_optimism, check_queue
 from fwrl.agents.verbs import LEARNED, register_verbs
 from fwrl.errors import FileError
 from fwrl.kernels.exploration import EXPLORE, GOAL, epsilon_greedy
 from fwrl.kernels.graph.edges import NONE, Edges, count_edge, find_edge, no_edges, tries_of
 from fwrl.kernels.graph.heap import OPEN, Heap, empty_heap
+from fwrl.kernels.model.doubt import Doubt, begin_trips, end_trip, left_to_lose, no_doubt, try_again
 from fwrl.kernels.model.optimism import Optimism, count_try, no_optimism, refresh, see_reward
 from fwrl.kernels.model.sweeping import expected, promote, queue_all, sweep
 from fwrl.kernels.runtime.compiled import compiled
@@ -76,6 +78,7 @@ class SweepingTables(NamedTuple):
     slot: Ints  # (S,) which V is a goal's, -1 for none
     queue: Heap
     optimism: Optimism
+    doubt: Doubt
     episode: Ints
     backups: Ints  # (1,)
     levels: Floats  # (2,) at THRESHOLD and DEAD_END
@@ -106,17 +109,30 @@ def swept_table(edges: Edges, V: Floats, optimism: Optimism, D: float, table: Fl
 
 @compiled
 def act(agent: SweepingTables, s: int, rng: np.random.Generator) -> int:
-    """Greedy on Q(s, .) for the goal in use; epsilon-greedy unless Q is optimistic."""
+    """Greedy on Q(s, .) for the goal in use; epsilon-greedy unless Q is optimistic, with doubt if it is."""
     action_values(agent, s, agent.episode[GOAL], agent.action_values)
-    if agent.optimism.on[0] != 0:
-        return pick_best(agent.action_values, fresh_digits(rng.random()))
-    return epsilon_greedy(agent.action_values, agent.episode, rng)
+    if agent.optimism.on[0] == 0:
+        return epsilon_greedy(agent.action_values, agent.episode, rng)
+    u = fresh_digits(rng.random())
+    a = doubted_action(agent, s)
+    return a if a != NONE else pick_best(agent.action_values, u)
+
+
+@compiled
+def doubted_action(agent: SweepingTables, s: int) -> int:
+    """An action that is worth another try on a trip that repeats, by the current action values; NONE mostly."""
+    g = agent.episode[GOAL]
+    left = left_to_lose(agent.doubt, s, agent.V[agent.slot[g]])
+    if left <= 0.0 or s == g:
+        return NONE
+    return try_again(agent.doubt, agent.edges, s, agent.action_values, agent.optimism.reward[0], left)
 
 
 @compiled
 def observe(agent: SweepingTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
     """Count the step, then back up V of the goal in use."""
     if arrived:
+        end_trip(agent.doubt)
         return LEARNED
     edges, optimism, queue = agent.edges, agent.optimism, agent.queue
     pair = s * len(agent.action_values) + a
@@ -159,6 +175,7 @@ class PrioritisedSweeping(Agent[SweepingTables]):
         "queue/state": "queue.state",
         "queue/priority": "queue.priority",
         **optimism_sections("optimism"),
+        **DOUBT,
     }
     config: SweepingConfig
 
@@ -171,6 +188,7 @@ class PrioritisedSweeping(Agent[SweepingTables]):
             slot=np.full(S, -1),
             queue=empty_heap(S),
             optimism=no_optimism(PRIOR),
+            doubt=no_doubt(S if config.explorer == "optimistic" else 0),
             episode=no_episode(),
             backups=np.array([config.backups]),
             levels=np.array([float(config.threshold), float(config.dead_end)]),
@@ -194,8 +212,10 @@ class PrioritisedSweeping(Agent[SweepingTables]):
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
         """Begin an episode; without exploration there is neither epsilon nor optimism."""
+        same_goal = goal == self.goal
         super().begin_episode(goal, steps, explore=explore)
         tables = self.tables
+        begin_trips(tables.doubt, same_goal=same_goal)
         if tables.optimism.on[0] and not tables.episode[EXPLORE]:
             V = self._without_optimism(goal)
             tables.optimism.on[0] = 0
@@ -247,6 +267,12 @@ class PrioritisedSweeping(Agent[SweepingTables]):
         tables: SweepingTables = saved._replace(queue=queue)
         return tables
 
+    def grow(self, n_states: int) -> None:
+        """New states have the value D for all goals."""
+        known = self.n_states
+        super().grow(n_states)
+        self.tables.V[:, known:] = self.tables.levels[DEAD_END]
+
     def check_tables(self) -> None:
         """Check shapes, slots within V, edges, queue and optimism."""
         S, tables = self.n_states, self.tables
@@ -257,6 +283,7 @@ class PrioritisedSweeping(Agent[SweepingTables]):
         check_edges(tables.edges, S, self.n_actions)
         check_queue(tables.queue, S)
         check_optimism(tables.optimism)
+        check_doubt(tables.doubt, S if self.config.explorer == "optimistic" else 0)
 
     def _swept(self, goal: int) -> Floats:
         """V of any goal, without optimism: the current one, or one backed up to convergence for this query."""

@@ -294,6 +294,12 @@ class UniversalValues(Agent[UvfaTables]):
         tables.goals[[n, place]] = tables.goals[[place, n]]
         tables.counts[GOALS] = n + 1
 
+    def grow(self, n_states: int) -> None:
+        """New states have the initial value in the table of trained goals."""
+        known = self.n_states
+        super().grow(n_states)
+        self.tables.horde[:, known:] = self.config.initial_value
+
     def settle(self, *, before_acting: bool = True) -> None:
         """Factorise when it is time."""
         if self.tables.counts[SINCE] >= INTERVAL:

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
 import numpy as np
+from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from fwrl.agents.arguments import checked_index
-from fwrl.agents.verbs import Verbs, all_action_values, single_values
+from fwrl.agents.verbs import Verbs, all_action_values, explained, single_values
 from fwrl.errors import FwrlError
 from fwrl.kernels.runtime.ties import first_best, least_tie, pick_best
 
@@ -69,7 +70,10 @@ class ValueFunction(Generic[Tables]):
         """
         state, goal = self._state(state), self._state(goal, "goal")
         values = np.empty(self.n_actions)
-        single_values.of(self.verbs, self.n_states)(self.tables, state, goal, values)
+        try:
+            single_values.of(self.verbs, self.n_states)(self.tables, state, goal, values)
+        except NumbaError as error:
+            raise explained(error, self.verbs) from error
         return values
 
     def action_table(self, goal: int) -> Floats:

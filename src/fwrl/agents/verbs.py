@@ -7,14 +7,18 @@ the agent's Python methods.
 
 from __future__ import annotations
 
+import linecache
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.core.errors import NumbaError
 from numba.extending import overload
 from numpy.typing import NDArray
 
+from fwrl.errors import CompilationError
 from fwrl.kernels.runtime import deferred
 from fwrl.kernels.runtime.compiled import OPTIONS, PACKAGE, cache_folder, compiled
 from fwrl.kernels.runtime.deferred import Deferred
@@ -30,12 +34,14 @@ class Verbs(NamedTuple):
         act: (tables, state, rng) -> action.
         observe: (tables, state, action, reward, next state, arrived) -> LEARNED, POSITIVE_CYCLE or UNSETTLED.
         action_values: (tables, state, goal, values (A,) to fill) -> None.
+        compiled: False where these are Python functions, so that loops over them are not compiled.
     """
 
     tables: type
     act: Callable[[Any, int, np.random.Generator], int]
     observe: Callable[[Any, int, int, float, int, bool], int]
     action_values: Callable[[Any, int, int, NDArray[np.float64]], None]
+    compiled: bool = True
 
     @property
     def foreign(self) -> tuple[Path, ...]:
@@ -53,6 +59,8 @@ def register_verbs(
     act: Callable[..., int],
     observe: Callable[..., int],
     action_values: Callable[..., None],
+    *,
+    compiled: bool = True,
 ) -> Verbs:
     """Register the compiled functions of an agent for the type of its tables.
 
@@ -63,11 +71,12 @@ def register_verbs(
             changed nothing; `UNSETTLED` where it has learned, and the agent's method `settle` is to be called before
             it acts again.
         action_values: (tables, state, goal, values) -> None; fills `values` (A,).
+        compiled: False for Python functions, which numba shall not compile.
 
     Returns:
         What the agent's class attribute `verbs` is set to.
     """
-    verbs = Verbs(tables, act, observe, action_values)
+    verbs = Verbs(tables, act, observe, action_values, compiled)
     _VERBS[tables] = verbs
     return verbs
 
@@ -123,16 +132,16 @@ class SingleStep:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._deferred: dict[type, Deferred] = {}
+        self._deferred: dict[type, Callable[..., Any]] = {}
 
     def of(self, verbs: Verbs, n_states: int) -> Callable[..., Any]:
         """The verb of this name."""
-        verb: Callable[..., Any] = getattr(verbs, self._name)
-        if not _may_wait(verb, n_states):
-            return verb
         if verbs.tables not in self._deferred:
-            self._deferred[verbs.tables] = Deferred(verb, {}, _mark(self._name, verbs))
-        return self._deferred[verbs.tables]
+            verb: Callable[..., Any] = getattr(verbs, self._name)
+            waits = not verbs.foreign and _may_wait(verb, n_states)
+            self._deferred[verbs.tables] = Deferred(verb, {}, _mark(self._name, verbs)) if waits else verb
+        found = self._deferred[verbs.tables]
+        return found if n_states <= deferred.MOST_STATES else getattr(found, "loop", found)
 
 
 def _may_wait(function: Any, n_states: int) -> bool:
@@ -161,21 +170,69 @@ class Loop:
 
         The next process notices an edit of a foreign file.
         """
-        if not _may_wait(self._own, n_states):
-            return self._compiled(verbs.foreign)
+        if not verbs.compiled:
+            return self._function
+        if verbs.foreign or not _may_wait(self._own, n_states):
+            return self._compiled(verbs)
         if verbs.tables not in self._deferred:
             names = {"act": verbs.act, "observe": verbs.observe, "action_values": verbs.action_values}
             mark = _mark(self._function.__name__, verbs)
-            self._deferred[verbs.tables] = Deferred(self._compiled(verbs.foreign), names, mark)
+            self._deferred[verbs.tables] = Deferred(self._compiled(verbs), names, mark)
         return self._deferred[verbs.tables]
 
-    def _compiled(self, foreign: tuple[Path, ...]) -> Callable[..., Any]:
+    def _compiled(self, verbs: Verbs) -> Callable[..., Any]:
+        foreign = verbs.foreign
         if not foreign:
             return self._own
         if foreign not in self._foreign:
             sources = foreign if all(file.is_file() for file in foreign) else None
-            self._foreign[foreign] = compiled(self._function, sources=sources)
+            self._foreign[foreign] = _explaining(compiled(self._function, sources=sources), verbs)
         return self._foreign[foreign]
+
+
+ALLOCATION = ("Only accept returning of array passed", "NRT", "nrt", "heap allocation")  # numba's words for it
+
+
+def explained(error: NumbaError, verbs: Verbs) -> CompilationError:
+    """The error for verbs that numba cannot compile: what is wrong, and in which line.
+
+    Args:
+        error: that numba raised.
+        verbs: of the agent.
+
+    Returns:
+        The error to raise instead.
+    """
+    text = str(error)
+    where = ""
+    for file in verbs.foreign:
+        line = re.search(rf"{re.escape(str(file))} \((\d+)\)", text)
+        if line:
+            source = linecache.getline(str(file), int(line[1])).strip()
+            where = f" in {file.name}, line {line[1]}" + (f": {source}" if source else "")
+            break
+    if any(word in text for word in ALLOCATION):
+        return CompilationError(
+            f"an agent's compiled function allocates memory{where}; let it write into an array of the agent's tables, "
+            "or derive the agent from fwrl.PythonAgent, which is not compiled"
+        )
+    reason = next((line.strip() for line in text.splitlines()[1:] if line.strip()), text)
+    return CompilationError(
+        f"an agent's function cannot be compiled{where}; numba says: {reason}; use what numba supports, or derive the "
+        "agent from fwrl.PythonAgent, which is not compiled"
+    )
+
+
+def _explaining(loop: Callable[..., Any], verbs: Verbs) -> Callable[..., Any]:
+    """The loop with errors of numba explained."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return loop(*arguments)
+        except NumbaError as error:
+            raise explained(error, verbs) from error
+
+    return call
 
 
 def _observe_all(

@@ -33,7 +33,7 @@ def ingestion() -> Iterator[Measurement]:
         out = str(Path(folder) / "log.fwrl")
         for labels in ("integer", "string"):
             path = Path(folder) / f"{labels}.parquet"
-            _write_log(path, labels == "string")
+            write_log(path, labels == "string")
             for counts in (False, True):
 
                 def learn(path: Path = path, counts: bool = counts) -> None:
@@ -55,7 +55,7 @@ def merging() -> Iterator[Measurement]:
         for labels in ("integer", "string"):
             logs = [Path(folder) / f"{labels}-{k}.parquet" for k in range(LOGS)]
             for k, log in enumerate(logs):
-                _write_log(log, labels == "string", range(k * n, (k + 1) * n))
+                write_log(log, labels == "string", range(k * n, (k + 1) * n))
                 fit(log, memory=MEMORY).save(log.with_suffix(".fwrl"))
 
             def merge(logs: list[Path] = logs) -> None:
@@ -69,16 +69,16 @@ def merging() -> Iterator[Measurement]:
                 log.unlink()
 
 
-def _write_log(path: Path, as_text: bool, rows: range | None = None) -> None:
+def write_log(path: Path, as_text: bool, rows: range | None = None, side: int = SIDE) -> None:
+    """Write some rows of a log of random moves on a torus of `side` x (`side` + 1) states, `ROWS` by default."""
     import duckdb
 
     rows = rows or range(ROWS)
-
-    S = SIDE * (SIDE + 1)
+    S = side * (side + 1)
     label = "'s' || {}" if as_text else "{}"
-    step = f"CASE a WHEN 0 THEN 1 WHEN 1 THEN {S - 1} WHEN 2 THEN {SIDE} ELSE {S - SIDE} END"
+    step = f"CASE a WHEN 0 THEN 1 WHEN 1 THEN {S - 1} WHEN 2 THEN {side} ELSE {S - side} END"
     moves = (
-        f"SELECT i, (hash(i) % 4)::INT AS a, (hash(i // {TRIP}) % {S} + hash(i + 77) % 40 * {SIDE} + hash(i + 99) % 40)"
+        f"SELECT i, (hash(i) % 4)::INT AS a, (hash(i // {TRIP}) % {S} + hash(i + 77) % 40 * {side} + hash(i + 99) % 40)"
         f"::BIGINT % {S} AS s, (hash(i + 5) % 1000)::DOUBLE / 1000 AS noise FROM range({rows.start}, {rows.stop}) t(i)"
     )
     with duckdb.connect() as con:

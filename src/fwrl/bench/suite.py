@@ -12,6 +12,7 @@ from fwrl.bench.columns import goals, memory, online
 from fwrl.bench.literal import LiteralFwrl
 from fwrl.bench.logs import ingestion, merging, routes
 from fwrl.bench.measure import Measurement, alternate, discard, seconds
+from fwrl.bench.scaling import scale_model
 from fwrl.bench.uncertainty import uncertainty
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.kernels.runtime.deferred import compile_at_once
@@ -137,6 +138,7 @@ SUITE: dict[str, Callable[[], Iterator[Measurement]]] = {
     "merge": merging,
     "plan": routes,
     "uncertainty": uncertainty,
+    "scale-model": scale_model,
 }
 
 

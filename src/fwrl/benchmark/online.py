@@ -13,16 +13,18 @@ import json
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from fwrl.benchmark.spread import spread
 from fwrl.benchmark.versions import digest
 from fwrl.benchmark.watching import Watch
 from fwrl.cells.making import make_navigator
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.files import replaced
 from fwrl.metrics.bootstrap import bootstrap_runs
+from fwrl.pool import Pool
 from fwrl.task import learn
 
 STEPS = {"PointMaze_UMaze-v3": 10_000, "PointMaze_Medium-v3": 50_000, "MountainCar-v0": 20_000}
@@ -61,7 +63,21 @@ class OnlineRun:
     seconds: float
 
 
-def run_online(names: list[str] | None, seeds: int, folder: Path, episodes: int, watch: Watch) -> list[OnlineRun]:
+class Learning(NamedTuple):
+    """A run to make."""
+
+    environment: str
+    learner: str
+    seed: int
+    episodes: int
+
+    def __str__(self) -> str:
+        return f"{self.environment}, {self.learner}, seed {self.seed}"
+
+
+def run_online(
+    names: list[str] | None, seeds: int, folder: Path, episodes: int, watch: Watch, pool: Pool | None = None
+) -> list[OnlineRun]:
     """Run what is not there yet.
 
     Args:
@@ -70,6 +86,7 @@ def run_online(names: list[str] | None, seeds: int, folder: Path, episodes: int,
         folder: Where runs are kept.
         episodes: Of an evaluation.
         watch: Called with what is done and the part of it that is.
+        pool: Whose workers run; by default this process.
 
     Returns:
         All runs.
@@ -78,14 +95,17 @@ def run_online(names: list[str] | None, seeds: int, folder: Path, episodes: int,
         if name not in STEPS:
             raise unknown_name("environment", name, STEPS)
     chosen = [name for name in STEPS if not names or name in names]
-    plan = [(name, NAVIGATOR, seed) for name in chosen for seed in range(seeds)]
+    plan = [Learning(name, NAVIGATOR, seed, episodes) for name in chosen for seed in range(seeds)]
     if _has_stable_baselines3():
         mazes = [name for name in chosen if name.startswith("PointMaze")]
-        plan += [(name, SAC, seed) for name in mazes for seed in range(min(seeds, SAC_SEEDS))]
+        plan += [Learning(name, SAC, seed, episodes) for name in mazes for seed in range(min(seeds, SAC_SEEDS))]
+    if pool is not None:
+        missing = [task for task in plan if not _path(task, folder).is_file()]
+        spread(pool, learned, missing, lambda task, run: _keep(run, _path(task, folder)), watch)
     runs = []
-    for done, (name, learner, seed) in enumerate(plan):
-        watch(f"{name}, {learner}, seed {seed}", done / len(plan))
-        runs.append(_kept(name, learner, seed, folder, episodes))
+    for done, task in enumerate(plan):
+        watch(str(task), done / len(plan))
+        runs.append(_kept(task, folder))
     return runs
 
 
@@ -121,20 +141,38 @@ def write_online_page(runs: list[OnlineRun], folder: Path, episodes: int) -> Pat
     return path
 
 
-def _kept(name: str, learner: str, seed: int, folder: Path, episodes: int) -> OnlineRun:
-    version = digest("cells", "benchmark") if learner == NAVIGATOR else "defaults"
-    key = f"{name}-{'navigator' if learner == NAVIGATOR else 'sac-her'}-{seed}-{episodes}-{version}"
-    path = folder / "runs" / f"{key}.json"
-    if path.is_file():
-        return OnlineRun(**json.loads(path.read_text(encoding="utf-8")))
-    run = _learned(name, learner, seed, episodes)
+def _path(task: Learning, folder: Path) -> Path:
+    """Where a run by this code is kept."""
+    version = digest("cells", "benchmark") if task.learner == NAVIGATOR else "defaults"
+    learner = "navigator" if task.learner == NAVIGATOR else "sac-her"
+    return folder / "runs" / f"{task.environment}-{learner}-{task.seed}-{task.episodes}-{version}.json"
+
+
+def _keep(run: OnlineRun, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replaced(path) as draft:
         draft.write_text(json.dumps(asdict(run)), encoding="utf-8")
+
+
+def _kept(task: Learning, folder: Path) -> OnlineRun:
+    path = _path(task, folder)
+    if path.is_file():
+        return OnlineRun(**json.loads(path.read_text(encoding="utf-8")))
+    run = learned(task)
+    _keep(run, path)
     return run
 
 
-def _learned(name: str, learner: str, seed: int, episodes: int) -> OnlineRun:
+def learned(task: Learning) -> OnlineRun:
+    """Make a run.
+
+    Args:
+        task: Which.
+
+    Returns:
+        Its result.
+    """
+    name, learner, seed, episodes = task
     env = make_environment(name)
     began = time.process_time()
     if learner == NAVIGATOR:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,14 @@ from numpy.typing import NDArray
 from fwrl.benchmark.collector import data_file
 from fwrl.benchmark.maze_geometry import MazeGeometry
 from fwrl.benchmark.point_simulator import TOLERANCE, PointSimulator, make_maze
+from fwrl.benchmark.spread import spread
 from fwrl.benchmark.versions import digest
 from fwrl.benchmark.watching import Watch
 from fwrl.cells.fitting import fit_navigator
 from fwrl.cells.navigator import Navigator
 from fwrl.errors import OptionError, unknown_name
-from fwrl.files import replaced
+from fwrl.files import replaced, scratch_folder
+from fwrl.pool import Pool
 
 Floats = NDArray[np.float64]
 
@@ -97,7 +99,9 @@ def cases_of(names: list[str] | None) -> list[Case]:
     return [case for case in CASES if not names or case.dataset in names]
 
 
-def run_cases(cases: list[Case], seeds: int, folder: Path, episodes: int, watch: Watch) -> dict[Case, list[Run]]:
+def run_cases(
+    cases: list[Case], seeds: int, folder: Path, episodes: int, watch: Watch, pool: Pool | None = None
+) -> dict[Case, list[Run]]:
     """Evaluate cases, or read the evaluations that are there.
 
     Args:
@@ -106,12 +110,15 @@ def run_cases(cases: list[Case], seeds: int, folder: Path, episodes: int, watch:
         folder: Where data and evaluations are kept.
         episodes: Per task.
         watch: Called with what is done and the part of it that is.
+        pool: Whose workers evaluate, each with data of its own making; by default this process.
 
     Returns:
         One run for each seed of each case.
     """
     if seeds < 1 or episodes < 1:
         raise OptionError(f"expected at least one seed and one episode, got {seeds} and {episodes}")
+    if pool is not None:
+        _run_apart(cases, seeds, folder, episodes, watch, pool)
     results: dict[Case, list[Run]] = {case: [] for case in cases}
     for seed in range(seeds):
         for case in cases:
@@ -173,16 +180,65 @@ def _episode(navigator: Navigator, simulator: PointSimulator, task: int, start: 
     return _Episode(task, success, np.array(path), goal, seconds)
 
 
-def _run(case: Case, seed: int, folder: Path, episodes: int, watch: Watch) -> Run:
-    """Evaluate one case on one data seed, unless that was done before by the same code."""
+class Evaluation(NamedTuple):
+    """Cases of one dataset and data seed, which share their data."""
+
+    cases: tuple[Case, ...]
+    seed: int
+    episodes: int
+
+    def __str__(self) -> str:
+        return f"{self.cases[0].dataset}, seed {self.seed}"
+
+
+def _run_apart(cases: list[Case], seeds: int, folder: Path, episodes: int, watch: Watch, pool: Pool) -> None:
+    """Evaluate on the workers of a pool what is not there yet."""
+    tasks = []
+    for seed in range(seeds):
+        for dataset in dict.fromkeys(case.dataset for case in cases):
+            of_dataset = [case for case in cases if case.dataset == dataset]
+            missing = tuple(case for case in of_dataset if not _kept(case, seed, folder, episodes).is_file())
+            tasks += [Evaluation(missing, seed, episodes)] if missing else []
+
+    def keep(task: Evaluation, runs: list[Run]) -> None:
+        for case, run in zip(task.cases, runs, strict=True):
+            _keep(run, _kept(case, task.seed, folder, episodes))
+
+    spread(pool, evaluated_apart, tasks, keep, watch)
+
+
+def evaluated_apart(task: Evaluation) -> list[Run]:
+    """Evaluate cases without any files of the caller: the same seed gives the same data anywhere."""
+    with scratch_folder() as folder:
+        return [
+            _evaluated(case, task.seed, load_data(case, task.seed, folder, _unwatched), task.episodes, _unwatched)
+            for case in task.cases
+        ]
+
+
+def _unwatched(step: str, part: float) -> None:
+    """Report no progress."""
+
+
+def _kept(case: Case, seed: int, folder: Path, episodes: int) -> Path:
+    """Where the evaluation of one case on one data seed by this code is kept."""
     key = f"{case.dataset}-{case.share:g}-{case.backup}-{seed}-{episodes}-{digest('cells', 'benchmark')}"
-    path = folder / "runs" / f"{key}.json"
-    if path.is_file():
-        return Run(**json.loads(path.read_text(encoding="utf-8")))
-    run = _evaluated(case, seed, load_data(case, seed, folder, watch), episodes, watch)
+    return folder / "runs" / f"{key}.json"
+
+
+def _keep(run: Run, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replaced(path) as draft:
         draft.write_text(json.dumps(asdict(run)), encoding="utf-8")
+
+
+def _run(case: Case, seed: int, folder: Path, episodes: int, watch: Watch) -> Run:
+    """Evaluate one case on one data seed, unless that was done before by the same code."""
+    path = _kept(case, seed, folder, episodes)
+    if path.is_file():
+        return Run(**json.loads(path.read_text(encoding="utf-8")))
+    run = _evaluated(case, seed, load_data(case, seed, folder, watch), episodes, watch)
+    _keep(run, path)
     return run
 
 

@@ -17,6 +17,7 @@ from fwrl.cli.bench import bench
 from fwrl.cli.benchmark import benchmark
 from fwrl.cli.check import check
 from fwrl.cli.compare import compare
+from fwrl.cli.evaluate import evaluate
 from fwrl.cli.explain import explain
 from fwrl.cli.explore import explore
 from fwrl.cli.export import export
@@ -25,6 +26,7 @@ from fwrl.cli.merge import merge
 from fwrl.cli.plan import plan
 from fwrl.cli.play import play
 from fwrl.cli.reproduce import reproduce
+from fwrl.cli.show import show
 from fwrl.cli.states import states
 from fwrl.cli.train import train
 from fwrl.cli.tune import tune
@@ -69,6 +71,8 @@ app.command(epilog="Example: fwrl export results")(export)
 app.command(epilog="Example: fwrl worlds windy-four-rooms")(worlds)
 app.command(epilog="Example: fwrl agents --json")(agents)
 app.command(epilog="Example: fwrl train four-rooms --agent fwrl --episodes 20 --out rooms.fwrl")(train)
+app.command(epilog="Example: fwrl evaluate rooms.fwrl four-rooms")(evaluate)
+app.command(epilog="Example: fwrl show rooms.fwrl four-rooms --goal 9,9 --start 1,1 --picture way.png")(show)
 app.command(epilog="Example: fwrl fit trips.csv -o trips.fwrl")(fit)
 app.command(epilog="Example: fwrl merge monday.fwrl tuesday.fwrl -o week.fwrl")(merge)
 app.command(epilog="Example: fwrl states trips.fwrl 'dock-*'")(states)
@@ -102,6 +106,8 @@ def main() -> None:
         # The reader closed the pipe; at exit the interpreter must not flush the rest to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except MemoryError:
+        code = _print_error("there is not enough memory; choose a smaller world, fewer steps or smaller tables")
     except OSError as error:
         code = _print_error(f"cannot use {str(error.filename)!r}: {error.strerror}" if error.filename else str(error))
     if code == STOPPED:

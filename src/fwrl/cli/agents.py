@@ -11,12 +11,14 @@ import typer
 
 def agents(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """List the agents and their options with defaults."""
-    from fwrl.agents import agent_class, agent_names
+    from fwrl.agents import agent_classes
+    from fwrl.cli.warned import told_warnings
 
-    listed: list[dict[str, Any]] = []
-    for name in agent_names():
-        cls = agent_class(name)
-        listed.append({"name": name, "description": cls.description, "options": asdict(cls.Config())})
+    with told_warnings():
+        classes = agent_classes()
+    listed: list[dict[str, Any]] = [
+        {"name": name, "description": cls.description, "options": asdict(cls.Config())} for name, cls in classes.items()
+    ]
     if as_json:
         typer.echo(json.dumps(listed, indent=2))
         return

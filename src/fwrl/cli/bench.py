@@ -35,6 +35,8 @@ def bench(
     plan    a route at a million states / SciPy; at ten thousand / networkx
     uncertainty
             plans where outcomes vary, to a million states / SuperLU; steps / plain
+    scale-model
+            fits, merges and new goals / a model of smaller ones (docs/scale.md)
 
     The last column is the other's time or memory divided by ours. All parts together take some minutes.
     """  # noqa: D301 (\b keeps the line breaks of the help text)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fwrl.cli.output_paths import make_folder
+from fwrl.cli.workers import Cluster, chosen_pool
 
 NAMES = ("pointmaze", "online")
 
@@ -21,6 +23,7 @@ def benchmark(
         typer.Option(help="A dataset or an environment; may be given several times. Default: all.", metavar="NAME"),
     ] = None,
     episodes: Annotated[int, typer.Option(min=1, help="Episodes of each evaluation.")] = 50,
+    cluster: Cluster = None,
 ) -> None:
     """Run a benchmark on navigators and write a page with its results.
 
@@ -39,7 +42,10 @@ def benchmark(
         raise unknown_name("benchmark", name, NAMES)
     make_folder(out)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with (
+        contextlib.nullcontext() if cluster is None else chosen_pool(None, cluster) as pool,
+        Progress(*columns, console=Console(stderr=True), transient=True) as progress,
+    ):
         bar = progress.add_task(name, total=1.0)
 
         def watch(step: str, part: float) -> None:
@@ -49,12 +55,12 @@ def benchmark(
             from fwrl.benchmark.page import table, write_page
             from fwrl.benchmark.pointmaze import cases_of, run_cases
 
-            results = run_cases(cases_of(only), seeds, out, episodes, watch)
+            results = run_cases(cases_of(only), seeds, out, episodes, watch, pool)
             page, text = write_page(results, out, episodes, watch), table(results)
         else:
             from fwrl.benchmark.online import online_table, run_online, write_online_page
 
-            learned = run_online(only, seeds, out, episodes, watch)
+            learned = run_online(only, seeds, out, episodes, watch, pool)
             page, text = write_online_page(learned, out, episodes), online_table(learned)
     typer.echo(text)
     typer.echo(f"\nwritten: {page}")

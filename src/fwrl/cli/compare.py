@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +11,7 @@ import typer
 
 from fwrl.cli.output_paths import changing, make_folder
 from fwrl.cli.progress import run_with_progress
+from fwrl.cli.workers import Cluster, Workers, chosen_pool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,14 +37,15 @@ def compare(
         int | None, typer.Option(min=0, help="The state at which every trip begins. Default: drawn.")
     ] = None,
     goal: Annotated[int | None, typer.Option(min=0, help="The goal of every episode. Default: drawn.")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one per core.")] = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
     out: Annotated[Path, typer.Option(help="The folder for results, figures and page.")] = Path("league"),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compare agents in several worlds: reward, share of the oracle, believed and true costs, time of a step.
 
-    FWRL runs in one configuration fixed beforehand (backup=expected, explorer=optimistic), rivals in the settings that
-    fwrl tune found. After an interruption, the same command continues with the runs that are missing.
+    FWRL runs in one configuration fixed beforehand (backup=expected, explorer=optimistic, objective=rate), rivals in
+    the settings that fwrl tune found. After an interruption, the same command continues with the runs that are missing.
     """
     from rich.console import Console
 
@@ -57,9 +58,10 @@ def compare(
     experiments = league(worlds or LEAGUE, contenders, episodes, steps, start, goal)
     errors = Console(stderr=True)
     path = make_folder(out) / "results.sqlite"
-    with changing(path), Store(path) as store:
-        run_with_progress(store, experiments, seeds, workers or os.cpu_count() or 1)
-        with errors.status("evaluating") as status:
+    with changing(path):
+        with chosen_pool(workers, cluster) as pool, Store(path) as store:
+            run_with_progress(store, experiments, seeds, pool)
+        with Store(path) as store, errors.status("evaluating") as status:
             results = write_league(
                 store, experiments, out, seconds_per_step, lambda world: status.update(f"evaluating {world}")
             )

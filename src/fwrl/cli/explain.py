@@ -14,6 +14,7 @@ from fwrl.cli.log_options import (
     Columns,
     Dates,
     Decimal,
+    Encoding,
     Header,
     Hours,
     Memory,
@@ -77,6 +78,7 @@ def explain(
     weekdays: Weekdays = None,
     header: Header = None,
     missing: Missing = None,
+    encoding: Encoding = "utf-8",
     decimal: Decimal = ".",
     dates: Dates = None,
     skip_bad: SkipBad = False,
@@ -99,7 +101,7 @@ def explain(
     interpret_if_small(file)
     from fwrl.planner import Planner
 
-    if picture is not None and picture.suffix not in (".png", ".svg", ".geojson"):
+    if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".geojson"):
         raise OptionError(f"expected a picture that ends in .png, .svg or .geojson, got {str(picture)!r}")
     if picture is not None:
         check_file(picture)
@@ -118,6 +120,7 @@ def explain(
             hours=hours,
             weekdays=weekdays,
             header=header,
+            encoding=encoding,
             decimal=decimal,
             dates=dates,
             skip_bad=skip_bad,
@@ -139,7 +142,7 @@ def explain(
 
 
 def _draw(explanation: Explanation, planner: Planner, positions: Any, picture: Path) -> None:
-    if picture.suffix == ".geojson":
+    if picture.suffix.lower() == ".geojson":
         from fwrl.files import replaced
         from fwrl.planner.geojson import route_geojson
 

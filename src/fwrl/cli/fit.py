@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +15,7 @@ from fwrl.cli.log_options import (
     Columns,
     Dates,
     Decimal,
+    Encoding,
     Header,
     Hours,
     Memory,
@@ -28,9 +30,11 @@ from fwrl.cli.log_options import (
     reading_log,
 )
 from fwrl.cli.output_paths import changing, check_saved_file
+from fwrl.cli.workers import Cluster, chosen_pool
+from fwrl.errors import FileError
 
 if TYPE_CHECKING:
-    from fwrl.planner import LogSummary
+    from fwrl.planner import LogSummary, Planner
 
 Wait = Annotated[bool, typer.Option("--wait", help="Wait while another process changes the file.")]
 
@@ -63,6 +67,7 @@ def fit(
     ] = None,
     header: Header = None,
     missing: Missing = None,
+    encoding: Encoding = "utf-8",
     decimal: Decimal = ".",
     dates: Dates = None,
     add: Annotated[bool, typer.Option("--add", help="Add to the planner that is saved there already.")] = False,
@@ -74,6 +79,7 @@ def fit(
         bool, typer.Option("--again", help="Count a file again whose content was read before or is given twice.")
     ] = False,
     memory: Memory = "1GB",
+    cluster: Cluster = None,
     wait: Wait = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
@@ -81,7 +87,8 @@ def fit(
 
     Optional columns are action (the next state if left out), reward (-1 if left out) or cost, trip, time, count, and
     terminated (0 or 1): nothing follows the next state of a transition, or the state of a visit. fwrl plan and
-    fwrl explain read the saved planner.
+    fwrl explain read the saved planner. With --cluster, workers read the files where they lie, each with the memory
+    of --memory; after an interruption, the same command continues.
     """
     check_saved_file(out)
     from fwrl.planner import Planner
@@ -101,20 +108,50 @@ def fit(
         weekdays=weekdays,
         half_life=half_life,
         header=header,
+        encoding=encoding,
         decimal=decimal,
         dates=dates,
         skip_bad=skip_bad,
     )
     options |= {"memory": memory, "connections": connections, "again": again}
     with changing(out, wait):
+        if add and not out.exists():
+            raise FileError(f"there is no planner {str(out)!r} to add to; leave out --add for the first log")
         into = Planner.load(out) if add else None
-        with reading_log() as report:
-            planner = fit_planner(log_source(logs), into=into, progress=report, **options)
-        planner.save(out)
+        if cluster is not None:
+            planner = _fit_on_cluster(cluster, logs, out, into, options)
+        else:
+            with reading_log() as report:
+                planner = fit_planner(log_source(logs), into=into, progress=report, **options)
+            planner.save(out)
     if as_json:
         typer.echo(json.dumps(asdict(planner.summary) | {"file": str(out)}, indent=2))
         return
     print_summary(planner.summary, out, connections)
+
+
+def _fit_on_cluster(address: str, logs: list[str], out: Path, into: Planner | None, options: dict[str, Any]) -> Planner:
+    """Fit by the workers of a cluster, and save."""
+    from fwrl.cli.log_options import STDIN
+    from fwrl.errors import OptionError
+    from fwrl.files import partial_results
+    from fwrl.planner.sharding import fit_shards
+
+    if STDIN in logs:
+        raise OptionError("workers of a cluster cannot read standard input; give files")
+    with reading_log() as report, partial_results(out) as partials:
+        with chosen_pool(None, address) as pool:
+            began = time.monotonic()
+
+            def watch(done: int, total: int, workers: int) -> None:
+                rate = 60 * done / max(1e-9, time.monotonic() - began)
+                report(
+                    f"{done} of {total} fits and merges, {workers} workers, {rate:.0f} a minute", done / max(1, total)
+                )
+
+            planner = fit_shards(logs, pool, partials, into=into, watch=watch, **options)
+        planner.save(out)
+    return planner
 
 
 def print_summary(summary: LogSummary, out: Path, connections: bool = True) -> None:

@@ -21,9 +21,12 @@ REMEDIES = {
     "memory": "allow more with --memory",
     "again": "leave it out, or count it again with --again",
     "shape": "say which with --shape",
+    "visits": "give four, or say --shape visits",
     "header": "say --header, or --no-header with --columns by number where there is none",
+    "encoding": "say how it is encoded with --encoding, as cp1252 or latin-1",
     "decimal": "read decimal commas with --decimal ,",
     "dates": "say how dates are written with --dates day-first, month-first or a format such as '%d.%m.%y %H:%M'",
+    "cost": "leave one out by an empty name, as --columns reward=",
 }
 
 Columns = Annotated[
@@ -59,6 +62,7 @@ Missing = Annotated[
         help="Texts of CSV files that mean no value, beside the empty one; NA,N/A,<NA>,NULL,null if left out."
     ),
 ]
+Encoding = Annotated[str, typer.Option(help="Of text files, as cp1252, unless a byte order mark tells it.")]
 Decimal = Annotated[str, typer.Option(help="What stands before decimals in text: . or ,")]
 Dates = Annotated[
     str | None, typer.Option(help="How dates are written: day-first, month-first, or a format as '%d.%m.%y %H:%M'.")

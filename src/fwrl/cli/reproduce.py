@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from fwrl.cli.output_paths import changing, make_folder
 from fwrl.cli.progress import run_with_progress
+from fwrl.cli.workers import Cluster, Workers, chosen_pool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,8 @@ def reproduce(
     only: Annotated[
         list[str] | None, typer.Option(help="An experiment's id, such as h-maze; may be given several times.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one per core.")] = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
     out: Annotated[Path, typer.Option(help="The folder for results, figures and report.")] = Path("results"),
 ) -> None:
     """Run every experiment of the paper and write figures, a report and a verdict on every claim.
@@ -42,9 +43,11 @@ def reproduce(
     experiments = chosen(only)
     console = Console(highlight=False)
     path = make_folder(out) / STORE
-    with changing(path), Store(path) as store:
-        run_with_progress(store, experiments, seeds, workers or os.cpu_count() or 1)
-        found = _report(store, out)
+    with changing(path):
+        with chosen_pool(workers, cluster) as pool, Store(path) as store:
+            run_with_progress(store, experiments, seeds, pool)
+        with Store(path) as store:
+            found = _report(store, out)
     print_findings(console, found)
     console.print(f"Report: {out / 'report.html'} and {out / 'report.md'}", soft_wrap=True, markup=False)
 

@@ -56,6 +56,6 @@ def _print(shown: list[StateSummary], n: int, pattern: str) -> None:
             first, *numbers = line
             cells = [first.ljust(widths[0]), *(text.rjust(w) for text, w in zip(numbers, widths[1:], strict=True))]
             typer.echo("  ".join(cells))
-    matching = f" that match {pattern!r}" if pattern else ""
+    matching = f" that match{'es' * (n == 1)} {pattern!r}" if pattern else ""
     left = f"; {n - len(shown):,} more, see --limit" if n > len(shown) else ""
     typer.echo(f"{n:,} state{'s' * (n != 1)}{matching}{left}")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fwrl.cli.output_paths import check_saved_file
+from fwrl.cli.saved_agent import agent_in
+from fwrl.errors import OptionError
 
 if TYPE_CHECKING:
     from fwrl.agents.agent import Agent
@@ -20,7 +22,7 @@ LAST = 5  # episodes averaged in the summary
 
 def train(
     world: Annotated[str, typer.Argument(help="A world's name, or the path of a map file.")],
-    agent: Annotated[str, typer.Option(help="An agent's name: see fwrl agents.")] = "fwrl",
+    agent: Annotated[str | None, typer.Option(help="An agent's name, fwrl by default: see fwrl agents.")] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(help="An option of the agent as NAME=VALUE; may be given several times."),
@@ -28,20 +30,32 @@ def train(
     episodes: Annotated[int, typer.Option(min=1, help="Number of episodes.")] = 50,
     steps: Annotated[int, typer.Option(min=1, help="Steps in each episode.")] = 400,
     seed: Annotated[int, typer.Option(min=0, help="The seed; the same seed gives the same result.")] = 0,
+    resume: Annotated[
+        Path | None, typer.Option(help="A saved agent to train further; it keeps its options and its own generator.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to save the trained agent.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Train an agent in a world with the paper's protocol, and save it."""
+    """Train an agent in a world with the paper's protocol, and save it.
+
+    With --resume a saved agent goes on; choose another --seed, or it meets the same goals and starts again.
+    """
     if out is not None:
         check_saved_file(out)
+    if resume is not None and (agent is not None or option):
+        raise OptionError("--resume goes on with the agent in the file, so it does not go with --agent or --option")
     from fwrl.experiment.contenders import option_of
     from fwrl.task import Task
     from fwrl.task.fitting import agent_for
     from fwrl.worlds import load_world
 
     task = Task(load_world(world))
-    options = dict(option_of(text) for text in option or [])
-    learner = agent_for(task.world, agent, seed, **options)
+    if resume is None:
+        options = dict(option_of(text) for text in option or [])
+        learner = agent_for(task.world, agent or "fwrl", seed, **options)
+    else:
+        learner = agent_in(resume, task.world)
+    task.check_fit(learner.n_states, learner.n_actions, episodes, steps)
     result = _watch(task, learner, episodes, steps, seed)
     if out is not None:
         learner.save(out)

@@ -69,7 +69,8 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
         self.goal_reward = checked_goal_reward(self.world, goal_reward)
         self.render_mode = render_mode
         self._picture = None if render_mode is None else Picture(self.world, render_mode)
-        self._sampler = GoalSampler(self.world, goal_threshold)
+        self.goal_threshold = float(goal_threshold)
+        self._sampler = GoalSampler(self.world, self.goal_threshold)
         self._state: int | None = None
         self._goal = 0
         self._goal_states: frozenset[int] = frozenset()

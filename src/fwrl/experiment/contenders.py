@@ -10,12 +10,12 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from fwrl.agents import agent_class, agent_names
+from fwrl.agents import agent_class, agent_classes
 from fwrl.errors import OptionError
 from fwrl.experiment.spec import ORACLE, AgentSpec
 
 RECORD = "tuned.json"
-BEYOND = {"backup": "expected", "explorer": "optimistic"}  # FWRL's one configuration
+BEYOND = {"backup": "expected", "explorer": "optimistic", "objective": "rate"}  # FWRL's one configuration
 PAPER = "fwrl-paper"
 
 
@@ -54,7 +54,7 @@ def contender(text: str) -> AgentSpec:
 
 def default_contenders() -> list[str]:
     """FWRL, the paper's FWRL, and every rival."""
-    rivals = [name for name in agent_names() if name not in ("fwrl", "random", "mbrl-straight")]
+    rivals = [name for name in agent_classes() if name not in ("fwrl", "random", "mbrl-straight")]
     return ["fwrl", PAPER, *rivals]
 
 

@@ -1,42 +1,29 @@
 """Running experiments: parallel and resumable, with the same result in any order.
 
-The unit of work is a batch of seeds of one agent. The first batch of every agent comes first, so that each agent is
-compiled early, once, and shared through the disk. Only this process writes to the store, one batch at a time. Stored
-runs are not run again.
+The first run of every agent comes first, so that each agent is compiled early, once, and shared through the disk. Only
+this process writes to the store, one batch at a time. Stored runs are not run again.
 """
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from multiprocessing import get_context, parent_process
 from typing import NamedTuple
 
 from fwrl.errors import FileError, OptionError
+from fwrl.experiment.batches import Batch, Batches, Run, run_batch
 from fwrl.experiment.spec import Experiment
 from fwrl.experiment.store import Store
-from fwrl.experiment.trial import Trial, run_trial
-
-BATCH = 10  # seeds
-
-
-class Batch(NamedTuple):
-    """Some seeds of one agent of one experiment."""
-
-    experiment: Experiment
-    agent: str
-    seeds: tuple[int, ...]
+from fwrl.pool import Pool, PoolError, finished, process_pool, task_seconds
 
 
 class Progress(NamedTuple):
-    """The number of finished runs, the number of all runs, and what finished last."""
+    """The number of finished runs, the number of all runs, what finished last, and the number of workers."""
 
     done: int
     total: int
     latest: str
+    workers: int = 1
 
 
 def run_experiments(
@@ -45,25 +32,40 @@ def run_experiments(
     *,
     seeds: int = 100,
     workers: int = 1,
+    pool: Pool | None = None,
     watch: Callable[[Progress], None] = lambda _: None,
 ) -> None:
     """Run every agent of every experiment with seeds 0 .. seeds - 1, except the runs that are stored already.
 
-    `watch` is called before the first batch and after each.
+    They run in `pool`, by default in as many processes as there are `workers`. `watch` is called before the first batch
+    and after each.
     """
     if seeds < 1 or workers < 1:
         raise OptionError(f"expected at least one seed and one worker, got {seeds} and {workers}")
     for experiment in experiments:
         check_provenance(store, experiment)
-    by_id = {experiment.id: experiment for experiment in experiments}
     total = seeds * sum(len(experiment.agents) for experiment in experiments)
     todo = list(missing(store, experiments, seeds))
-    done = total - sum(len(batch.seeds) for batch in todo)
-    watch(Progress(done, total, ""))
-    for batch, trials in _run_batches(todo, workers):
-        store.write(trials, by_id)
-        done += len(trials)
-        watch(Progress(done, total, f"{batch.experiment.title}: {batch.agent}"))
+    with contextlib.nullcontext(pool) if pool else process_pool(min(workers, max(1, len(todo)))) as chosen:
+        watch(Progress(total - len(todo), total, "", chosen.workers()))
+        try:
+            _run(store, todo, chosen, total, watch)
+        except PoolError as error:
+            raise PoolError(f"{error}; finished runs are stored, and the same command continues") from error
+
+
+def _run(store: Store, todo: list[Run], pool: Pool, total: int, watch: Callable[[Progress], None]) -> None:
+    """Run what is to do and store it."""
+    if not todo:
+        return
+    by_id = {run.experiment.id: run.experiment for run in todo}
+    done = total - len(todo)
+    batches = Batches(todo, task_seconds(pool), pool.workers)
+    for batch, runs in finished(pool, run_batch, batches.take, _singly, _named):
+        store.write([run.trial for run in runs], by_id)
+        batches.record(batch, [run.seconds for run in runs])
+        done += len(runs)
+        watch(Progress(done, total, f"{batch[-1].experiment.title}: {batch[-1].agent}", pool.workers()))
 
 
 def check_provenance(store: Store, experiment: Experiment) -> None:
@@ -76,58 +78,25 @@ def check_provenance(store: Store, experiment: Experiment) -> None:
             )
 
 
-def missing(store: Store, experiments: Iterable[Experiment], seeds: int) -> Iterator[Batch]:
-    """The batches that are not stored yet: the first one of each agent, then the second, and so on."""
-    finished = store.finished()
-    by_agent: list[list[Batch]] = []
-    for experiment in experiments:
-        for agent in experiment.agents:
-            left = [n for n in range(seeds) if (experiment.id, agent.label, n) not in finished]
-            parts = [tuple(left[n : n + BATCH]) for n in range(0, len(left), BATCH)]
-            by_agent.append([Batch(experiment, agent.label, part) for part in parts])
-    for rank in range(max((len(batches) for batches in by_agent), default=0)):
-        yield from (batches[rank] for batches in by_agent if rank < len(batches))
+def missing(store: Store, experiments: Iterable[Experiment], seeds: int) -> Iterator[Run]:
+    """The runs that are not stored yet: one of each agent, then the others of each agent."""
+    known = store.finished()
+    by_agent = [
+        [Run(experiment, agent.label, n) for n in range(seeds) if (experiment.id, agent.label, n) not in known]
+        for experiment in experiments
+        for agent in experiment.agents
+    ]
+    for runs in by_agent:
+        yield from runs[:1]
+    for runs in by_agent:
+        yield from runs[1:]
 
 
-def run_batch(batch: Batch) -> list[Trial]:
-    """Run every seed of a batch."""
-    return [run_trial(batch.experiment, batch.agent, seed) for seed in batch.seeds]
+def _singly(batch: Batch) -> list[Batch]:
+    """The runs of a batch, each as one of its own."""
+    return [(run,) for run in batch]
 
 
-def _run_batches(todo: Sequence[Batch], workers: int) -> Iterator[tuple[Batch, list[Trial]]]:
-    """The batches with their trials, in the order in which they finish."""
-    if workers == 1 or len(todo) <= 1:
-        yield from ((batch, run_batch(batch)) for batch in todo)
-        return
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=initialise_worker)
-    try:
-        # No more batches are submitted than keep the workers busy, so that stopping is quick.
-        pending: dict[Future[list[Trial]], Batch] = {}
-        queue = iter(todo)
-        for batch in queue:
-            pending[pool.submit(run_batch, batch)] = batch
-            if len(pending) < 2 * workers:
-                continue
-            yield from _finished(pending)
-        while pending:
-            yield from _finished(pending)
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _finished(pending: dict[Future[list[Trial]], Batch]) -> Iterator[tuple[Batch, list[Trial]]]:
-    for future in wait(pending, return_when=FIRST_COMPLETED).done:
-        yield pending.pop(future), future.result()
-
-
-def initialise_worker() -> None:
-    """Ignore Ctrl-C, which the parent process handles, and exit when the parent is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+def _named(batch: Batch) -> str:
+    run = batch[0]
+    return f"{run.agent!r} in {run.experiment.title!r}, seed {run.seed}"

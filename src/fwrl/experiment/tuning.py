@@ -6,11 +6,10 @@ oracle's reward. The best combination is the rival's setting in a league.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,11 +17,12 @@ import numpy as np
 
 from fwrl.errors import OptionError, unknown_name
 from fwrl.experiment.reference import reference
-from fwrl.experiment.runner import initialise_worker
 from fwrl.experiment.spec import AgentSpec, Experiment
+from fwrl.experiment.store import versions
 from fwrl.experiment.trial import run_trial
-from fwrl.files import replaced
+from fwrl.files import Partials, replaced
 from fwrl.metrics import share_of_oracle
+from fwrl.pool import Pool, PoolError, finished, process_pool
 
 FIRST_SEED = 1_000_000  # the seeds of leagues start at 0
 WORLDS = ("four-rooms", "windy-four-rooms", "muddy-rooms")
@@ -63,11 +63,16 @@ def tune(
     agents: Sequence[str],
     seeds: int = 5,
     workers: int = 1,
-    watch: Callable[[int, int], None] = lambda *_: None,
+    watch: Callable[[int, int, int], None] = lambda *_: None,
+    *,
+    pool: Pool | None = None,
+    kept: Partials | None = None,
 ) -> list[Candidate]:
     """Every combination of every agent's grid with its score, sorted by agent and then by score, best first.
 
-    `watch` is called after each combination with the numbers done and in all.
+    They are scored in `pool`, by default in as many processes as there are `workers`. Scores are kept in `kept`, and
+    those that are there already are used. `watch` is called after each combination with the numbers done, in all, and
+    of workers.
     """
     for name in agents:
         if name not in GRIDS:
@@ -75,12 +80,23 @@ def tune(
     if seeds < 1:
         raise OptionError(f"expected at least one seed, got {seeds}")
     settings = [Setting(name, options, seeds) for name in agents for options in combinations(GRIDS[name])]
-    found = []
-    for candidate in _scored(settings, workers):
-        found.append(candidate)
-        watch(len(found), len(settings))
+    scores = {n: known for n, setting in enumerate(settings) if (known := _known(setting, kept)) is not None}
+    todo = [(n, setting) for n, setting in enumerate(settings) if n not in scores]
+    with contextlib.nullcontext(pool) if pool else process_pool(workers) as chosen:
+        watch(len(scores), len(settings), chosen.workers())
+        try:
+            queue = iter(todo)
+            for (n, setting), found in finished(chosen, _numbered_score, lambda: next(queue, None), named=_named):
+                scores[n] = found
+                if kept is not None:
+                    kept.write(_key(setting), json.dumps(found).encode())
+                watch(len(scores), len(settings), chosen.workers())
+        except PoolError as error:
+            again = "finished scores are kept, and the same command continues" if kept else "run the command again"
+            raise PoolError(f"{error}; {again}") from error
     order = {name: n for n, name in enumerate(agents)}
-    return sorted(found, key=lambda c: (order[c.agent], -c.score))
+    candidates = [Candidate(setting.agent, setting.options, scores[n]) for n, setting in enumerate(settings)]
+    return sorted(candidates, key=lambda c: (order[c.agent], -c.score))
 
 
 def combinations(grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
@@ -93,8 +109,8 @@ def combinations(grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
         yield dict(zip(grid, values, strict=True))
 
 
-def score(setting: Setting) -> Candidate:
-    """Score a setting: the mean over worlds of its share of the oracle's reward."""
+def score(setting: Setting) -> float:
+    """The score of a setting: the mean over worlds of its share of the oracle's reward."""
     shares = []
     spec = AgentSpec("candidate", setting.agent, setting.options)
     for world in WORLDS:
@@ -102,7 +118,7 @@ def score(setting: Setting) -> Candidate:
         runs = [run_trial(experiment, spec.label, FIRST_SEED + seed).result for seed in range(setting.seeds)]
         goals = np.array([run.goal for run in runs])
         shares.append(share_of_oracle([run.reward for run in runs], reference(experiment, goals).oracle))
-    return Candidate(setting.agent, setting.options, float(np.mean(shares)))
+    return float(np.mean(shares))
 
 
 def record(found: Sequence[Candidate], path: Path, seeds: int) -> None:
@@ -128,9 +144,21 @@ def record(found: Sequence[Candidate], path: Path, seeds: int) -> None:
         draft.write_text(json.dumps(page, indent=2) + "\n", encoding="utf-8")
 
 
-def _scored(settings: Sequence[Setting], workers: int) -> Iterator[Candidate]:
-    if workers == 1:
-        yield from map(score, settings)
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=initialise_worker) as pool:
-        yield from pool.map(score, settings)
+def _numbered_score(task: tuple[int, Setting]) -> float:
+    return score(task[1])
+
+
+def _named(task: tuple[int, Setting]) -> str:
+    return f"{task[1].agent!r} with {task[1].options}"
+
+
+def _key(setting: Setting) -> str:
+    """All that determines a score."""
+    return json.dumps([versions(), WORLDS, EPISODES, STEPS, *setting], sort_keys=True)
+
+
+def _known(setting: Setting, kept: Partials | None) -> float | None:
+    """The score of an earlier run of the same command; None where there is none."""
+    if kept is None or not (path := kept.path(_key(setting))).is_file():
+        return None
+    return float(json.loads(path.read_bytes()))

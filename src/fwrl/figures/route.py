@@ -174,11 +174,12 @@ def _stretch(explanation: Explanation, k: int) -> str:
 def save_picture(figure: Figure, path: Path) -> None:
     """Write a .png or .svg file; an existing file is replaced completely or not at all."""
     with replaced(path) as draft:
-        if path.suffix == ".svg":
+        kind = path.suffix[1:].lower()
+        if kind == "svg":
             write_svg(figure, draft)
         else:
             with style():
-                figure.savefig(draft, format=path.suffix[1:])
+                figure.savefig(draft, format=kind)
 
 
 def write_svg(figure: Figure, to: Path | IO[str]) -> None:

@@ -3,17 +3,20 @@
 from fwrl.files.archive import Archive, check_archive, is_archive, open_archive, write_archive
 from fwrl.files.atomic import check_folder, output_file, replaced
 from fwrl.files.locks import LockedError, locked
+from fwrl.files.partials import Partials, partial_results
 from fwrl.files.scratch import scratch_folder
 
 __all__ = [
     "Archive",
     "LockedError",
+    "Partials",
     "check_archive",
     "check_folder",
     "is_archive",
     "locked",
     "open_archive",
     "output_file",
+    "partial_results",
     "replaced",
     "scratch_folder",
     "write_archive",

@@ -40,7 +40,9 @@ def output_file(path: str | Path) -> Path:
     """
     target = Path(os.path.realpath(path))
     try:
-        mode = target.stat().st_mode if target.exists() else None
+        mode = Path(path).stat().st_mode  # of what is open where the path is /dev/stdout, which has no real path
+    except FileNotFoundError:
+        mode = None
     except OSError as error:
         raise FileError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
     if mode is not None and not stat.S_ISREG(mode):

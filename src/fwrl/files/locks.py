@@ -62,7 +62,7 @@ def locked(path: str | Path, wait: bool = False, waiting: Callable[[str], None] 
     try:
         yield
     finally:
-        lock.unlink(missing_ok=True)  # before it is unlocked: one who waits for it then tries a new one
+        lock.unlink(missing_ok=True)  # before it is unlocked: a process that waits for it then makes a new one
         os.close(handle)
 
 

@@ -5,7 +5,8 @@ priority queue only the entries are saved. Since version 3 agents that plan on c
 no plan, which follows from the counts; before, no state was known to terminate. Since version 3 an optimistic agent
 promises a reward of at least 0, and with the best backup it keeps the edges of `storage="columns"`. Since version 3
 planners list the logs they were fitted from, name every trip, keep the ends of trips and, where logged, which states
-are terminal.
+are terminal. Since version 4 optimistic agents that count outcomes keep the trips made to the goal in use; before, none
+was counted.
 
 A section that is computed from an earlier one of the same name reads that one as "earlier/NAME".
 """
@@ -81,8 +82,21 @@ def upgraded(header: dict[str, Any], version: int) -> tuple[dict[str, Any], Conv
     """The header of a file of `version` with the current names, and the sections to compute from those of the file."""
     if version < 3 and header["kind"] == "planner":
         return {**header, "details": {**header["details"], "logs": []}}, {}
-    if version > 2 or header["kind"] != "agent":
+    if version > 3 or header["kind"] != "agent":
         return header, {}
+    converted: dict[str, Callable[[Sections], NDArray[Any]]] = {}
+    if version < 3:
+        header, converted = _agent_since_version_3(header, version)
+    if any(section["name"] == "optimism/on" for section in header["sections"]):
+        optimistic = _config(header["details"]).get("explorer") == "optimistic"
+        converted |= DOUBT_SINCE_VERSION_4 if optimistic else NO_DOUBT_SINCE_VERSION_4
+    return header, converted
+
+
+def _agent_since_version_3(
+    header: dict[str, Any], version: int
+) -> tuple[dict[str, Any], dict[str, Callable[[Sections], NDArray[Any]]]]:
+    """The header of an agent's file of version 1 or 2 as version 3 has it, and the sections to compute."""
     sections = header["sections"]
     if version == 1:
         sections = [{**section, "name": _name_since_version_2(section["name"])} for section in sections]
@@ -143,6 +157,11 @@ def _never_terminated(section: Sections) -> NDArray[np.int8]:
     return np.zeros(len(section("edges/first-entering")), np.int8)
 
 
+def _no_trips(section: Sections) -> NDArray[np.int64]:
+    """(S,) no trip from any state."""
+    return np.zeros(len(section("edges/first-entering")), np.int64)
+
+
 def _promise(section: Sections, least: float) -> NDArray[np.float64]:
     """(1,) the best reward seen, at least `least`."""
     promise: NDArray[np.float64] = np.maximum(section("earlier/optimism/reward"), least)
@@ -177,4 +196,14 @@ COMPACT_EDGES_SINCE_VERSION_3: Converted = {
     "edges/links": _links,
     "edges/best-reward": _best_rewards,
     "edges/used": lambda section: np.array([_used(section)]),
+}
+DOUBT_SINCE_VERSION_4: Converted = {
+    "doubt/trips": _no_trips,
+    "doubt/lost": lambda section: _no_trips(section).astype(np.float64),
+    "doubt/start": lambda _: np.full(1, -1),
+}
+NO_DOUBT_SINCE_VERSION_4: Converted = {
+    "doubt/trips": lambda _: np.zeros(0, np.int64),
+    "doubt/lost": lambda _: np.zeros(0),
+    "doubt/start": lambda _: np.full(1, -1),
 }

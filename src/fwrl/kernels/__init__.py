@@ -5,7 +5,7 @@ inequality), `qlearning` and `exploration`. Three sub-packages hold what they re
 
 - `runtime`: how kernels are compiled, how they draw random numbers, when two values tie;
 - `graph`: edge stores, heap, shortest paths and their incremental update, reachability;
-- `model`: counted outcomes and planning on them, optimism, replay, cached greedy actions.
+- `model`: counted outcomes and planning on them, optimism and doubt, replay, cached greedy actions.
 
 The letters, here and in every kernel:
 
@@ -31,8 +31,10 @@ The letters, here and in every kernel:
 | q, q_j  | probability of an unseen outcome; q_j after 2^j to 2^(j+1) - 1 tries of the action |
 | H       | prior of q_0: the probability, before any evidence, that a second try shows a new outcome |
 | m_j, c_j | tries made after 2^j to 2^(j+1) - 1 earlier ones of the action; those that showed a new outcome |
+| R       | reward promised for an unseen outcome |
 | p, v    | probability of arriving at the goal; expected path reward given arrival |
 | pi      | (S,) the action of a policy at each state, -1 where it has none |
+| rho     | reward per step of an endless episode, and what a step costs beside its reward where that is the objective |
 | u       | a uniform random number in [0, 1) |
 | N, B, K, M | capacity of a replay ring; number of buckets; trips kept for an edge; moves of trips |
 

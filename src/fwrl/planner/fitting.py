@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fwrl.planner.ingest.learning import MEMORY, learned
-from fwrl.planner.ingest.options import MISSING, Shape, read_options
+from fwrl.planner.ingest.options import MISSING, UTF8, ReadOptions, Shape
 from fwrl.planner.ingest.period import Moment
 from fwrl.planner.ingest.reader import Progress
 from fwrl.planner.merging import merged
@@ -31,6 +31,7 @@ def fit(
     half_life: str | float | None = None,
     header: bool | None = None,
     missing: Sequence[str] = MISSING,
+    encoding: str = UTF8,
     decimal: str = ".",
     dates: str | None = None,
     skip_bad: bool = False,
@@ -49,9 +50,9 @@ def fit(
 
     Args:
         source: The log: a path, a folder, a pattern, an address such as s3://... or a list of them (CSV, Parquet, JSON
-            or Arrow, also packed), an open binary file, an Arrow table or reader, a pandas or polars data frame, a
-            NumPy record array, a mapping of columns, or an iterable of episodes, trajectories (lists of states) or
-            transitions.
+            or Arrow, also packed), an open file, an Arrow table, reader or data set, a pandas or polars data frame, a
+            NumPy record array, a mapping of columns, a Minari dataset, or an iterable of episodes, trajectories (lists
+            of states) or transitions.
         columns: The log's own names for columns, as `{"state": "from"}`, or their numbers from 1. Labels may be made
             of several columns, `{"state": "station+line"}`; numbers may be expressions, `{"reward": "-distance"}`.
             An empty name leaves a column out.
@@ -72,6 +73,7 @@ def fit(
         header: Whether CSV files have a line of column names; by default they have, unless all `columns` are given by
             number.
         missing: Texts of CSV files that mean no value, unless they are in quotes.
+        encoding: The encoding of text files, as "cp1252", unless a byte order mark tells it.
         decimal: What stands before the decimals of numbers in text: "." or ",".
         dates: How dates in text are written, where not as 2024-03-31: `day-first`, `month-first`, or a format such as
             "%d.%m.%y %H:%M".
@@ -94,8 +96,8 @@ def fit(
     ('gate', 'aisle', 'shelf')
 
     """
-    options = read_options(
-        columns=columns,
+    options = ReadOptions(
+        columns=columns or {},
         shape=shape,
         cost=cost,
         cells=cells,
@@ -108,6 +110,7 @@ def fit(
         half_life=half_life,
         header=header,
         missing=missing,
+        encoding=encoding,
         decimal=decimal,
         dates=dates,
         skip_bad=skip_bad,

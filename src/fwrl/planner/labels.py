@@ -13,6 +13,7 @@ import fnmatch
 import itertools
 import operator
 import re
+import unicodedata
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -82,7 +83,7 @@ class Labels(Sequence[Label]):
 
     def search(self, pattern: str) -> Codes:
         """The codes of the labels that contain `pattern` or, with `*` or `?` in it, match it; case is ignored."""
-        folded = pattern.casefold()
+        folded = _folded(pattern)
         matches = (
             re.compile(fnmatch.translate(folded)).match
             if "*" in pattern or "?" in pattern
@@ -91,7 +92,7 @@ class Labels(Sequence[Label]):
         codes: list[int] = []
         for begin in range(0, len(self), AT_ONCE):
             names = self[begin : begin + AT_ONCE]
-            codes += [code for code, name in enumerate(names, begin) if matches(str(name).casefold())]
+            codes += [code for code, name in enumerate(names, begin) if matches(_folded(str(name)))]
         return np.array(codes, np.int32)
 
     def _close(self, label: object) -> list[Label]:
@@ -196,9 +197,12 @@ class TextLabels(Labels):
         return labels
 
     def code(self, label: object) -> int | None:
-        """See `Labels`."""
-        code = self.insertion_code(label)
-        return code if code < len(self) and self._bytes(code) == _encoded(label) else None
+        """The code of `label`, also where its accents are composed in the other way (Unicode NFC and NFD)."""
+        for text in dict.fromkeys((str(label), *(unicodedata.normalize(form, str(label)) for form in ("NFC", "NFD")))):
+            code = self.insertion_code(text)
+            if code < len(self) and self._bytes(code) == _encoded(text):
+                return code
+        return None
 
     def insertion_code(self, label: object) -> int:
         """See `Labels`."""
@@ -268,6 +272,11 @@ def integer(label: object) -> int | None:
         return None
     as_given = not isinstance(label, str) or str(number) == label
     return number if as_given and -(2**63) <= number < 2**63 else None
+
+
+def _folded(text: str) -> str:
+    """A text without differences of case and of how accents are composed."""
+    return unicodedata.normalize("NFC", text).casefold()
 
 
 def _encoded(label: object) -> bytes:

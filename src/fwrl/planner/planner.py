@@ -1,39 +1,44 @@
 """The planner: the best route between any two states that past trips support.
 
-The policy for a goal is computed when it is first needed, by one backward search, and kept while memory allows.
+The policy for a goal is computed when it is first needed and kept while memory allows (`goal_policies`); a route takes
+its edges one after the other (`route_making`).
 """
 
 from __future__ import annotations
 
 import itertools
-import math
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
-import numpy as np
-from numpy.typing import NDArray
-
+from fwrl.display import html_table
 from fwrl.errors import OptionError
 from fwrl.files import Archive, open_archive
 from fwrl.planner.experience import Experience, Floats, LogSummary
 from fwrl.planner.explanation import Explanation, covered, explained
 from fwrl.planner.file_format import read_experience, write_experience
+from fwrl.planner.goal_policies import Conditions, GoalPolicies
 from fwrl.planner.labels import Labels
 from fwrl.planner.places import Place, find_state
 from fwrl.planner.policy import Policy
-from fwrl.planner.route import Route, RouteStep, concatenated
+from fwrl.planner.route import Route, concatenated
+from fwrl.planner.route_making import followed_route, route_along
 
 if TYPE_CHECKING:
-    from fwrl.planner.goal_policy import Backup, GoalPolicy, GoalPolicySolver
+    from fwrl.planner.goal_policy import Backup, GoalPolicy
     from fwrl.planner.ingest.reader import Progress
     from fwrl.planner.state_summary import StateSummary
 
 MEMORY = 256 * 2**20  # bytes of goal policies kept
-BACKUPS: tuple[Backup, Backup] = ("expected", "best")
-CERTAIN = 1e-9  # a computed probability this close to 1 counts as 1
+
+
+class PolicyOptions(TypedDict, total=False):
+    """How a policy is planned, beside its backup: some options of `Planner.plan`, where they are described."""
+
+    dead_ends: Iterable[Place]
+    give_up: float | None
+    cautious: float | None
 
 
 class Planner:
@@ -60,8 +65,7 @@ class Planner:
     def __init__(self, experience: Experience, memory: int = MEMORY) -> None:
         self.experience = experience
         self._memory = memory
-        self._solver: GoalPolicySolver | None = None
-        self._kept: OrderedDict[tuple[Any, ...], GoalPolicy] = OrderedDict()
+        self._policies = GoalPolicies(experience, memory)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -197,18 +201,13 @@ class Planner:
 
         """
         stops = [self._code(stop, "state") for stop in (start, *via, goal)]
-        avoided, ended = self._avoided(avoid, stops), self._codes(dead_ends)
+        conditions = Conditions(backup, self._avoided(avoid, stops), self._codes(dead_ends), give_up, cautious)
         routes = []
         for here, there in itertools.pairwise(stops):
-            policy = self._goal_policy(there, backup, avoided, ended, give_up, cautious)
+            policy = self._policies.policy(there, conditions)
             if policy.arrival_from(here) == 0.0:
-                from fwrl.planner.unreachable import no_route
-
-                if self._goal_policy(there, backup, avoided, ended, None, None).arrival_from(here) > 0.0:
-                    raise self._not_worth_it(here, there, give_up)
-                where = self.positions if positions is None else positions
-                raise no_route(self.experience, here, there, avoided, ended, where)
-            routes.append(replace(self._followed(here, policy, backup), cautious=cautious))
+                raise self._no_route(here, there, conditions, self.positions if positions is None else positions)
+            routes.append(replace(followed_route(self.experience, here, policy, backup), cautious=cautious))
         return concatenated(routes)
 
     def alternatives(
@@ -244,9 +243,9 @@ class Planner:
 
         here, there = self._code(start, "state"), self._code(goal, "state")
         avoided = self._avoided(avoid, [here, there])
-        V = self._goal_policy(there, "best", avoided, frozenset()).value
+        V = self._policies.policy(there, Conditions("best", avoided)).value
         paths = best_paths(self.experience, V, here, there, k, avoided)
-        return [self._route(here, there, path, "best") for path in paths] or [best]
+        return [route_along(self.experience, here, there, path, "best") for path in paths] or [best]
 
     def explain(
         self,
@@ -280,49 +279,29 @@ class Planner:
         if log is None or not explanation.steps:
             return explanation
         from fwrl.planner.ingest.coverage import route_cover
-        from fwrl.planner.ingest.options import read_options
+        from fwrl.planner.ingest.options import ReadOptions
 
-        reading = read_options(**(log_options or {}))
+        reading = ReadOptions(**(log_options or {}))
         cover = route_cover(explanation.route.steps, self.experience, log, reading, memory, progress)
         return covered(explanation, cover, self.experience.logs)
 
-    def value(
-        self,
-        state: Place,
-        goal: Place,
-        backup: Backup = "expected",
-        *,
-        dead_ends: Iterable[Place] = (),
-        give_up: float | None = None,
-        cautious: float | None = None,
-    ) -> float:
+    def value(self, state: Place, goal: Place, backup: Backup = "expected", **options: Unpack[PolicyOptions]) -> float:
         """The value of a state for a goal.
 
         Args:
             state: The state to start from.
             goal: The state to reach.
             backup: `expected` or `best`.
-            dead_ends: As in `plan`.
-            give_up: As in `plan`.
-            cautious: As in `plan`.
+            **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
 
         Returns:
             Expected path reward given arrival, -inf where no path is known; with `give_up` the expected reward in all.
 
         """
-        ended = self._codes(dead_ends)
-        policy = self._goal_policy(self._code(goal, "goal"), backup, frozenset(), ended, give_up, cautious)
-        return float(policy.value[self._code(state, "state")])
+        return float(self._goal_policy(goal, backup, options).value[self._code(state, "state")])
 
     def arrival(
-        self,
-        state: Place,
-        goal: Place,
-        backup: Backup = "expected",
-        *,
-        dead_ends: Iterable[Place] = (),
-        give_up: float | None = None,
-        cautious: float | None = None,
+        self, state: Place, goal: Place, backup: Backup = "expected", **options: Unpack[PolicyOptions]
     ) -> float:
         """The probability of arriving at a goal.
 
@@ -330,43 +309,28 @@ class Planner:
             state: The state to start from.
             goal: The state to reach.
             backup: `expected` or `best`.
-            dead_ends: As in `plan`.
-            give_up: As in `plan`.
-            cautious: As in `plan`.
+            **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
 
         Returns:
             The probability.
 
         """
-        ended = self._codes(dead_ends)
-        policy = self._goal_policy(self._code(goal, "goal"), backup, frozenset(), ended, give_up, cautious)
-        return policy.arrival_from(self._code(state, "state"))
+        return self._goal_policy(goal, backup, options).arrival_from(self._code(state, "state"))
 
-    def policy(
-        self,
-        goal: Place,
-        backup: Backup = "expected",
-        *,
-        dead_ends: Iterable[Place] = (),
-        give_up: float | None = None,
-        cautious: float | None = None,
-    ) -> Policy:
+    def policy(self, goal: Place, backup: Backup = "expected", **options: Unpack[PolicyOptions]) -> Policy:
         """The action at every state on the way to a goal.
 
         Args:
             goal: The state to reach.
             backup: `expected` or `best`.
-            dead_ends: As in `plan`.
-            give_up: As in `plan`.
-            cautious: As in `plan`.
+            **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
 
         Returns:
             The policy.
 
         """
-        code, ended = self._code(goal, "goal"), self._codes(dead_ends)
-        goal_policy = self._goal_policy(code, backup, frozenset(), ended, give_up, cautious)
-        return Policy(self.experience, self.states[code], goal_policy)
+        goal_policy = self._goal_policy(goal, backup, options)
+        return Policy(self.experience, self.states[goal_policy.goal], goal_policy)
 
     def edges(self) -> Any:
         """All edges and their evidence as an Arrow table; needs pyarrow.
@@ -397,6 +361,13 @@ class Planner:
         s = self.summary
         return f"<planner, {s.states:,} states, {s.edges:,} edges, {s.transitions:,} transitions>"
 
+    def _repr_html_(self) -> str:
+        names = {"connected": "pairs with a known path", "stitched": "of these in no single trip"}
+        facts = {
+            names.get(name, name): n for name, n in vars(self.summary).items() if n is not None and name != "sampled"
+        }
+        return html_table("planner", facts)
+
     def _code(self, label: Place, what: str) -> int:
         return find_state(self.experience, label, what)
 
@@ -410,100 +381,25 @@ class Planner:
                 raise OptionError(f"{self.states[stop]!r} is both a stop and in avoid; remove it from one")
         return avoided
 
-    def _goal_policy(
-        self,
-        goal: int,
-        backup: Backup,
-        avoid: frozenset[int],
-        dead_ends: frozenset[int],
-        give_up: float | None = None,
-        cautious: float | None = None,
-    ) -> GoalPolicy:
-        if backup not in BACKUPS:
-            raise OptionError(f"expected backup to be one of {', '.join(BACKUPS)}, got {backup!r}")
-        if give_up is not None and backup != "expected":
-            raise OptionError("giving up needs backup 'expected': with 'best' every known path arrives")
-        if give_up is not None and not 0 < give_up < np.inf:
-            raise OptionError(f"expected a positive cost of giving up, got {give_up:g}")
-        if cautious is not None and backup != "expected":
-            raise OptionError("a cautious plan needs backup 'expected': with 'best' every known path arrives")
-        if cautious is not None and not 0.5 <= cautious < 1:
-            raise OptionError(f"expected a confidence from 0.5 to less than 1, such as 0.95, got {cautious:g}")
-        key = (goal, backup, avoid, dead_ends, give_up, cautious)
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            return self._kept[key]
-        from fwrl.planner.goal_policy import GoalPolicySolver
+    def _goal_policy(self, goal: Place, backup: Backup, options: PolicyOptions) -> GoalPolicy:
+        ended = self._codes(options.get("dead_ends", ()))
+        conditions = Conditions(backup, frozenset(), ended, options.get("give_up"), options.get("cautious"))
+        return self._policies.policy(self._code(goal, "goal"), conditions)
 
-        self._solver = self._solver or GoalPolicySolver(self.experience)
-        policy = self._solver.policy(goal, backup, avoid, dead_ends, give_up, cautious)
-        self._kept[key] = policy
-        while len(self._kept) > 1 and sum(kept.nbytes for kept in self._kept.values()) > self._memory:
-            self._kept.popitem(last=False)
-        return policy
+    def _no_route(self, start: int, goal: int, conditions: Conditions, positions: Floats | None) -> Exception:
+        """The error where there is no route: none in the log, or one that is worse than giving up or hardly seen."""
+        plain = conditions._replace(give_up=None, cautious=None)
+        if self._policies.policy(goal, plain).arrival_from(start) == 0.0:
+            from fwrl.planner.unreachable import no_route
 
-    def _not_worth_it(self, start: int, goal: int, give_up: float | None) -> OptionError:
-        """The error where the log shows a route, but it is worse than giving up, or too rarely seen to be told."""
+            return no_route(self.experience, start, goal, conditions.avoid, conditions.dead_ends, positions)
         between = f"from {self.states[start]!r} to {self.states[goal]!r}"
-        if give_up is not None:
+        if conditions.give_up is not None:
             return OptionError(
-                f"giving up at once, for {give_up:g}, is better than any route {between}; choose a higher cost of "
-                "giving up"
+                f"giving up at once, for {conditions.give_up:g}, is better than any route {between}; choose a higher "
+                "cost of giving up"
             )
         return OptionError(
             f"the steps {between} are so many, and seen so rarely, that the cautious probability of arriving is "
             "smaller than any number; choose a lower confidence, or a cost of giving up"
         )
-
-    def _followed(self, start: int, policy: GoalPolicy, backup: Backup) -> Route:
-        """The route that takes the policy's edge at every state."""
-        path, here = [], start
-        while here != policy.goal:
-            edge = int(policy.edge[here])
-            path.append(edge)
-            here = int(self.experience.target[edge])
-        route = self._route(start, policy.goal, tuple(path), backup)
-        if policy.arrival is None:
-            return route
-        if policy.unknown is not None and policy.unknown.any():
-            shares = [self._unknown_share(edge, policy.unknown) for edge in path]
-            pairs = zip(route.steps, shares, strict=True)
-            route = replace(route, steps=tuple(step._replace(unknown=share) for step, share in pairs))
-        arrival = policy.arrival_from(start)
-        return replace(route, value=float(policy.value[start]), arrival=1.0 if arrival > 1 - CERTAIN else arrival)
-
-    def _route(self, start: int, goal: int, path: tuple[int, ...], backup: Backup) -> Route:
-        """The route along the edges of `path`, its value the sum of its rewards."""
-        experience, edges = self.experience, np.array(path, np.int64)
-        seen = experience.count[edges]
-        reward = experience.best[edges] if backup == "best" else experience.total[edges] / experience.times[edges]
-        states = experience.states.decode([start, *experience.target[edges].tolist()])
-        actions = states[1:]
-        if experience.action is not None and experience.actions is not None:
-            actions = experience.actions.decode(experience.action[edges].tolist())
-        certain = backup == "best" or not experience.summary.uncertain
-        probabilities = [1.0] * len(path) if certain else [self._probability(edge) for edge in path]
-        rows = zip(states, actions, states[1:], reward.tolist(), probabilities, seen.tolist(), strict=False)
-        steps = tuple(RouteStep(*row) for row in rows)
-        total = math.fsum(step.reward for step in steps)
-        return Route(experience.states[start], experience.states[goal], backup, steps, total, 1.0, path)
-
-    def _unknown_share(self, edge: int, unknown: NDArray[np.bool_]) -> float:
-        """The share of the observations of an edge's action that lead to `unknown` (S,) states."""
-        experience = self.experience
-        first = experience.first
-        edges = np.arange(first[experience.source[edge]], first[experience.source[edge] + 1])
-        chosen = experience.target if experience.action is None else experience.action
-        same = edges[chosen[edges] == chosen[edge]]
-        times = experience.times[same]
-        return float(times[unknown[experience.target[same]]].sum() / times.sum())
-
-    def _probability(self, edge: int) -> float:
-        """How often the action of an edge led to its next state, as a share of the observations of the action."""
-        experience = self.experience
-        if experience.action is None:
-            return 1.0
-        s = int(experience.source[edge])
-        span = slice(int(experience.first[s]), int(experience.first[s + 1]))
-        tries = experience.times[span][experience.action[span] == experience.action[edge]].sum()
-        return float(experience.times[edge] / tries)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fwrl.display import html_table
 from fwrl.errors import FwrlError
 from fwrl.planner.experience import Experience
 from fwrl.planner.labels import Label
@@ -55,6 +56,11 @@ class Policy:
         if isinstance(observation, str) or np.ndim(observation) == 0:
             return self._action(observation), None
         return [self._action(one) for one in observation], None
+
+    def _repr_html_(self) -> str:
+        edges = self._goal_policy.edge
+        facts = {"states": len(edges), "states with an action": int(np.count_nonzero(edges >= 0))}
+        return html_table(f"policy to {self.goal}", facts)
 
     def _action(self, state: Any) -> Label | None:
         label = state.item() if isinstance(state, np.generic | np.ndarray) else state

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from fwrl.display import Picture, drawn, html_table
 from fwrl.planner.labels import Label
+
+MOST_SHOWN = 50  # steps that notebooks list
 
 
 class RouteStep(NamedTuple):
@@ -90,6 +95,33 @@ class Route:
     def certain(self) -> bool:
         """Whether no other outcome of any step was observed."""
         return self.arrival == 1.0 and all(step.probability == 1.0 for step in self.steps)
+
+    def plot(self, positions: Mapping[Any, Sequence[float]] | None = None) -> Picture:
+        """Draw the route.
+
+        Args:
+            positions: State -> (x, y); None to draw the steps one below the other, with how often each was seen.
+
+        Returns:
+            A matplotlib figure; notebooks show it, `savefig` writes it.
+
+        """
+        return drawn("route_figure", self, positions)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("step", "from", "action", "to", "reward", "probability", "seen"))
+        rows = "".join(
+            "<tr>"
+            + "".join(
+                f"<td>{html.escape(str(cell))}</td>"
+                for cell in (k, s.state, s.action, s.next_state, f"{s.reward:.5g}", f"{s.probability:.3g}", s.seen)
+            )
+            + "</tr>"
+            for k, s in enumerate(self.steps[:MOST_SHOWN], 1)
+        )
+        facts = {"steps": len(self.steps), "expected reward": self.value, "arrival": f"{self.arrival:.3g}"}
+        more = f"<div>and {len(self.steps) - MOST_SHOWN:,} more</div>" if len(self.steps) > MOST_SHOWN else ""
+        return f"{html_table(f'route {self.start} to {self.goal}', facts)}<table><tr>{head}</tr>{rows}</table>{more}"
 
     def to_dict(self) -> dict[str, Any]:
         """The route as JSON holds it.

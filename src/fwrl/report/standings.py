@@ -21,6 +21,7 @@ from fwrl.report.html import html_page
 from fwrl.report.stored_results import StoredResults, estimated
 from fwrl.report.tables import Table
 
+LAST = 10  # episodes at the end of a run, by which the policies that agents end with are compared
 OFF = 0.1  # a belief further from the truth than this, relative or in probability, is reported in words
 COLUMNS = (
     "agent",
@@ -65,6 +66,7 @@ class Standing(NamedTuple):
     regret: Estimate  # after the last episode, in episodes of the oracle's lead over random play
     reward: Estimate  # median over episodes
     first: Estimate  # mean reward of the first episode
+    late: Estimate  # score of the last episodes, up to LAST of them
     efficiency: Estimate  # episodes, median
     censored: int
     inefficiency: Estimate  # median
@@ -105,6 +107,7 @@ def _standing(stored: StoredResults, experiment: Experiment, label: str, seconds
         estimated(stored.regret(experiment, label)[:, -1]),
         Estimate(median(reward), *bootstrap_runs(reward, median)),
         estimated(reward[:, 0]),
+        stored.score(experiment, label, LAST),
         estimated(efficiency, median),
         censored(efficiency),
         Estimate(nanmedian(inefficiency), *bootstrap_runs(inefficiency, nanmedian)),
@@ -173,15 +176,10 @@ def first_or_tied(found: Sequence[Standing]) -> Finding | None:
 
 def why_not(ours: Standing, best: Standing) -> str:
     """Why the best rival is ahead of FWRL."""
-    theirs, own = best.cost.value, ours.cost.value
-    if theirs > own:
-        return (
-            f"{best.label} pays {theirs:.2f} times the optimal path cost and arrives more often: the goal rewards of "
-            "an episode outweigh its steps, and F maximises the reward of the path"
-        )
-    if theirs < own:
-        return f"{best.label} has found cheaper paths: {theirs:.3f} of the optimal cost against {own:.3f}"
-    return f"the final paths are equally good; {best.label} earned more while learning"
+    scores = f"{best.label} scores {best.late.text(3)} in the last episodes (up to {LAST}), FWRL {ours.late.text(3)}"
+    if best.late.low > ours.late.high:
+        return f"{scores}: its policy at the end earns more"
+    return f"{scores}: the final policies are equally good, and {best.label} earned more while learning"
 
 
 def flagged(standing: Standing) -> str:

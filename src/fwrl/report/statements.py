@@ -128,7 +128,8 @@ def total_reward() -> Finding:
         f"expected reward of an episode of {STEPS} steps under the optimal path policy, over the best possible "
         f"(exact, all goals): {numbers}",
         "An episode's reward is a rate: a dearer path that is shorter leaves time for more visits. Where all steps "
-        "cost the same the two agree but for the last trip, which cannot be finished.",
+        "cost the same the two agree but for the last trip, which cannot be finished. FWRL with objective='rate' "
+        "maximises the rate.",
         "The paper's objective is the total reward of an episode; F is the reward of one path.",
     )
 

@@ -165,12 +165,15 @@ class StoredResults:
             return NO_ESTIMATE
         return Estimate(share_of_oracle(reward, expected.oracle), *share_interval(reward, expected.oracle))
 
-    def score(self, experiment: Experiment, label: str) -> Estimate:
-        """The agent's score between random play, 0, and the oracle, 1; NaN where the two earn the same."""
+    def score(self, experiment: Experiment, label: str, last: int = 0) -> Estimate:
+        """The agent's score between random play, 0, and the oracle, 1; NaN where the two earn the same.
+
+        With `last`, the score of so many episodes at the end.
+        """
         if not self.learnable(experiment):
             return NO_ESTIMATE
         reward, expected = self.reward(experiment, label), self.reference(experiment)
-        of = reward, expected.oracle, expected.random
+        of = reward[:, -last:], expected.oracle[:, -last:], expected.random[:, -last:]
         return Estimate(share_of_oracle(*of), *share_interval(*of))
 
     def improvement(self, experiment: Experiment, label: str) -> Estimate:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fwrl.agents.agent import Agent
+from fwrl.agents.arguments import checked_index
 from fwrl.task.loop import draw_outcome, first_start
 from fwrl.task.task import Task, episode_streams, goal_stream
 
@@ -83,7 +84,7 @@ def rollout(
         agent.begin_episode(g, steps, explore=explore)
         s = int(first_start(setup, starts))
         for _ in range(steps):
-            a = agent.act(s)
+            a = checked_index(agent.act(s), world.n_actions, "an action")
             arrived = bool(setup.arrives[s])
             if arrived:
                 r = task.goal_reward

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,13 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
+from fwrl.display import Picture, drawn, html_table
 from fwrl.errors import PositiveCycleError
 from fwrl.task.loop import REWARD, Record, advance, begin_trip, blank_record, first_start
+from fwrl.task.progress import tracked
 from fwrl.task.task import GOAL_REWARD, Task, episode_streams, goal_stream
 from fwrl.worlds import World, load_world
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+FEW = 5  # episodes averaged in a summary
 
 
 class Trajectory(NamedTuple):
@@ -51,6 +55,7 @@ class Episode(NamedTuple):
     """The result of one episode.
 
     Attributes:
+        number: from 0 on.
         goal: of the episode.
         reward: summed, goal rewards included.
         distance: travelled on completed trips.
@@ -62,6 +67,7 @@ class Episode(NamedTuple):
         record: what the compiled loop wrote.
     """
 
+    number: int
     goal: int
     reward: float
     distance: float
@@ -99,6 +105,26 @@ class Result:
     visit_shortest: Floats
     trajectory: Trajectory | None = None
 
+    def plot(self) -> Picture:
+        """Draw the reward and the visits of every episode.
+
+        Returns:
+            A matplotlib figure; notebooks show it, `savefig` writes it.
+        """
+        return drawn("result_figure", self)
+
+    def _repr_html_(self) -> str:
+        shortest = float(self.shortest.sum())
+        rows = {
+            "episodes": len(self.reward),
+            "steps": int(self.steps.sum()),
+            "goal visits": int(self.visits.sum()),
+            f"mean reward, first {FEW}": float(self.reward[:FEW].mean()),
+            f"mean reward, last {FEW}": float(self.reward[-FEW:].mean()),
+            "distance-inefficiency": float(self.distance.sum()) / shortest if shortest else "no completed visit",
+        }
+        return html_table("run", rows)
+
 
 def run(
     world: World | Task | str,
@@ -114,8 +140,10 @@ def run(
     learn: bool = True,
     explore: bool = True,
     trajectory: bool = False,
+    progress_bar: bool = False,
+    callback: Callable[[Episode], object] | None = None,
 ) -> Result:
-    """Run an agent through episodes of the paper's protocol, in a compiled loop.
+    """Run an agent through episodes of the paper's protocol, in a compiled loop; uncompiled for a `PythonAgent`.
 
     Args:
         world: a world, its name, or a `Task`, which has its own `goal_reward` and `goal_threshold`.
@@ -130,6 +158,8 @@ def run(
         learn: False to leave the agent's tables unchanged.
         explore: False to act greedily.
         trajectory: True to record every step.
+        progress_bar: True to show one.
+        callback: called with every `Episode` when it has ended.
 
     Returns:
         Rewards, distances and visits of each episode.
@@ -137,20 +167,23 @@ def run(
     if isinstance(world, str):
         world = load_world(world)
     task = world if isinstance(world, Task) else Task(world, goal_reward=goal_reward, goal_threshold=goal_threshold)
-    done = list(
-        run_episodes(
-            task,
-            agent,
-            episodes=episodes,
-            steps=steps,
-            seed=seed,
-            goal=goal,
-            start=start,
-            learn=learn,
-            explore=explore,
-            trajectory=trajectory,
-        )
+    running = run_episodes(
+        task,
+        agent,
+        episodes=episodes,
+        steps=steps,
+        seed=seed,
+        goal=goal,
+        start=start,
+        learn=learn,
+        explore=explore,
+        trajectory=trajectory,
     )
+    done = []
+    for episode in tracked(running, episodes, "running") if progress_bar else running:
+        done.append(episode)
+        if callback is not None:
+            callback(episode)
     return summarise(done, trajectory)
 
 
@@ -199,6 +232,7 @@ def run_episodes(
             raise PositiveCycleError(f"episode {episode}: {error}") from error
         distance, shortest = record.visit_distance[:visits], record.visit_shortest[:visits]
         yield Episode(
+            episode,
             g,
             float(record.totals[REWARD]),
             float(distance.sum()),

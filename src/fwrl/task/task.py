@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.agents.agent import LONGEST
 from fwrl.errors import FwrlError, OptionError, TaskError
 from fwrl.worlds import World
 from fwrl.worlds.goal_sampler import GoalSampler
@@ -131,8 +132,8 @@ class Task:
                 f"expected an agent for {world.n_states} states and {world.n_actions} actions, this one is "
                 f"for {n_states} and {n_actions}"
             )
-        if episodes < 1 or steps < 1:
-            raise OptionError(f"expected at least one episode of at least one step, got {episodes} of {steps}")
+        if episodes < 1 or not 1 <= steps <= LONGEST:
+            raise OptionError(f"expected at least one episode of 1 to {LONGEST:,} steps, got {episodes} of {steps}")
 
     def _check_start(self, start: int) -> None:
         if not 0 <= start < self.world.n_states:

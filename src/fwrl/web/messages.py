@@ -33,6 +33,13 @@ class Ack(Message):
     frame: int
 
 
+@dataclass(frozen=True)
+class OpenAddress(Message):
+    """Show what another link carries: the part after `#`."""
+
+    address: str
+
+
 def parse(text: str, types: Mapping[str, type[Message]]) -> Message:
     """The message in `text`, whose `type` is a key of `types`.
 

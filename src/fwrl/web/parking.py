@@ -64,5 +64,5 @@ class Parking:
 
 
 def new_key() -> str:
-    """A key that nobody can guess."""
+    """A random key, too long to guess."""
     return secrets.token_urlsafe(24)

@@ -22,7 +22,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 COMPILE = "numba:compile"
-NOTICE_AFTER = 0.3  # seconds that building may take before the page is told
+NOTICE_AFTER = 0.3  # seconds that building may take before the page gets a notice
 events: Any = event  # which has no types
 
 

@@ -20,6 +20,7 @@ from fwrl.worlds.exploration import cheap_last, combination_lock, door_corridor,
 from fwrl.worlds.grid import Gusts, read_map
 from fwrl.worlds.maze import four_rooms, random_maze
 from fwrl.worlds.movingai import read_movingai
+from fwrl.worlds.sizes import MOST_DIGITS
 from fwrl.worlds.world import World
 
 ENTRY_POINTS = "fwrl.worlds"
@@ -202,6 +203,8 @@ def _factory(name: str) -> Callable[..., World] | None:
 
 def _parsed(part: str) -> int | float | str:
     """A part of a name: a whole number, a number, or text."""
+    if part.isdigit() and len(part) > MOST_DIGITS:
+        raise OptionError(f"expected numbers of at most {MOST_DIGITS} digits in the name of a world, got {len(part)}")
     for kind in (int, float):
         try:
             return kind(part)
@@ -223,7 +226,13 @@ def _build(factory: Callable[..., World], name: str, options: dict[str, Any]) ->
                 if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
             )
             raise OptionError(f"the world {name!r}: {error}; its options are: {allowed}") from None
-    return factory(**options)
+    world = factory(**options)
+    if not isinstance(world, World):
+        raise FwrlError(
+            f"the world {name!r} cannot be used: its function returned {type(world).__name__}, expected a World; "
+            "fwrl.worlds.grid.from_map makes one of text"
+        )
+    return world
 
 
 def _windy(gusts: Gusts, **options: Any) -> World:

@@ -85,7 +85,7 @@ def paint(
     """
     if cell < 1:
         raise OptionError(f"expected cells of at least 1 pixel, got {cell}")
-    height, width, x, y = _layout(world)
+    height, width, x, y = layout(world)
     canvas = np.empty((height, width, cell, cell, 3), dtype=np.uint8)
     canvas[:] = WALL
     canvas[y, x] = FLOOR
@@ -124,8 +124,8 @@ def _describe(world: World, marks: dict[str, int | None]) -> str:
     return "\n".join(lines)
 
 
-def _layout(world: World) -> tuple[int, int, Ints, Ints]:
-    """Height and width in cells, and (S,) the column and (S,) the row of every state."""
+def layout(world: World) -> tuple[int, int, Ints, Ints]:
+    """Where states are drawn: height and width in cells, and (S,) the column and (S,) the row of every state."""
     if world.grid is not None:
         y, x = world.grid.cells
         height, width = world.grid.states.shape

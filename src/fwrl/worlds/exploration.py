@@ -16,6 +16,7 @@ import numpy as np
 
 from fwrl.errors import OptionError
 from fwrl.worlds.listed import from_outcomes
+from fwrl.worlds.sizes import check_cells
 from fwrl.worlds.world import World
 
 STEP_REWARD = -0.01
@@ -73,6 +74,7 @@ def river_swim(states: int = 6, *, step_reward: float = STEP_REWARD) -> World:
     [0.05, 0.6, 0.35]
     """
     _check_least("a number of states", states, 3)
+    check_cells(states, "this river")
     last = states - 1
     rows = []
     for s in range(states):
@@ -111,6 +113,7 @@ def combination_lock(
     13
     """
     _check_least("a length", length, 2)
+    check_cells(length, "this lock")
     _check_least("a seed", seed, 0)
     _check_least("a number of actions", actions, 2)
     if not 0 <= slip < 1:
@@ -145,6 +148,7 @@ def varied_costs(size: int, seed: int) -> World:
     (64, True)
     """
     _check_least("a size", size, 2)
+    check_cells(size * size, f"a grid of {size} x {size}")
     _check_least("a seed", seed, 0)
     drawn = np.random.default_rng(seed).uniform(np.log(CHEAPEST), np.log(DEAREST), size=(size * size, len(MOVES)))
     costs = np.exp(drawn).tolist()

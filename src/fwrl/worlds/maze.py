@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fwrl.errors import OptionError
 from fwrl.worlds.grid import STEP_REWARD, grid_world, parse_grid
 from fwrl.worlds.outcomes import Ints
+from fwrl.worlds.sizes import check_cells
 from fwrl.worlds.world import World
 
 
@@ -48,6 +49,7 @@ def random_maze(
             )
     if width * height == 9:
         raise OptionError("expected a maze of at least two cells, such as 5 x 3, got 3 x 3")
+    check_cells(width * height, f"a maze of {width} x {height}")
     if not 0 <= loops <= 1:
         raise OptionError(f"expected a share of loops from 0 to 1, got {loops}")
     if seed < 0:
@@ -76,6 +78,7 @@ def four_rooms(size: int, *, step_reward: float = STEP_REWARD) -> World:
     """
     if size < 3:
         raise OptionError(f"expected four rooms of size 3 or more, got {size}")
+    check_cells(size * size, f"a map of {size} x {size}")
     middle = (size + 1) // 2
     doors = [middle // 2, (middle + size + 2) // 2]
     floor = np.zeros((size + 2, size + 2), dtype=np.bool_)

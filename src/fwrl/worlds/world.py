@@ -7,6 +7,7 @@ positions, and the map that the world was read from.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,12 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fwrl.display import Picture, drawn, html_table
 from fwrl.errors import FwrlError
 from fwrl.worlds.moves import Moves, graph, hops
 from fwrl.worlds.outcomes import Floats, Ints, Outcome, OutcomeTables
 
 if TYPE_CHECKING:
     from fwrl.worlds.grid import Grid
+
+WIDEST_TEXT = 60  # cells of a map that notebooks show as text
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +88,27 @@ class World:
 
     def __repr__(self) -> str:
         return f"World({self.name!r}, {self.n_states} states, {self.n_actions} actions)"
+
+    def plot(self) -> Picture:
+        """Draw the map; without one, the states at their positions or in a lattice.
+
+        Returns:
+            A matplotlib figure; notebooks show it, `savefig` writes it.
+        """
+        return drawn("world_figure", self)
+
+    def _repr_html_(self) -> str:
+        from fwrl.worlds.drawing import draw
+
+        rows = {"states": self.n_states, "actions": ", ".join(self.action_names)}
+        rows["outcomes"] = "certain" if self.deterministic else "uncertain"
+        if self.step_reward is not None:
+            rows["reward of a step"] = f"{self.step_reward:g}"
+        table = html_table(f"world {self.name}", rows, self.description)
+        if self.grid is None or max(self.grid.states.shape) > WIDEST_TEXT:
+            return table
+        lines = html.escape(draw(self))
+        return f'{table}<pre style="line-height: 1.05">{lines}</pre>'
 
     def outcomes(self, state: int, action: int) -> list[Outcome]:
         """The possible outcomes of an action.

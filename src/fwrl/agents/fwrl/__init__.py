@@ -10,8 +10,9 @@ learned from.
 
 `relaxation="paper"` follows the pseudo-code to the letter (`paper`). `relaxation="exact"` keeps the best reward of
 each (s, a, s') and the fixed point of the inequality after every step, either for all pairs of states (`dense`) or
-only for the goals in use, in worlds of up to millions of states (`columns`). Two options go beyond the paper: the
-optimistic explorer (`optimistic`) and the mean over observed outcomes (`expected`).
+only for the goals in use, in worlds of up to millions of states (`columns`). Three options go beyond the paper: the
+optimistic explorer (`optimistic`), the mean over observed outcomes (`expected`) and the reward per step as objective
+(`rate`).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from fwrl.agents.fwrl.dense import DenseFwrl
 from fwrl.agents.fwrl.expected import ExpectedFwrl
 from fwrl.agents.fwrl.optimistic import OptimisticFwrl
 from fwrl.agents.fwrl.paper import PaperFwrl
+from fwrl.agents.fwrl.rate import RateColumnsFwrl, RateExpectedFwrl, RateOptimisticFwrl
 from fwrl.agents.model import Explorer
 
 CLASSES: dict[tuple[Relaxation, Backup, Explorer, Storage], type[Agent]] = {
@@ -36,6 +38,11 @@ CLASSES: dict[tuple[Relaxation, Backup, Explorer, Storage], type[Agent]] = {
     ("exact", "expected", "epsilon-greedy", "columns"): ExpectedFwrl,
     ("exact", "expected", "optimistic", "columns"): ExpectedFwrl,
 }
+BY_RATE: dict[type[Agent], type[Agent]] = {
+    ColumnsFwrl: RateColumnsFwrl,
+    OptimisticFwrl: RateOptimisticFwrl,
+    ExpectedFwrl: RateExpectedFwrl,
+}
 
 
 class Fwrl(FwrlAgent[Any]):
@@ -44,4 +51,5 @@ class Fwrl(FwrlAgent[Any]):
     @classmethod
     def class_for(cls, config: FwrlConfig, n_states: int) -> type[Agent]:
         """The class for these options."""
-        return CLASSES[config.relaxation, config.backup, config.explorer, config.storage_for(n_states)]
+        chosen = CLASSES[config.relaxation, config.backup, config.explorer, config.storage_for(n_states)]
+        return BY_RATE[chosen] if config.objective == "rate" else chosen

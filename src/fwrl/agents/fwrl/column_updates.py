@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import no_episode
-from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, register_verbs
+from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, UNSETTLED, register_verbs
 from fwrl.kernels.closure import path_rewards
 from fwrl.kernels.exploration import GOAL, epsilon_greedy
 from fwrl.kernels.graph.compact_edges import (
@@ -37,6 +37,7 @@ from fwrl.kernels.graph.incremental import (
 from fwrl.kernels.graph.lookahead import look_ahead
 from fwrl.kernels.graph.rebuild import bucket_scratch, reached, rebuild_column
 from fwrl.kernels.graph.shortest_paths import NARROWER, Buckets
+from fwrl.kernels.rate import Income, count_step, no_income
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.ties import largest, least_tie
 
@@ -69,6 +70,15 @@ class Columns(NamedTuple):
     use: Ints  # (G,) when it was last used
 
 
+class Rate(NamedTuple):
+    """What `objective="rate"` needs: the edges have rewards r - rho, and `paid` has r."""
+
+    rho: Floats  # (1,) 0 with other objectives
+    income: Income
+    paid: Floats  # (E,) largest reward of each edge; no room for any with other objectives
+    cycle: Ints  # (1,) 1 if a cycle earns more than rho a step, so that rho must rise
+
+
 class ColumnTables(NamedTuple):
     """Edges, and columns made from them."""
 
@@ -84,6 +94,7 @@ class ColumnTables(NamedTuple):
     ahead: Heap  # scratch of a look-ahead
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,) 1 where every step counts as -1
+    rate: Rate
 
 
 @compiled
@@ -101,11 +112,15 @@ def act(agent: ColumnTables | OptimisticTables, s: int, rng: np.random.Generator
 @compiled
 def observe(agent: ColumnTables | OptimisticTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
     """Keep the best reward of the edge; if it is new or better, queue updates of the goal's column."""
+    by_rate = agent.rate.income.on[0] != 0
+    if by_rate:
+        count_step(agent.rate.income, s, r, arrived)
     if arrived:
         return LEARNED
     if agent.counts_steps[0] != 0:
         r = -1.0
-    edges = agent.edges
+    edges, paid = agent.edges, r
+    r -= agent.rate.rho[0]
     pair = s * len(agent.action_values) + a
     e = find_edge(edges, pair, next_s)
     if e != NONE and r <= edges.best[e]:
@@ -114,10 +129,16 @@ def observe(agent: ColumnTables | OptimisticTables, s: int, a: int, r: float, ne
         if agent.heap.size[OPEN] > 0:
             process_pending(agent, NONE, False)
         if not raise_potential(agent.h, edges, agent.heap, s, r, next_s):
-            return POSITIVE_CYCLE
+            if not by_rate:
+                return POSITIVE_CYCLE
+            agent.rate.cycle[0] = 1
     if e == NONE:
         e = add_edge(edges, pair, next_s)
     set_best(edges, e, r)
+    if by_rate:
+        agent.rate.paid[e] = paid
+    if agent.rate.cycle[0] != 0:
+        return UNSETTLED
     agent.cheapest[0] = min(agent.cheapest[0], -r)
     if r > 0.0:
         agent.positive[0] = 1
@@ -232,4 +253,5 @@ def empty_column_tables(n_states: int, n_actions: int, memory: int, *, counts_st
         ahead=empty_heap(n_states),
         action_values=np.zeros(n_actions),
         counts_steps=np.array([int(counts_steps)]),
+        rate=Rate(np.zeros(1), no_income(n_states, on=False), np.zeros(0), np.zeros(1, np.int64)),
     )

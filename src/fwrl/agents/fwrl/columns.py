@@ -75,13 +75,19 @@ class SparseFwrl(FwrlAgent[SparseTables]):
     def completed_tables(self, saved: SparseTables) -> SparseTables:
         """Check the edges and compute everything that follows from them."""
         edges = completed_compact_edges(saved.edges, self.n_states, self.n_actions)
-        h, cycle = potential(incoming(edges))
+        tables = saved._replace(edges=edges)
+        self.derive(tables)
+        return tables
+
+    def derive(self, tables: SparseTables) -> None:
+        """Compute what follows from the edges, columns excepted."""
+        h, cycle = potential(incoming(tables.edges))
         if len(cycle):
             raise FileError("the edges have a positive cycle; the file is damaged")
-        known = edges.best[: edges.used[EDGES]]
-        saved.positive[0] = int((known > 0.0).any())
-        saved.cheapest[0] = -known.max(initial=-np.inf)
-        return saved._replace(edges=edges, h=h)
+        known = tables.edges.best[: tables.edges.used[EDGES]]
+        tables.h[:] = h
+        tables.positive[0] = int((known > 0.0).any())
+        tables.cheapest[0] = -known.max(initial=-np.inf)
 
     def check_tables(self) -> None:
         """Make the column of the goal in use, which `act` needs; `completed_tables` has checked the edges."""

@@ -14,7 +14,7 @@ NAME = "fwrl"
 DESCRIPTION = "Floyd-Warshall RL: the triangle inequality stitches past trips to any goal"
 
 Relaxation = Literal["exact", "paper"]
-Objective = Literal["reward", "steps"]
+Objective = Literal["reward", "steps", "rate"]
 Backup = Literal["best", "expected"]
 Storage = Literal["auto", "dense", "columns"]
 CHOICES = {
@@ -35,8 +35,10 @@ class FwrlConfig(Config):
         relaxation: "exact", or "paper" for Algorithm 1 to the letter.
         backup: "best", the paper's, or "expected", the mean over observed outcomes.
         explorer: "epsilon-greedy", the paper's, or "optimistic", without epsilon.
-        objective: "reward", or "steps" to count every step as -1, as the paper's predecessor (Kaelbling 1993) did.
-        storage: "dense", "columns", or "auto" for dense up to 2,000 states with the paper's backup and explorer.
+        objective: "reward" of the path; "steps" to count every step as -1, as the paper's predecessor (Kaelbling 1993)
+            did; or "rate", the reward per step of an endless episode, goal rewards included (see `kernels.rate`).
+        storage: "dense", "columns", or "auto" for dense up to 2,000 states with the paper's backup, explorer and
+            objective.
         memory: MB for columns of goals other than the one in use.
         give_up: with backup "expected", the cost of giving up, which is then allowed at any state; None to put arriving
             first.
@@ -61,6 +63,17 @@ class FwrlConfig(Config):
                 "expected backup='best' and explorer='epsilon-greedy' with relaxation='paper', got "
                 f"{self.backup!r} and {self.explorer!r}"
             )
+        if self.objective == "rate" and (self.relaxation == "paper" or self.storage == "dense"):
+            option = "relaxation='paper'" if self.relaxation == "paper" else "storage='dense'"
+            raise OptionError(
+                f"expected relaxation='exact' and storage='columns' or 'auto' with objective='rate', got {option}; the "
+                "cost of a step depends on the goal, so there is no table of all pairs"
+            )
+        if self.objective == "rate" and self.give_up is not None:
+            raise OptionError(
+                f"expected give_up=None with objective='rate', got {self.give_up!r}; a rate is that of trips that end "
+                "at the goal"
+            )
         if self.storage == "dense" and (self.backup, self.explorer) != ("best", "epsilon-greedy"):
             raise OptionError(
                 "expected storage='columns' or 'auto' with backup='expected' or explorer='optimistic', got 'dense'; "
@@ -78,6 +91,6 @@ class FwrlConfig(Config):
         """The storage with "auto" resolved: dense for few states, where a table of all pairs is of use."""
         if self.storage != "auto":
             return self.storage
-        plain = (self.backup, self.explorer) == ("best", "epsilon-greedy")
+        plain = (self.backup, self.explorer) == ("best", "epsilon-greedy") and self.objective != "rate"
         dense = plain and (self.relaxation == "paper" or n_states <= LARGEST_DENSE)
         return "dense" if dense else "columns"

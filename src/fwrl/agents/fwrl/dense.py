@@ -7,13 +7,14 @@ After every step V is the fixed point of the triangle inequality (see `kernels.c
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import no_episode
 from fwrl.agents.fwrl.agent import FwrlAgent
+from fwrl.agents.fwrl.columns import ColumnsFwrl
 from fwrl.agents.options import check_table_size
 from fwrl.agents.sections import EDGES, Sections
 from fwrl.agents.soundness import check_edges
@@ -21,6 +22,7 @@ from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, register_verbs
 from fwrl.errors import FileError
 from fwrl.kernels.closure import ClosureScratch, close_over, closure_scratch, nothing_known, path_rewards
 from fwrl.kernels.exploration import GOAL, epsilon_greedy_from
+from fwrl.kernels.graph.edges import EDGES as EDGE_COUNT
 from fwrl.kernels.graph.edges import (
     NONE,
     Edges,
@@ -113,6 +115,21 @@ class DenseFwrl(FwrlAgent[DenseTables]):
     def prepare(self, goal: int) -> None:
         """Discard the cached greedy actions, which are those of the last goal."""
         self.tables.greedy.changes[0] += 1
+
+    def grow(self, n_states: int) -> None:
+        """Make room for more states; beyond those for which storage="auto" is dense, keep columns from now on."""
+        if self.config.storage_for(n_states) == "dense":
+            super().grow(n_states)
+            return
+        edges, used = self.tables.edges, int(self.tables.edges.used[EDGE_COUNT])
+        states, actions = np.divmod(edges.pair[:used], self.n_actions)
+        grown = ColumnsFwrl(n_states, self.n_actions, config=self.config)
+        grown.observe_many(states, actions, edges.best[:used], edges.target[:used])
+        grown.tables.episode[:] = self.tables.episode
+        grown.check_tables()
+        # The caller's agent becomes one on columns: `learn` lets an agent grow that its caller holds.
+        changed = cast(ColumnsFwrl, self)
+        changed.__class__, changed.n_states, changed.tables = ColumnsFwrl, grown.n_states, grown.tables
 
     def check_tables(self) -> None:
         """Check the shape of V, and the edges."""

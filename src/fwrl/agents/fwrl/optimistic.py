@@ -13,14 +13,14 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.agents.fwrl.column_updates import Columns, process_pending
+from fwrl.agents.fwrl.column_updates import Columns, Rate, process_pending
 from fwrl.agents.fwrl.column_updates import act as act_greedily
 from fwrl.agents.fwrl.column_updates import action_values as known_action_values
 from fwrl.agents.fwrl.column_updates import observe as observe_step
 from fwrl.agents.fwrl.columns import SparseFwrl
 from fwrl.agents.sections import TERMINATED, Sections
 from fwrl.agents.soundness import check_marks, check_promise
-from fwrl.agents.verbs import LEARNED, register_verbs
+from fwrl.agents.verbs import LEARNED, UNSETTLED, register_verbs
 from fwrl.kernels.exploration import EXPLORE, GOAL
 from fwrl.kernels.graph.compact_edges import NONE, CompactEdges
 from fwrl.kernels.graph.frontier import (
@@ -59,6 +59,7 @@ class OptimisticTables(NamedTuple):
     ahead: Heap
     action_values: Floats  # (A,)
     counts_steps: Ints  # (1,)
+    rate: Rate
     frontier: Frontier
     terminated: Marks  # (S,) 1 where an environment was seen to end
     promise: Floats  # (1,) reward of an untried action
@@ -69,7 +70,7 @@ def act(agent: OptimisticTables, s: int, rng: np.random.Generator) -> int:
     """The best action with untried actions counted in, ties at random."""
     if agent.episode[EXPLORE] == 0:
         return act_greedily(agent, s, rng)
-    frontier, promise = agent.frontier, agent.promise[0]
+    frontier, promise = agent.frontier, agent.promise[0] - agent.rate.rho[0]
     if agent.heap.size[OPEN] > 0:
         process_pending(agent, s, True, frontier.W[s] + promise)
     V = agent.columns.V[agent.columns.slot[agent.episode[GOAL]]]
@@ -88,8 +89,10 @@ def observe(agent: OptimisticTables, s: int, a: int, r: float, next_s: int, arri
     if agent.counts_steps[0] != 0:
         r = -1.0
     see_reward(agent.promise, r)
+    if status == UNSETTLED:
+        return status
     positive = agent.positive[0] != 0
-    learn_edge(agent.frontier, edges, s, r, next_s, positive)
+    learn_edge(agent.frontier, edges, s, r - agent.rate.rho[0], next_s, positive)
     if first:
         try_action(agent.frontier, edges, s, positive)
     return LEARNED
@@ -117,6 +120,9 @@ class OptimisticFwrl(SparseFwrl[OptimisticTables]):
         """Check the edges, and compute everything that follows from them and the terminated states."""
         check_marks(saved.terminated, self.n_states)
         check_promise(saved.promise)
-        tables = super().completed_tables(saved)
+        return super().completed_tables(saved)
+
+    def derive(self, tables: OptimisticTables) -> None:
+        """The same, and the frontier."""
+        super().derive(tables)
         find_frontier(tables.frontier, tables.edges, tables.terminated, bool(tables.positive[0]))
-        return tables

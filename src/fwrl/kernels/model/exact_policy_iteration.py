@@ -107,12 +107,18 @@ def positive_cycle(equations: Equations, policy: Ints, stuck: Ints) -> Ints:
         place[members] = np.arange(len(members))
         within = np.isin(chain.row + 1, members)
         P[place[chain.row[within] + 1], place[chain.target[within]]] = chain.w[within]
-        balance = np.vstack([P.T - np.eye(len(members)), np.ones(len(members))])
-        share = np.linalg.lstsq(balance, np.append(np.zeros(len(members)), 1.0), rcond=None)[0]
-        if share @ chain.r[members - 1] > LEAST_GAIN:
+        if stationary(P) @ chain.r[members - 1] > LEAST_GAIN:
             found: Ints = members
             return found
     return stuck[:0]
+
+
+def stationary(P: Floats) -> Floats:
+    """(N,) the share of time at each of N states that all reach each other by the probabilities P (N, N)."""
+    N = len(P)
+    balance = np.vstack([P.T - np.eye(N), np.ones(N)])
+    share: Floats = np.linalg.lstsq(balance, np.append(np.zeros(N), 1.0), rcond=None)[0]
+    return share
 
 
 @compiled

@@ -12,6 +12,7 @@ with the prior H. Where outcomes are certain nothing new ever shows, q falls lik
 windy worlds about one second try in ten shows something new, and actions are tried again in proportion. After 2^LEVELS
 tries an action counts as known, or a trap would look like a way to the goal for ever. A probability below NEGLIGIBLE
 counts as 0: to a plan that puts arriving first, a million bumps into a safe wall would be the surest way to arrive.
+What this gives up too soon on trips that repeat is the concern of `model.doubt`.
 """
 
 from __future__ import annotations

@@ -46,11 +46,12 @@ class Plan(NamedTuple):
     is_touched: Marks  # (S,) 1 while in that list
     found: Indices  # (S,) scratch of a search
     penalty: Floats  # (1,) cost of giving up, inf where arriving comes first
+    rho: Floats  # (1,) what a step costs beside its reward: r - rho takes the place of r
     size: Ints  # (4,) number TOUCHED; STALE: 1 if to be made anew; number ARRIVING; EVALUATIONS in all
     optimism: Optimism
 
 
-def no_plan(n_states: int, optimism: Optimism | None = None, penalty: float = np.inf) -> Plan:
+def no_plan(n_states: int, optimism: Optimism | None = None, penalty: float = np.inf, rho: float = 0.0) -> Plan:
     """A plan that arrives nowhere and is to be made."""
     size = np.zeros(4, np.int64)
     size[STALE] = 1
@@ -68,6 +69,7 @@ def no_plan(n_states: int, optimism: Optimism | None = None, penalty: float = np
         is_touched=np.zeros(n_states, np.int8),
         found=np.zeros(n_states, np.int32),
         penalty=np.array([penalty]),
+        rho=np.array([rho]),
         size=size,
         optimism=no_optimism() if optimism is None else optimism,
     )

@@ -45,6 +45,7 @@ def outcome_of(edges: Edges, plan: Plan, pair: int) -> tuple[float, float]:
     n = 0
     weight = 0.0
     value = 0.0
+    rho = plan.rho[0]
     e = edges.leaving[pair]
     while e != NONE:
         y = edges.target[e]
@@ -53,15 +54,15 @@ def outcome_of(edges: Edges, plan: Plan, pair: int) -> tuple[float, float]:
             p = plan.p[y]
             if p > 0.0:
                 weight += edges.times[e] * p
-                value += p * (edges.total[e] + edges.times[e] * plan.v[y])
+                value += p * (edges.total[e] + edges.times[e] * (plan.v[y] - rho))
         e = edges.next_leaving[e]
     q = unseen_probability(plan.optimism, n)
     if n == 0:
-        return q, (plan.optimism.reward[0] if q > 0.0 else -np.inf)
+        return q, (plan.optimism.reward[0] - rho if q > 0.0 else -np.inf)
     p = weight / n
     if q > 0.0:
         p = (1.0 - q) * p + q
-        return p, ((1.0 - q) * (value / n) + q * plan.optimism.reward[0]) / p
+        return p, ((1.0 - q) * (value / n) + q * (plan.optimism.reward[0] - rho)) / p
     return (p, value / weight) if weight > 0.0 else (0.0, -np.inf)
 
 
@@ -74,6 +75,7 @@ def solved(edges: Edges, plan: Plan, s: int, a: int) -> tuple[float, float, floa
     A = len(edges.leaving) // len(plan.p)
     n, stay = 0, 0
     weight, value, own, own_stay = 0.0, 0.0, 0.0, 0.0
+    rho = plan.rho[0]
     e = edges.leaving[s * A + a]
     while e != NONE:
         y = edges.target[e]
@@ -82,10 +84,10 @@ def solved(edges: Edges, plan: Plan, s: int, a: int) -> tuple[float, float, floa
             p = plan.p[y]
             if y == s:
                 stay = edges.times[e]
-                own_stay = edges.total[e]
+                own_stay = edges.total[e] - rho * stay
             elif p > 0.0:
                 weight += edges.times[e] * p
-                own += p * edges.total[e]
+                own += p * (edges.total[e] - rho * edges.times[e])
                 value += edges.times[e] * p * plan.v[y]
         e = edges.next_leaving[e]
     q = unseen_probability(plan.optimism, n)
@@ -93,7 +95,7 @@ def solved(edges: Edges, plan: Plan, s: int, a: int) -> tuple[float, float, floa
         known = (1.0 - q) / max(n, 1)
         arriving = known * weight + q
         p = arriving / (1.0 - known * stay)
-        own = (known * (own + p * own_stay) + q * plan.optimism.reward[0]) / arriving
+        own = (known * (own + p * own_stay) + q * (plan.optimism.reward[0] - rho)) / arriving
         return p, own + known * value / arriving, own
     if weight == 0.0:
         return 0.0, -np.inf, 0.0
@@ -282,7 +284,7 @@ def _gains_by_staying(edges: Edges, plan: Plan, s: int, a: int) -> bool:
     e = edges.leaving[s * (len(edges.leaving) // len(plan.p)) + a]
     while e != NONE:
         stays = stays and (edges.target[e] == s or plan.status[edges.target[e]] == UNKNOWN)
-        total += edges.total[e] if edges.target[e] == s else 0.0
+        total += edges.total[e] - plan.rho[0] * edges.times[e] if edges.target[e] == s else 0.0
         e = edges.next_leaving[e]
     return stays and total > LEAST_GAIN
 
@@ -323,7 +325,7 @@ def _arrive(edges: Edges, plan: Plan, closed: Marks, s: int, a: int, y: int, g: 
             if x != g and closed[x] == 0 and plan.status[x] != ARRIVES:
                 plan.status[x] = ARRIVES
                 plan.pi[x] = edges.pair[e] % A
-                plan.v[x] = plan.v[z] + edges.total[e] / edges.times[e]
+                plan.v[x] = plan.v[z] + edges.total[e] / edges.times[e] - plan.rho[0]
                 plan.found[found] = x
                 found += 1
             e = edges.next_entering[e]

@@ -26,7 +26,9 @@ Indices = NDArray[np.int32]
 Marks = NDArray[np.int8]
 
 
-def solution_for(edges: Edges, optimism: Optimism, penalty: float, closed: Marks, goal: int) -> Solution:
+def solution_for(
+    edges: Edges, optimism: Optimism, penalty: float, closed: Marks, goal: int, rho: float = 0.0
+) -> Solution:
     """The best policy for `goal` on the counted edges, its pairs numbered s * A + a.
 
     Args:
@@ -35,6 +37,7 @@ def solution_for(edges: Edges, optimism: Optimism, penalty: float, closed: Marks
         penalty: the cost of giving up, inf where arriving comes first.
         closed: (S,) 1 at terminated states.
         goal: a state.
+        rho: what a step costs beside its reward.
 
     Returns:
         What `solve` returns.
@@ -42,7 +45,7 @@ def solution_for(edges: Edges, optimism: Optimism, penalty: float, closed: Marks
     Raises:
         PositiveMeanError: the observed steps have a positive cycle.
     """
-    outcomes, pairs = counted_outcomes(edges, optimism, closed, goal)
+    outcomes, pairs = counted_outcomes(edges, optimism, closed, goal, rho)
     try:
         solution = solve(outcomes, goal, closed == 1, None if penalty == np.inf else penalty)
     except PositiveMeanError as found:
@@ -62,7 +65,7 @@ def make_plan(edges: Edges, plan: Plan, closed: Marks, goal: int) -> None:
     S = len(plan.p)
     A = len(edges.leaving) // S
     penalty = float(plan.penalty[0])
-    solution = solution_for(edges, plan.optimism, penalty, closed, goal)
+    solution = solution_for(edges, plan.optimism, penalty, closed, goal, float(plan.rho[0]))
     plan.p[:], plan.v[:], plan.status[:] = solution.p, solution.v, solution.status
     plan.pi[:] = np.where(solution.pair >= 0, solution.pair % A, NONE)
     if penalty < np.inf:
@@ -78,13 +81,16 @@ def make_plan(edges: Edges, plan: Plan, closed: Marks, goal: int) -> None:
     own_units(edges, plan, goal)
 
 
-def counted_outcomes(edges: Edges, optimism: Optimism, closed: Marks, goal: int) -> tuple[Outcomes, Ints]:
-    """The counted edges as a model, and (K,) which pair s * A + a each of its pairs is."""
+def counted_outcomes(
+    edges: Edges, optimism: Optimism, closed: Marks, goal: int, rho: float = 0.0
+) -> tuple[Outcomes, Ints]:
+    """The counted edges as a model with r - rho in place of r, and (K,) which pair s * A + a each of its pairs is."""
     S = len(closed)
     n_pairs, n_outcomes = count_outcomes(edges, optimism, closed)
     pairs, pair, target = np.empty(n_pairs, np.int64), np.empty(n_outcomes, np.int32), np.empty(n_outcomes, np.int32)
     times, reward = np.empty(n_outcomes), np.empty(n_outcomes)
     fill_outcomes(edges, optimism, closed, goal, pairs, pair, target, times, reward)
+    reward -= rho
     return outcomes_of(S, pairs // (len(edges.leaving) // S), pair, target, times, reward), pairs
 
 

@@ -81,7 +81,12 @@ def _in_words(log: Log, name: str, written: str | None, where: str) -> BadRow:
     called = "cost" if name == "reward" and log.is_cost else "coordinates" if _is_point(log, name) else name
     got = "nothing" if written is None else written if name in NUMBERS and _is_number(written) else repr(written)
     hint = " (empty, NA or null)" if written is None and any(each.source.is_text for each in log.selections) else ""
-    comma = written is not None and "," in written and (name in NUMBERS or name == "time" or _is_point(log, name))
+    comma = (
+        written is not None
+        and "," in written
+        and log.decimal != ","
+        and (name in NUMBERS or name == "time" or _is_point(log, name))
+    )
     return BadRow(
         f"{where}: expected {_wanted(log, name)} as {called}, got {got}{hint}", "decimal" if comma else "skip_bad"
     )

@@ -35,11 +35,11 @@ def division(
     con: DuckDBPyConnection, sources: Sequence[PointSource], options: ReadOptions, old: Cells | None
 ) -> Cells | None:
     """The division into cells that was asked for, or that of an older log; None where states are names."""
-    if options.cells is None:
+    if options.coordinates is None:
         if old is not None:
             raise OptionError("the states of the older logs are cells; say which columns are coordinates")
         return None
-    cells = _given(options.cells)
+    cells = _given(options.coordinates)
     if old is not None:
         if cells is not None and cells != old:
             raise OptionError(f"the older logs were divided into {old}, and all must be divided alike")

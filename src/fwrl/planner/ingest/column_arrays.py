@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from fwrl.planner.ingest.schema import LABELS
 
 Table = dict[str, NDArray[Any]]
 PLAIN = {int, float, str, type(None)}
+MISSING = ("NAType", "NaTType")  # types of pandas' missing values
 EXACT = 2.0**53  # integers up to which floats are exact
 
 
@@ -80,8 +82,14 @@ def _no_label(name: str, values: Sequence[Any], wrong: NDArray[np.bool_] | None 
 
 
 def _plain(value: Any) -> Any:
-    """A NumPy scalar as a Python number; any other value unchanged."""
-    return value.item() if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0 else value
+    """A NumPy scalar as a Python number, a zoned moment in UTC, a missing value as None; any other value unchanged."""
+    if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0:
+        return value.item()
+    if type(value).__name__ in MISSING:
+        return None
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        return value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return value
 
 
 def state_of(value: Any) -> Any:

@@ -11,6 +11,7 @@ from fwrl.planner.ingest.expressions import Column, ColumnFinder, Expression, co
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.scan import Source
 from fwrl.planner.ingest.schema import COLUMNS, COUNTED, LABELS
+from fwrl.planner.ingest.sql import listed
 
 COST = "cost"  # a column of positive numbers to be minimised, in place of the reward
 # What the columns are called in event logs (XES) and in tables of edges, where they have no name of ours.
@@ -80,7 +81,7 @@ def _points(finder: ColumnFinder, source: Source, options: ReadOptions) -> dict[
     if options.cells is None:
         return {}
     found = []
-    for name in options.cells.columns:
+    for name in options.cells:
         column = finder.label(name, "cells").bare
         if column is None:
             raise FwrlError(f"expected a column of {source.name} as a coordinate, got {name!r}")
@@ -114,7 +115,7 @@ def _with_cost(choice: Choice, source: Source, options: ReadOptions) -> Choice:
     if COST in columns and "reward" in columns:
         explicit = [name for name in (COST, "reward") if name in options.columns]
         if len(explicit) != 1:
-            raise LogError(f"{source.name} has both a cost and a reward, and only one can count", "columns")
+            raise LogError(f"{source.name} has both a cost and a reward, and only one can count", "cost")
         del columns[COST if explicit == ["reward"] else "reward"]
     if options.cost is not None and (options.columns.get(COST) or options.columns.get("reward")):
         raise OptionError(f"the cost is either {options.cost!r} or a column; leave one out")
@@ -131,6 +132,7 @@ def _with_cost(choice: Choice, source: Source, options: ReadOptions) -> Choice:
 def _check_shape(choice: Choice, source: Source, options: ReadOptions) -> None:
     has = choice.has
     if {"state", "next_state"} <= has:
+        _check_both_states(choice, source)
         if options.cost is not None:
             raise OptionError("elapsed time as cost needs visits (trip, time and state), the log has transitions")
         return
@@ -140,3 +142,16 @@ def _check_shape(choice: Choice, source: Source, options: ReadOptions) -> None:
             f"{source.name} has {column_names(source.types)}",
             "columns",
         )
+
+
+def _check_both_states(choice: Choice, source: Source) -> None:
+    """Refuse transitions whose states are cells on one side only, or the same column on both."""
+    if len(choice.points) == 1:
+        raise LogError(
+            f"{source.name} has the column next_state, so that its rows are transitions, which need four columns of "
+            "coordinates: of a state and of the next",
+            "visits",
+        )
+    state, following = (choice.points.get(name) or choice.columns[name].tokens for name in ("state", "next_state"))
+    if state == following:
+        raise LogError(f"state and next_state are the same column of {source.name}, {listed(state)}", "columns")

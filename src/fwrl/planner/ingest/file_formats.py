@@ -10,14 +10,17 @@ import json
 import re
 import zlib
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fwrl.errors import FileError, FwrlError
-from fwrl.planner.ingest.csv_format import csv_sources, first_line, opened_by_duckdb, sql_bool, struct
-from fwrl.planner.ingest.found_files import FoundFile, opened
+from fwrl.planner.ingest.copies import opened
+from fwrl.planner.ingest.csv_beginning import as_utf8, first_line, opened_by_duckdb
+from fwrl.planner.ingest.csv_format import csv_sources, struct
+from fwrl.planner.ingest.found_files import FoundFile
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.scan import FILE, Source, column_types
-from fwrl.planner.ingest.sql import listed, quoted
+from fwrl.planner.ingest.sql import listed, quoted, sql_bool
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 UNQUOTED = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN")  # DuckDB's types of what JSON does not quote
 SHOWN = 60  # characters of a line that cannot be read
 PARTITION = re.compile(r"[\\/][^\\/=]+=[^\\/=]*(?=[\\/])")  # a folder named key=value
+ARROW_FILE = b"ARROW1"  # what an Arrow file begins with, unlike a stream
 ARROW = "arrow_file"  # what DuckDB calls Arrow files, with a number after it
 
 
@@ -38,7 +42,7 @@ def file_sources(con: DuckDBPyConnection, files: list[FoundFile], options: ReadO
         if format_ == "csv":
             sources += csv_sources(con, of_format, options, folder)
         elif format_ == "json":
-            sources += _json(con, of_format, options)
+            sources += _json(con, [as_utf8(file, options, folder) for file in of_format], options)
         elif format_ == "parquet":
             sources.append(_parquet(con, of_format))
         elif format_ == "arrow":
@@ -68,12 +72,32 @@ def _arrow(con: DuckDBPyConnection, file: FoundFile, number: int) -> Source:
         raise FwrlError(f"{file.shown!r} needs pyarrow; install it with: pip install 'fwrl[arrow]'") from None
     if file.is_address:
         raise FileError(f"Arrow files are not read from an address; copy {file.shown!r} here first")
+    name = f"{ARROW}_{number}"
     try:
-        con.register(f"{ARROW}_{number}", dataset.dataset(file.path, format="ipc"))
+        if _is_arrow_file(file):
+            con.register(name, dataset.dataset(file.path, format="ipc"))
+        else:
+            with pa.memory_map(file.path) as stream, pa.ipc.open_stream(stream) as reader:
+                copy_in_order(con, name, reader)
     except (OSError, pa.ArrowException) as error:
         raise FileError(f"cannot read {file.shown!r}: {str(error).splitlines()[0]}") from error
-    scan = f"(SELECT *, {quoted(file.path)} AS {FILE} FROM {ARROW}_{number})"
+    scan = f"(SELECT *, {quoted(file.path)} AS {FILE} FROM {name})"
     return Source(scan, column_types(con, scan), *_named([file]))
+
+
+def _is_arrow_file(file: FoundFile) -> bool:
+    """Whether it has Arrow's file format, and not that of streams."""
+    with Path(file.path).open("rb") as begin:
+        return begin.read(len(ARROW_FILE)) == ARROW_FILE
+
+
+def copy_in_order(con: DuckDBPyConnection, name: str, table: object) -> None:
+    """Copy what can be read only once into a table of DuckDB's; visits at equal times are in the order of rows."""
+    con.register("read_once", table)
+    con.execute("SET preserve_insertion_order=true")
+    con.execute(f"CREATE TEMP TABLE {name} AS SELECT * FROM read_once")
+    con.execute("SET preserve_insertion_order=false")
+    con.unregister("read_once")
 
 
 def _json(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOptions) -> list[Source]:
@@ -98,7 +122,9 @@ def _json_source(con: DuckDBPyConnection, files: list[FoundFile], options: list[
     try:
         detected = column_types(con, untyped.scan)
     except duckdb.Error as error:
-        raise ("format='array'" not in options and _no_object(files)) or error from error
+        is_array = "format='array'" in options
+        problem = _not_objects(files, error) if is_array else _no_object(files)
+        raise (problem or _not_objects(files, error) or error) from error
     # Scalars other than numbers are read as text: DuckDB would rewrite a name that looks like a date.
     types = {
         column: type_ if type_ in UNQUOTED or type_.endswith(("]", ")")) else "VARCHAR"
@@ -114,6 +140,14 @@ def _is_array(con: DuckDBPyConnection, file: FoundFile) -> bool:
     with contextlib.suppress(OSError, EOFError, zlib.error), opened(file.path) as text:
         return text.read(SHOWN).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"["
     return False
+
+
+def _not_objects(files: list[FoundFile], error: Exception) -> FileError | None:
+    """The error for files without JSON objects; None where DuckDB's `error` is another one."""
+    if "expected records" not in str(error):
+        return None
+    named = listed(repr(file.shown) for file in files)
+    return FileError(f"expected JSON objects in {named}, one in each line or all in one array; there is none")
 
 
 def _no_object(files: list[FoundFile]) -> FileError | None:

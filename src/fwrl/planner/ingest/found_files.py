@@ -1,18 +1,18 @@
 """The files of a log: which ones are meant, what format they have, and how packed ones are unpacked.
 
-A pattern, a folder or an address stands for files. DuckDB opens files itself, those with .gz and .zst too; what else is
-packed, and standard input, is first written to the reader's temporary folder.
+A pattern, a folder or an address stands for files. The name of a file tells its format, or else what it begins with.
+DuckDB opens files itself, those with .gz and .zst too; what else is packed is first written to the reader's temporary
+folder, and so is what can be read only once: standard input, pipes.
 """
 
 from __future__ import annotations
 
 import bz2
+import codecs
 import glob
 import gzip
 import lzma
 import re
-import shutil
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from fwrl.errors import FileError
+from fwrl.planner.ingest.copies import PACKED, written_copy
 
 FORMATS = {
     "csv": (".csv", ".tsv", ".txt"),
@@ -29,15 +30,18 @@ FORMATS = {
 }
 OPENED_PACKED = (".gz", ".zst")  # by DuckDB, where CSV or JSON is in it
 UNPACKERS: dict[str, Callable[[str], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-PACKED = (*OPENED_PACKED, ".bz2", ".xz", ".zip")
 UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 SNIFFED = 64  # bytes that tell a format
 STDIN = "standard input"
+STREAMS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # what shells call open files; they are read once
+ABOUT = ("readme", "license", "licence", "copying", "notice", "changelog")  # text beside logs that is none
 # What files begin with; CSV begins with anything else.
 MAGIC = (
     (b"PAR1", ".parquet"),
     (b"ARROW1", ".arrow"),
+    (b"\xff\xff\xff\xff", ".arrow"),  # a stream
+    (b"FEA1", ".arrow"),  # version 1 of Feather
     (b"\x1f\x8b", ".gz"),
     (b"\x28\xb5\x2f\xfd", ".zst"),
     (b"BZh", ".bz2"),
@@ -68,41 +72,52 @@ class FoundFile(NamedTuple):
 
 def found_files(patterns: Iterable[str], folder: str) -> list[FoundFile]:
     """The files that are named, match a pattern or are in a folder; unpacked into `folder` where need be."""
-    return [file for path in _matching(patterns) for file in _unpacked(path, path, folder)]
+    return [file for path in matching(patterns) for file in _opened(path, folder)]
 
 
-def spooled(stream: IO[bytes], folder: str) -> list[FoundFile]:
+def _opened(path: str, folder: str) -> Iterator[FoundFile]:
+    if ADDRESS.match(path) or (_format(path) is not None and Path(path).is_file()):
+        yield from _unpacked(path, path, folder)
+    elif Path(path).is_file() and not path.startswith(STREAMS):
+        yield from _sniffed(path, path, folder)
+    else:  # a pipe, which can be read only once
+        try:
+            with Path(path).open("rb") as stream:
+                yield from spooled(stream, folder)
+        except OSError as error:
+            raise _unreadable(path, error) from error
+
+
+def spooled(stream: IO[bytes] | IO[str], folder: str) -> list[FoundFile]:
     """What can be read from `stream`, as a file in `folder`; its format is told by what it begins with."""
     name = getattr(stream, "name", None)
     shown = name if isinstance(name, str) and not name.startswith("<") else STDIN
-    with tempfile.NamedTemporaryFile(dir=_made(folder), delete=False) as file:
-        shutil.copyfileobj(stream, file)
-    return _sniffed(file.name, shown, folder)
+    return _sniffed(written_copy(stream, shown, "", folder), shown, folder)
 
 
 def _sniffed(path: str, shown: str, folder: str) -> list[FoundFile]:
-    """The file, renamed so that its name tells its format."""
-    with Path(path).open("rb") as file:
-        head = file.read(SNIFFED)
+    """The file in the format that its first bytes tell."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(SNIFFED)
+    except OSError as error:
+        raise _unreadable(shown, error) from error
     suffix = next((suffix for magic, suffix in MAGIC if head.startswith(magic)), None)
     if suffix in (".parquet", ".arrow"):
-        return [FoundFile(_renamed(path, suffix), suffix[1:], shown)]
+        return [FoundFile(path, suffix[1:], shown)]
     if suffix == ".zst":
         raise FileError(f"{shown} is packed with zstd; unpack it first, as with zstd -dc")
+    if suffix == ".zip":
+        return list(_zip_members(path, shown, folder))
     if suffix is not None:
-        if suffix == ".zip":
-            return list(_zip_members(path, shown, folder))
         return _sniffed(_written(path, UNPACKERS[suffix], "", folder, shown), shown, folder)
-    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
-        return [FoundFile(_renamed(path, ".json"), "json", shown)]
-    return [FoundFile(_renamed(path, ".csv"), "csv", shown)]
+    if b"\0" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise _no_log(shown)
+    is_json = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+    return [FoundFile(path, "json" if is_json else "csv", shown)]
 
 
-def _renamed(path: str, suffix: str) -> str:
-    return str(Path(path).rename(path + suffix))
-
-
-def _matching(patterns: Iterable[str]) -> Iterator[str]:
+def matching(patterns: Iterable[str]) -> Iterator[str]:
     """The files that are named or match a pattern, and those in folders; addresses as they are."""
     for pattern in patterns:
         if ADDRESS.match(pattern):
@@ -116,17 +131,20 @@ def _matching(patterns: Iterable[str]) -> Iterator[str]:
 
 
 def _in_folder(folder: str) -> list[str]:
-    """The logs in a folder and its folders; files with other names, or that begin with `.` or `_`, are not logs."""
+    """The logs in a folder and its folders."""
     files = [
         str(path)
         for path in sorted(Path(folder).rglob("*"))
-        if path.is_file()
-        and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
-        and _format(str(path)) is not None
+        if path.is_file() and _is_log(path.relative_to(folder)) and _format(str(path)) is not None
     ]
     if not files:
         raise FileError(f"the folder {folder!r} holds no log; expected files that end in one of {_known()}")
     return files
+
+
+def _is_log(path: Path) -> bool:
+    """Whether a file in a folder or an archive may be a log: hidden ones and such as readme.txt are not."""
+    return not any(part.startswith((".", "_")) for part in path.parts) and path.stem.casefold() not in ABOUT
 
 
 def _format(path: str) -> str | None:
@@ -146,9 +164,7 @@ def _known() -> str:
 def _unpacked(path: str, shown: str, folder: str) -> Iterator[FoundFile]:
     format_, suffix = _format(path), Path(path).suffix.lower()
     if format_ is None:
-        raise FileError(
-            f"expected a log that ends in one of {_known()} (or the same with {', '.join(PACKED)}), got {shown!r}"
-        )
+        raise _no_log(shown)
     packed = suffix in PACKED and not (suffix in OPENED_PACKED and format_ in ("csv", "json"))
     if not packed:
         yield FoundFile(path, format_, shown)
@@ -170,9 +186,7 @@ def _zip_members(path: str, shown: str, folder: str) -> Iterator[FoundFile]:
             members = [info.filename for info in archive.infolist() if not info.is_dir()]
     except UNREADABLE as error:
         raise _unreadable(shown, error) from error
-    logs = [
-        name for name in members if _format(name) not in (None, "zip") and not Path(name).name.startswith((".", "_"))
-    ]
+    logs = [name for name in members if _format(name) not in (None, "zip") and _is_log(Path(name))]
     if not logs:
         raise FileError(f"{shown!r} holds no log; expected files that end in one of {_known()}")
     for name in logs:
@@ -181,44 +195,24 @@ def _zip_members(path: str, shown: str, folder: str) -> Iterator[FoundFile]:
         def opened(packed: str, name: str = name) -> IO[bytes]:
             return zipfile.ZipFile(packed).open(name)
 
-        yield from _unpacked(_written(path, opened, suffix, folder, shown), f"{shown}/{name}", folder)
+        member = f"{shown}/{name}"
+        yield from _unpacked(_written(path, opened, suffix, folder, member), member, folder)
 
 
 def _written(path: str, opened: Callable[[str], Any], suffix: str, folder: str, shown: str) -> str:
     """Write what is packed in `path` to a file in `folder`."""
-    with tempfile.NamedTemporaryFile(dir=_made(folder), suffix=suffix, delete=False) as file:
-        try:
-            with opened(path) as packed:
-                shutil.copyfileobj(packed, file)
-        except UNREADABLE as error:
-            raise _unreadable(shown, error) from error
-    return file.name
+    try:
+        with opened(path) as packed:
+            return written_copy(packed, shown, suffix, folder)
+    except UNREADABLE as error:
+        raise _unreadable(shown, error) from error
 
 
-def with_one_line_ending(file: FoundFile, folder: str) -> FoundFile:
-    """A copy of a CSV file in `folder` in which every line ends with a line feed."""
-    with (
-        tempfile.NamedTemporaryFile(dir=_made(folder), suffix=".csv", delete=False) as copy,
-        opened(file.path) as lines,
-    ):
-        pending = b""
-        while piece := lines.read(1 << 20):
-            piece = pending + piece
-            pending = b"\r" if piece.endswith(b"\r") else b""  # its line feed may be in the next piece
-            copy.write(piece.removesuffix(b"\r").replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
-        copy.write(b"\n" if pending else b"")
-    return FoundFile(copy.name, file.format, file.shown)
-
-
-def opened(path: str) -> IO[bytes]:
-    """A text file, packed with gzip or not."""
-    return gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")  # type: ignore[return-value]
+def _no_log(shown: str) -> FileError:
+    return FileError(
+        f"expected a log that ends in one of {_known()} (or the same with {', '.join(PACKED)}), got {shown!r}"
+    )
 
 
 def _unreadable(shown: str, error: Exception) -> FileError:
     return FileError(f"cannot read {shown!r}: {getattr(error, 'strerror', None) or error}")
-
-
-def _made(folder: str) -> str:
-    Path(folder).mkdir(exist_ok=True)
-    return folder

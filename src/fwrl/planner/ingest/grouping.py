@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fwrl.errors import FwrlError
 from fwrl.planner.aging import Aging
 from fwrl.planner.experience import DEFAULT_REWARD, LARGEST
 from fwrl.planner.ingest.bad_rows import bad_log_error
+from fwrl.planner.ingest.errors import NoTransitionsError
 from fwrl.planner.ingest.latest import count_trips, keep_listed_trips, keep_trips
 from fwrl.planner.ingest.log import Log
 from fwrl.planner.ingest.reader import Reader
-from fwrl.planner.ingest.schema import EDGES, MOVES, edge_key
+from fwrl.planner.ingest.schema import EDGES, MOVES, VISITS, edge_key
 from fwrl.planner.ingest.sql import any_of, listed, when
 from fwrl.planner.ingest.visits import ROWS, make_visits, moves_of_visits, read_rows
 
@@ -49,20 +49,24 @@ def group(reader: Reader, log: Log, skip_bad: bool, aging: Aging | None = None) 
     skipped = make_moves(reader, log, skip_bad)
     if aging is not None:
         aging = _dated(reader, aging)
+        if aging.newest is None:
+            raise _nothing(reader, log, skipped)
     n_edges, transitions = _make_edges(reader, log, aging)
     if n_edges == 0:
-        raise FwrlError(_nothing(log, skipped))
+        raise _nothing(reader, log, skipped)
     trips, span = _count_trips(reader, log), _span(reader, log, skip_bad)
     if log.names_trips:
         keep_trips(reader, log.has, n_edges, transitions, span, _has_integer_trips(log))
     return Counts(transitions, trips, skipped, aging)
 
 
-def _nothing(log: Log, skipped: int) -> str:
-    """The message for a log without transitions."""
+def _nothing(reader: Reader, log: Log, skipped: int) -> NoTransitionsError:
+    """The error for a log without transitions."""
     within = "" if log.period == "true" else " in that period"
-    return f"expected at least one transition, the log has none{within}" + (
-        f" but {skipped} bad rows" if skipped else ""
+    bad = f" but {skipped} bad rows" if skipped else ""
+    visited = log.shape == "visits" and bool(reader.one(f"SELECT count(*) FROM {VISITS}")[0])
+    return NoTransitionsError(
+        f"expected at least one transition, the log has none{within}{bad}", visited or skipped > 0
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fwrl.cells import Cells
 from fwrl.planner.aging import Aging, common_aging, refuse_mixed_times
 from fwrl.planner.experience import Experience, LogSummary
 from fwrl.planner.ingest.attempts import read_in_some_way
@@ -32,16 +33,22 @@ def learned(
     progress: Progress | None = None,
     again: bool = False,
     into: Experience | None = None,
+    cells: Cells | None = None,
+    threads: int | None = None,
 ) -> Experience:
-    """The experience in a log alone; arguments as in `fwrl.fit`, `into` the experience that it is to be merged with."""
+    """The experience in a log alone.
+
+    Arguments are as in `fwrl.fit`; `into` is the experience that it is to be merged with, `cells` a division into cells
+    that is given, `threads` the number of threads to use, by default one per core.
+    """
 
     def experience(options: ReadOptions) -> Experience:
-        with reading(memory, progress, option="memory") as reader:
+        with reading(memory, progress, option="memory", threads=threads) as reader:
             sources = sources_of(reader.con, source, options)
             files = identified_files(sources)
             if not again:
                 refuse_repeated(reader, files, () if into is None else into.logs)
-            log = log_of(reader.con, sources, options, None if into is None else into.cells)
+            log = log_of(reader.con, sources, options, cells if into is None else into.cells)
             found = _grouped(reader, log, options, into)
             counted = "count" in log.has and "trip" in log.has  # which trip made which edges is not known then
             found = with_connections(reader, found) if connections and not counted else found

@@ -79,6 +79,7 @@ class Log:
         is_cost: Whether rewards are negative costs.
         elapsed: Whether the cost of a move is the time to the next visit.
         cells: The division into cells where states are cells.
+        decimal: What stands before the decimals of numbers in text.
 
     """
 
@@ -91,6 +92,7 @@ class Log:
     is_cost: bool = False
     elapsed: bool = False
     cells: Cells | None = None
+    decimal: str = "."
 
     @property
     def rows(self) -> str:
@@ -200,6 +202,7 @@ def log_of(con: DuckDBPyConnection, sources: list[Source], options: ReadOptions,
         chosen[0].is_cost,
         elapsed,
         cells,
+        options.decimal,
     )
 
 

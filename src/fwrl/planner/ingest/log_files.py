@@ -1,21 +1,26 @@
 """The files of a log, known again by their content, so that no log is counted twice unnoticed.
 
-A file is identified by its size and a SHA-256 digest. Of a file of more than 64 MiB only 64 blocks of 1 MiB, evenly
-spread from its first byte to its last, are digested: reading all of it would take a noticeable part of the time of a
-fit.
+A file is identified by its size and a SHA-256 digest, a packed one by what is in it: a log that is packed later stays
+the same log. (With .zst, which Python does not open, it is the packed file.) Of a file of more than 64 MiB only 64
+blocks of 1 MiB, evenly spread from its first byte to its last, are digested: reading all of it would take a noticeable
+part of the time of a fit.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
 from fwrl.errors import FileError
 from fwrl.planner.experience import LogFile
+from fwrl.planner.ingest.copies import opened
 from fwrl.planner.ingest.errors import LogError
 from fwrl.planner.ingest.reader import Reader
 from fwrl.planner.ingest.scan import Source
@@ -31,31 +36,66 @@ class IdentifiedFile(NamedTuple):
         source: The source.
         path: Where it can be read.
         log: How it is known again, by the name that messages call it.
+        packed: The packed file likewise, by which files of earlier versions know it; None where it is not packed.
 
     """
 
     source: Source
     path: str
     log: LogFile
+    packed: LogFile | None
 
 
 def identified_files(sources: Iterable[Source]) -> list[IdentifiedFile]:
     """The files of `sources` that are on this computer, in order of their names; tables in memory have none."""
     found = ((source, path) for source in sources for path in source.files if Path(path).is_file())
-    files = (IdentifiedFile(source, path, _log_file(path, source.file_name(path))) for source, path in found)
+    files = []
+    for source, path in found:
+        name = source.file_name(path)
+        files.append(IdentifiedFile(source, path, log_file(path, name), _packed_file(path, name)))
     return sorted(files, key=lambda file: (file.log.name, file.log.digest))
 
 
-def _log_file(path: str, name: str) -> LogFile:
-    digest = hashlib.sha256()
+def log_file(path: str, name: str) -> LogFile:
+    """How what is in the file at `path` is known again, by the `name` that messages call it."""
+    with _readable(name):
+        size = _content_size(path) if _is_packed(path) else Path(path).stat().st_size
+        with opened(path) as content:
+            return _digested(content, size, name)
+
+
+def _packed_file(path: str, name: str) -> LogFile | None:
+    """How a packed file itself is known again; None where it is not packed."""
+    if not _is_packed(path):
+        return None
+    with _readable(name), Path(path).open("rb") as file:
+        return _digested(file, Path(path).stat().st_size, name)
+
+
+def _is_packed(path: str) -> bool:
+    return path.lower().endswith(".gz")
+
+
+def _content_size(path: str) -> int:
+    """The number of bytes in a packed file, as its last bytes say."""
+    with Path(path).open("rb") as file:
+        file.seek(-4, os.SEEK_END)
+        return int.from_bytes(file.read(), "little")
+
+
+@contextlib.contextmanager
+def _readable(name: str) -> Iterator[None]:
     try:
-        size = Path(path).stat().st_size
-        with Path(path).open("rb") as file:
-            for begin in _block_begins(size):
-                file.seek(begin)
-                digest.update(file.read(BLOCK))
-    except OSError as error:
-        raise FileError(f"cannot read {name!r}: {error.strerror or error}") from error
+        yield
+    except (OSError, EOFError, zlib.error) as error:
+        raise FileError(f"cannot read {name!r}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _digested(file: IO[bytes], size: int, name: str) -> LogFile:
+    digest = hashlib.sha256()
+    for begin in _block_begins(size):
+        file.seek(begin)
+        digest.update(file.read(BLOCK))
     return LogFile(name, size, digest.hexdigest())
 
 
@@ -68,8 +108,11 @@ def _block_begins(size: int) -> list[int]:
 
 def refuse_repeated(reader: Reader, new: Sequence[IdentifiedFile], old: Sequence[LogFile]) -> None:
     """Raise an error if a file with rows has the content of another one, or of one that was read before."""
-    own = {id(file.log): file for file in new}
-    pairs = repetitions([file.log for file in new], old)
+    own = {id(log): file for file in new for log in (file.log, file.packed) if log is not None}
+    pairs = [
+        *repetitions([file.log for file in new], old),
+        *(pair for pair in repetitions([file.packed for file in new if file.packed], old) if pair[1] in old),
+    ]
     repeated = [(one, other) for one, other in pairs if _has_rows(reader, own[id(one)])]
     if repeated:
         raise repeated_logs_error(repeated, old)

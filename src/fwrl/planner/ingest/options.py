@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -15,6 +16,7 @@ SHAPES: tuple[Shape, ...] = ("transitions", "visits", "trajectories")
 MISSING = ("", "NA", "N/A", "<NA>", "NULL", "null")  # texts of CSV that mean no value
 ELAPSED = "elapsed"
 DECIMALS = (".", ",")
+UTF8 = "utf-8"
 
 
 @dataclass(frozen=True)
@@ -48,20 +50,10 @@ class CellOptions:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """The options of `fwrl.fit` that concern reading; see there.
+    """The options of `fwrl.fit` that concern reading, by the same names, and what files turn out to need.
 
     Attributes:
-        columns: The log's own names for columns.
-        shape: What a row is, or `trajectories`; None to tell from the log.
-        skip_bad: Whether to leave bad rows out.
-        cost: `elapsed` for the time to the next visit as cost.
-        cells: Which columns are coordinates.
-        header: Whether CSV files have a line of column names; None to tell from `columns`.
-        missing: Texts of CSV files that mean no value.
-        decimal: What stands before the decimals of numbers in text.
-        dates: How dates in text are written: `day-first`, `month-first` or a format as of `strptime`.
-        period: Which times to keep.
-        half_life: Age at which an observation counts half, or the aging of an experience that the log is added to.
+        half_life: As in `fwrl.fit`, or the aging of an experience that the log is added to.
         serial: Whether to read CSV with one thread, which line breaks inside quotes need.
         one_line_ending: Whether to rewrite line endings, which files that mix them need.
 
@@ -69,15 +61,21 @@ class ReadOptions:
 
     columns: Mapping[str, str] = field(default_factory=dict)
     shape: Shape | None = None
-    skip_bad: bool = False
     cost: str | None = None
-    cells: CellOptions | None = None
+    cells: Sequence[str] | None = None
+    cell_width: float | None = None
+    resolution: int | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    hours: str | None = None
+    weekdays: str | None = None
+    half_life: str | float | Aging | None = None
     header: bool | None = None
-    missing: tuple[str, ...] = MISSING
+    missing: Sequence[str] = MISSING
+    encoding: str = UTF8
     decimal: str = "."
     dates: str | None = None
-    period: Period = field(default_factory=Period)
-    half_life: str | float | Aging | None = None
+    skip_bad: bool = False
     serial: bool = False
     one_line_ending: bool = False
 
@@ -91,48 +89,35 @@ class ReadOptions:
             )
         if self.decimal not in DECIMALS:
             raise OptionError(f"expected '.' or ',' as decimal, got {self.decimal!r}")
+        try:
+            codecs.lookup(self.encoding)
+        except LookupError:
+            raise OptionError(f"expected an encoding such as utf-8, cp1252 or latin-1, got {self.encoding!r}") from None
+
+        if self.cells is None and (self.cell_width is not None or self.resolution is not None):
+            raise OptionError("a width or a resolution of cells needs cells: say which columns are coordinates")
+        if self.cells is not None:
+            _ = self.coordinates  # checked
+
+    @property
+    def coordinates(self) -> CellOptions | None:
+        """Which columns are coordinates, and how they become cells; None where states are names."""
+        return None if self.cells is None else CellOptions(tuple(self.cells), self.cell_width, self.resolution)
+
+    @property
+    def period(self) -> Period:
+        """Which times to keep."""
+        return Period(self.since, self.until, self.hours, self.weekdays)
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether text files are in UTF-8."""
+        return codecs.lookup(self.encoding).name == UTF8
 
     @property
     def has_header(self) -> bool:
         """Whether CSV files have a line of column names: unless `columns` are given by number only."""
         if self.header is not None:
             return self.header
-        given = [*self.columns.values(), *(self.cells.columns if self.cells is not None else ())]
+        given = [*self.columns.values(), *(self.cells or ())]
         return not given or not all(text.removeprefix("#").isdecimal() for text in given)
-
-
-def read_options(
-    *,
-    columns: Mapping[str, str] | None = None,
-    shape: Shape | None = None,
-    cost: str | None = None,
-    cells: Sequence[str] | None = None,
-    cell_width: float | None = None,
-    resolution: int | None = None,
-    since: Moment | None = None,
-    until: Moment | None = None,
-    hours: str | None = None,
-    weekdays: str | None = None,
-    half_life: str | float | None = None,
-    header: bool | None = None,
-    missing: Sequence[str] = MISSING,
-    decimal: str = ".",
-    dates: str | None = None,
-    skip_bad: bool = False,
-) -> ReadOptions:
-    """The arguments of `fwrl.fit` that concern reading, in one value."""
-    if cells is None and (cell_width is not None or resolution is not None):
-        raise OptionError("a width or a resolution of cells needs cells: say which columns are coordinates")
-    return ReadOptions(
-        columns or {},
-        shape,
-        skip_bad,
-        cost,
-        None if cells is None else CellOptions(tuple(cells), cell_width, resolution),
-        header,
-        tuple(missing),
-        decimal,
-        dates,
-        Period(since, until, hours, weekdays),
-        half_life,
-    )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError, OptionError
 from fwrl.files import scratch_folder
+from fwrl.planner.ingest.copies import without_folder
 from fwrl.planner.ingest.errors import BrokenLinesError, FitOption, LogError, MixedLinesError
 from fwrl.planner.ingest.sql import quoted
 
@@ -35,6 +36,15 @@ UNITS |= {f"{prefix}IB": 1024**k for k, prefix in enumerate(PREFIXES) if prefix}
 SIZE = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([A-Za-z]*)\s*")
 CTRL_C = ("Query interrupted", "KeyboardInterrupt")  # what DuckDB's message begins with after Ctrl-C
 EXTENSION = re.compile(r"required extension '(\w+)")
+CSV_LINE = re.compile(r"CSV Error on Line: (\d+)")
+CSV_FILE = re.compile(r"^\s*file = (.*)$", re.MULTILINE)
+CSV_COLUMNS = re.compile(r"Expected Number of Columns: (\d+) Found: ")
+# What DuckDB says of a line of CSV, what that means, and the option that helps.
+BAD_LINES: tuple[tuple[str, str, FitOption], ...] = (
+    ("Invalid unicode", "not text in UTF-8", "encoding"),
+    ("unterminated quote", "a quote that is not closed", "skip_bad"),
+    ("Maximum line size", "a line of more than 2,000,000 bytes, or a quote that is not closed", "skip_bad"),
+)
 KIND = re.compile(r"^[A-Z][\w ]* Error: ")  # what DuckDB's messages begin with
 
 
@@ -132,11 +142,16 @@ def memory_size(text: str) -> int:
 
 @contextlib.contextmanager
 def reading(
-    memory: str, progress: Progress | None, what: str = "log", option: FitOption | None = None
+    memory: str,
+    progress: Progress | None,
+    what: str = "log",
+    option: FitOption | None = None,
+    threads: int | None = None,
 ) -> Iterator[Reader]:
     """A reader of `what`; DuckDB's errors become errors of this package.
 
-    `option` is the option of `fit` that raises the limit on `memory`, None where there is none.
+    `option` is the option of `fit` that raises the limit on `memory`, None where there is none. `threads` is how many
+    DuckDB may use, by default one per core.
     """
     import duckdb
 
@@ -144,18 +159,29 @@ def reading(
     with scratch_folder() as folder, duckdb.connect() as con:
         try:
             con.execute(f"SET memory_limit='{int(SHARE * size)}B'; SET temp_directory={quoted(str(folder))}")
-            con.execute("SET enable_progress_bar=true; SET enable_progress_bar_print=false")
+            with contextlib.suppress(duckdb.Error):  # refused in notebooks that lack ipywidgets; then no share is known
+                con.execute("SET enable_progress_bar=true; SET enable_progress_bar_print=false")
             con.execute("SET preserve_insertion_order=false; SET TimeZone='UTC'")
+            if threads is not None:
+                con.execute(f"SET threads={threads}")
             yield Reader(con, progress, size)
         except duckdb.OutOfMemoryException as error:
-            problem = f"the {what} needs more memory than {memory} ({_sentence(error)})"
-            raise (FwrlError(problem) if option is None else LogError(problem, option)) from error
+            problem = f"the {what} needs more memory than {memory} ({_sentence(error, str(folder))})"
+            raise _with_remedy(problem, option) from error
         except (duckdb.Error, RuntimeError) as error:
             if _sentence(error).startswith(CTRL_C):
                 raise KeyboardInterrupt from error
             if not isinstance(error, duckdb.Error):
                 raise
-            raise _error_kind(str(error))(f"cannot read the {what}: {_sentence(error)}") from error
+            bad_line = _bad_line(error, str(folder))
+            if bad_line is not None:
+                raise _with_remedy(bad_line[0], option and bad_line[1]) from error
+            problem = f"cannot read the {what}: {_sentence(error, str(folder))}"
+            raise _error_kind(str(error))(problem) from error
+
+
+def _with_remedy(problem: str, option: FitOption | None) -> FwrlError:
+    return FwrlError(problem) if option is None else LogError(problem, option)
 
 
 def _error_kind(message: str) -> type[FwrlError]:
@@ -165,8 +191,24 @@ def _error_kind(message: str) -> type[FwrlError]:
     return MixedLinesError if "state machine reached an invalid state" in message else FwrlError
 
 
-def _sentence(error: Exception) -> str:
-    """The sentence of DuckDB's message that says what is wrong, and the file it names."""
+def _bad_line(error: Exception, folder: str) -> tuple[str, FitOption] | None:
+    """What is wrong with the line of a CSV file that DuckDB's message names, and the option that helps."""
+    text = str(error)
+    line, file = CSV_LINE.search(text), CSV_FILE.search(text)
+    if line is None or file is None or _error_kind(text) is not FwrlError:
+        return None
+    where = f"{without_folder(file[1].strip(), folder)}, line {int(line[1]):,}"
+    wanted = CSV_COLUMNS.search(text)
+    if wanted is not None:
+        return f"{where}: expected {wanted[1]} values, as many as there are columns, got more", "skip_bad"
+    for said, problem, option in BAD_LINES:
+        if said in text:
+            return f"{where}: {problem}", option
+    return None
+
+
+def _sentence(error: Exception, folder: str = "") -> str:
+    """The sentence of DuckDB's message that says what is wrong, and the file it names; `folder` is left out."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     extension = EXTENSION.search(str(error))
     if extension is not None:
@@ -179,4 +221,5 @@ def _sentence(error: Exception) -> str:
     if said.startswith("CSV Error"):
         more = next((line for line in lines[1:] if not line.startswith("Original Line")), "")
     file = next((line.removeprefix("file = ") for line in lines if line.startswith("file = ")), "")
-    return " ".join(part for part in (f"{file}:" if file else "", said, more) if part).replace("\0", "")
+    sentence = " ".join(part for part in (f"{file}:" if file else "", said, more) if part).replace("\0", "")
+    return without_folder(sentence, folder) if folder else sentence

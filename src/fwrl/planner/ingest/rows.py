@@ -46,8 +46,8 @@ def collected(source: Any, shape: Shape | None = None) -> Table:
     if isinstance(source, Mapping):
         if shape == "trajectories":
             return _trajectories(list(source.values()), list(source))
-        return {str(name): column(str(name), values) for name, values in source.items()}
-    if not isinstance(source, Iterable):
+        return _columns(source)
+    if not isinstance(source, Iterable) or isinstance(source, bytes | bytearray | memoryview):
         raise FwrlError(
             "expected a log: files, an Arrow table, a NumPy record array, episodes, trajectories or transitions; "
             f"got {type(source).__name__}"
@@ -58,6 +58,18 @@ def collected(source: Any, shape: Shape | None = None) -> Table:
     table = _rows(items)
     if isinstance(source, set | frozenset):
         table[ROW] = np.arange(len(next(iter(table.values()))))
+    return table
+
+
+def _columns(source: Mapping[Any, Any]) -> Table:
+    """The columns of a mapping, which must all have the same length."""
+    table = {str(name): column(str(name), values) for name, values in source.items()}
+    lengths = {name: len(values) for name, values in table.items()}
+    if len(set(lengths.values())) > 1:
+        few, many = (pick(lengths, key=lengths.__getitem__) for pick in (min, max))
+        raise FwrlError(
+            f"expected columns of one length, {many!r} has {lengths[many]:,} values and {few!r} {lengths[few]:,}"
+        )
     return table
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")  # fit into 64 signed bits
 INTEGERS = (*SIGNED, "UBIGINT", "HUGEINT", "UHUGEINT")
+EMPTY = '"NULL"'  # DuckDB's type of a column without any value, which is read as text without any
 FILE = "fwrl_file"  # the column for the file of a row, which readers add
 ROW = "fwrl_row"  # the column for the number of a row in a source without order
 
@@ -70,4 +71,5 @@ class Source:
 def column_types(con: DuckDBPyConnection, scan: str) -> dict[str, str]:
     """DuckDB's type of each column."""
     described = con.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
-    return {str(row[0]): str(row[1]) for row in described if row[0] != FILE}
+    types = {str(row[0]): str(row[1]) for row in described if row[0] != FILE}
+    return {column: "VARCHAR" if type_ == EMPTY else type_ for column, type_ in types.items()}

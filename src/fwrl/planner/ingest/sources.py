@@ -14,8 +14,9 @@ import numpy as np
 
 from fwrl.errors import FwrlError
 from fwrl.planner.ingest.column_arrays import column
-from fwrl.planner.ingest.file_formats import file_sources
+from fwrl.planner.ingest.file_formats import copy_in_order, file_sources
 from fwrl.planner.ingest.found_files import found_files, spooled
+from fwrl.planner.ingest.minari_episodes import is_minari, minari_columns
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.rows import collected
 from fwrl.planner.ingest.scan import Source, column_types
@@ -40,18 +41,17 @@ def sources_of(con: DuckDBPyConnection, log: Any, options: ReadOptions) -> list[
     if _is_stream(log):
         return file_sources(con, spooled(log, folder), options, folder)
     table = _table(log, options)
-    con.register(GIVEN, table)
     if _is_read_once(table):
-        # In order: the order of visits with equal times is that of rows.
-        con.execute("SET preserve_insertion_order=true")
-        con.execute(f"CREATE TEMP TABLE {COPIED} AS SELECT * FROM {GIVEN}")
-        con.execute("SET preserve_insertion_order=false")
+        copy_in_order(con, COPIED, table)
         return [Source(COPIED, column_types(con, COPIED))]
+    con.register(GIVEN, table)
     return [Source(GIVEN, column_types(con, GIVEN))]
 
 
 def _table(log: Any, options: ReadOptions) -> Any:
     """Something with columns that DuckDB can scan."""
+    if is_minari(log):
+        return {name: column(name, values) for name, values in minari_columns(log).items()}
     if isinstance(log, np.ndarray) and _has_columns(log):
         return {name: column(name, log[name]) for name in log.dtype.names or ()}
     if isinstance(log, np.ndarray) and options.shape != "trajectories":
@@ -62,8 +62,12 @@ def _table(log: Any, options: ReadOptions) -> Any:
         )
     if _module(log) in ("duckdb", "_duckdb"):
         return _arrow_reader(log)  # DuckDB does not read the answers of another connection
+    if type(log).__name__ == "LazyFrame":
+        return log.collect()
+    if _module(log) == "pandas" and any(name is not None for name in log.index.names):
+        return log.reset_index()  # DuckDB does not see an index
     if _has_columns(log):
-        return log.collect() if type(log).__name__ == "LazyFrame" else log
+        return log
     return collected(log, options.shape)
 
 
@@ -78,7 +82,12 @@ def _arrow_reader(log: Any) -> Any:
 def _has_columns(log: Any) -> bool:
     if isinstance(log, np.ndarray):
         return log.ndim == 1 and log.dtype.names is not None
-    return hasattr(log, "__arrow_c_stream__") or _module(log) in ("pandas", "polars")
+    return hasattr(log, "__arrow_c_stream__") or _module(log) in ("pandas", "polars") or _is_dataset(log)
+
+
+def _is_dataset(log: Any) -> bool:
+    """Whether it is a data set of Arrow's, which DuckDB scans, and can scan again."""
+    return _module(log) == "pyarrow" and hasattr(log, "scanner")
 
 
 def _is_stream(log: Any) -> bool:
@@ -89,7 +98,7 @@ def _is_read_once(table: Any) -> bool:
     """Whether a table is a stream; whether it is cannot be told of foreign types, which are copied too."""
     if isinstance(table, dict) or _module(table) == "pandas":
         return False
-    return not (_module(table) == "pyarrow" and type(table).__name__ == "Table")
+    return not (_is_dataset(table) or (_module(table) == "pyarrow" and type(table).__name__ == "Table"))
 
 
 def _module(log: Any) -> str:

@@ -42,3 +42,8 @@ def when(present: bool, *terms: str) -> list[str]:
 def all_of(conditions: Iterable[str]) -> str:
     """Whether all of the conditions hold; true where there are none."""
     return " AND ".join(conditions) or "true"
+
+
+def sql_bool(value: bool) -> str:
+    """A truth value in SQL."""
+    return str(value).lower()

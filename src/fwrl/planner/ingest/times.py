@@ -77,8 +77,8 @@ def _formats(dates: str | None) -> tuple[str, ...]:
     return tuple(DATES[dates].format(by) + year + clock for year in YEARS for by in "/.-" for clock in CLOCKS)
 
 
-def time_kind(con: DuckDBPyConnection, time: TimeColumn) -> TimeKind:
-    """What the times of a source are."""
+def time_kind(con: DuckDBPyConnection, time: TimeColumn) -> TimeKind | None:
+    """What the times of a source are; None where it has none."""
     type_, source = time.type, time.source
     if type_ in INTEGERS:
         return "integer"
@@ -96,7 +96,9 @@ def time_kind(con: DuckDBPyConnection, time: TimeColumn) -> TimeKind:
             f"count(*) FILTER (isfinite({time.stamp('written')})), "
             f"count(*) FILTER (regexp_matches(written, {quoted(DATE_LIKE)})), count(written) FROM {texts}"
         ).fetchall()[0]
-        if 2 * max(number, stamp) > n or n == 0:  # the others are bad rows
+        if n == 0:
+            return None
+        if 2 * max(number, stamp) > n:  # the others are bad rows
             return "timestamp" if stamp > number else "integer" if whole == number else "number"
         if date_like:
             column = f"column {str(time.column)!r} of {source.name}"
@@ -106,18 +108,21 @@ def time_kind(con: DuckDBPyConnection, time: TimeColumn) -> TimeKind:
     )
 
 
-def joint_times(times: list[TimeKind]) -> TimeKind:
+def joint_times(several: list[TimeKind | None]) -> TimeKind:
     """What times are that may be integers in one source and not in another."""
-    if len(set(times)) == 1:
-        return times[0]
+    times = {kind for kind in several if kind is not None} or {"integer"}
+    if len(times) == 1:
+        return times.pop()
     if "timestamp" in times:
         raise FwrlError("some times of the log are dates and some are numbers; write them all alike")
     return "number"
 
 
-def time_term(time: TimeColumn, own: TimeKind, whole: TimeKind) -> str:
+def time_term(time: TimeColumn, own: TimeKind | None, whole: TimeKind) -> str:
     """A term for times that are `own` in this source and `whole` in the whole log."""
     value = time.value
+    if own is None:
+        return "NULL::BIGINT"
     if own == "timestamp":
         # Not the bare column of CSV: DuckDB would cast while it reads, and fail there.
         written = f"nullif({identifier(time.column)}, '')" if time.source.is_text else identifier(time.column)
@@ -133,7 +138,7 @@ def time_term(time: TimeColumn, own: TimeKind, whole: TimeKind) -> str:
     return f"coalesce(try_cast(try_cast({value} AS DECIMAL(24, 6)) * {MILLION}::DECIMAL(7) AS BIGINT), {rounded})"
 
 
-def span_terms(time: TimeColumn, own: TimeKind, whole: TimeKind) -> tuple[str, str, str]:
+def span_terms(time: TimeColumn, own: TimeKind | None, whole: TimeKind) -> tuple[str, str, str]:
     """Terms for bounds on the times of a source, and for the number of rows without a time.
 
     DuckDB reads the bounds of a bare column from the statistics of a Parquet file, without reading its rows.

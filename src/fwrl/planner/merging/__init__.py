@@ -12,6 +12,7 @@ steps, each a module:
 6. `experiences`: all of these together.
 """
 
+from fwrl.planner.merging.continuations import OverlapError
 from fwrl.planner.merging.experiences import merged
 
-__all__ = ["merged"]
+__all__ = ["OverlapError", "merged"]

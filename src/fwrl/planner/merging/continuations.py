@@ -1,13 +1,13 @@
 """Trips of logs of visits that go on in another log.
 
 A trip whose visits are in two logs misses one move: from its last visit in the earlier log to its first visit in the
-later one. The first and last visits of all trips are kept, so that the move can be made when both logs are there. That
-needs the parts of a trip to follow one another: where they overlap in time, visits of one part lie between visits of
-another, moves that were counted were none, and the logs must be read together.
+later one. The first and last visits of all trips are kept, so that the move can be added when both logs are merged. The
+parts of a trip must follow one another. Where they overlap in time, visits of one part lie between visits of another,
+and some counted moves did not happen; such logs must be read together.
 
 Where states are cells, a trip may stay in one from its last visit in one log to its first in the next: nothing is
 missing then. But the reward of the move that ends the stay is the sum over all of it, or the time since it began, and
-only part of that was counted. So where there are rewards or elapsed times, such a trip is bad.
+only part of that was counted. So where there are rewards or elapsed times, such a trip is refused.
 """
 
 from __future__ import annotations
@@ -33,6 +33,10 @@ from fwrl.planner.experience import (
 from fwrl.planner.ingest.errors import LogError
 from fwrl.planner.labels import Label, Labels, integer
 from fwrl.planner.merging.unions import united
+
+
+class OverlapError(FwrlError):
+    """Visits of a trip in one log lie between those in another."""
 
 
 class Parts(NamedTuple):
@@ -194,7 +198,7 @@ def _refuse_overlap(parts: Parts, follows: NDArray[np.bool_], trips: Labels) -> 
     overlap = np.flatnonzero(follows & (parts.first_time[1:] <= parts.last_time[:-1]))
     if len(overlap):
         more = f" (and {len(overlap) - 1:,} more such trips)" if len(overlap) > 1 else ""
-        raise FwrlError(
+        raise OverlapError(
             f"the visits of trip {trips[int(parts.trip[overlap[0]])]!r}{more} in one log are between those in "
             "another, or at the same time, so that their order is lost; fit these logs together"
         )

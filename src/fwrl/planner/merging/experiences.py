@@ -21,13 +21,15 @@ from fwrl.planner.merging.unions import united
 from fwrl.planner.positive_cycles import refuse_positive_cycle
 
 
-def merged(experiences: Sequence[Experience], skip_bad: bool = False) -> Experience:
+def merged(experiences: Sequence[Experience], skip_bad: bool = False, whole: bool = True) -> Experience:
     """What one fit of the logs of all experiences gives.
 
     Args:
         experiences: At least one. Logs that several of them have are counted several times.
         skip_bad: Leave out moves that join the parts of a trip but lack an action or a reward, and count them;
             otherwise the first one is an error.
+        whole: Whether no further logs are merged into the result, so that a positive cycle is an error: with further
+            logs, mean rewards change.
 
     Returns:
         The merged experience.
@@ -60,7 +62,9 @@ def merged(experiences: Sequence[Experience], skip_bad: bool = False) -> Experie
         evidence_source=evidence,
     )
     experience = replace(experience, summary=_summary(experience, alike, continuations))
-    _check(experience)
+    _check_size(experience)
+    if whole:
+        refuse_positive_cycle(experience)
     return experience if evidence.sample is None else with_counts(experience)
 
 
@@ -161,7 +165,6 @@ def _number_of_trips(experience: Experience, merged: Sequence[Experience]) -> in
     return len(trips) if complete else sum(count for count, _ in counts)
 
 
-def _check(experience: Experience) -> None:
+def _check_size(experience: Experience) -> None:
     if not (np.abs(experience.total) <= LARGEST).all():
         raise FwrlError(f"the rewards of one edge sum up to more than {LARGEST:g} in size; scale them down")
-    refuse_positive_cycle(experience)

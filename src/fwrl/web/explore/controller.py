@@ -1,6 +1,6 @@
 """The controller of one explore page: answers what its messages ask for.
 
-A page has no state of its own here but its last question, which its address carries too. Routes and weak spots are
+The only state of a page is its last question, which its address carries too. Routes and weak spots are
 computed on the second shared thread, one after the other, since all pages share one planner; names and searches are
 answered on the first, in between.
 """
@@ -14,7 +14,7 @@ from fwrl.web.explore import messages
 from fwrl.web.explore.copies import copied
 from fwrl.web.explore.explorer import Explorer
 from fwrl.web.explore.question import Question, from_address
-from fwrl.web.messages import Message, MessageError
+from fwrl.web.messages import Message, MessageError, OpenAddress
 from fwrl.web.page import Connection
 from fwrl.web.shared import SharedState
 
@@ -49,7 +49,7 @@ class ExploreController:
         match message:
             case messages.Begin(address):
                 await self._begin(address)
-            case messages.OpenAddress(address):
+            case OpenAddress(address):
                 await self._ask(await work(from_address, address, explorer.shown.planner))
             case messages.Ask():
                 await self._ask(message.question)

@@ -15,7 +15,7 @@ import numpy as np
 from fwrl.errors import FwrlError
 from fwrl.planner import Explanation, NoRouteError, Planner
 from fwrl.planner.explanation import shown_time
-from fwrl.planner.planner import BACKUPS
+from fwrl.planner.goal_policies import BACKUPS
 from fwrl.planner.state_summary import state_summary
 from fwrl.planner.unreachable import Gap
 from fwrl.planner.weak_spots import bridges, single_trip
@@ -62,7 +62,7 @@ class Explorer:
         return encode(self.shown.map)
 
     def hello(self) -> Json:
-        """What a page is told first."""
+        """The first message to a page."""
         summary, drawn = self._planner.summary, self.shown.map.drawn
         return {
             "type": "hello",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fwrl.web.explore.question import MOST, Question, backup_named, view_named
-from fwrl.web.messages import Ack, Message, MessageError
+from fwrl.web.messages import Ack, Message, MessageError, OpenAddress
 
 NONE = -1  # no state chosen
 LONGEST = 200  # characters of a search
@@ -15,13 +15,6 @@ MOST_NAMES = 500  # states whose names may be asked for at once
 @dataclass(frozen=True)
 class Begin(Message):
     """The first message: the question of a link, the part after `#`; empty for none."""
-
-    address: str
-
-
-@dataclass(frozen=True)
-class OpenAddress(Message):
-    """Show the question of another link."""
 
     address: str
 

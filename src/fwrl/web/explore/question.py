@@ -13,9 +13,9 @@ from urllib.parse import parse_qsl, urlencode
 
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.planner import Planner
+from fwrl.planner.goal_policies import BACKUPS
 from fwrl.planner.goal_policy import Backup
 from fwrl.planner.places import find_state
-from fwrl.planner.planner import BACKUPS
 
 View = Literal["route", "coverage"]
 VIEWS = ("route", "coverage")

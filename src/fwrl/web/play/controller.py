@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from fwrl.errors import FwrlError
-from fwrl.web.messages import Message, MessageError
+from fwrl.web.messages import Message, MessageError, OpenAddress
 from fwrl.web.page import Connection, DisconnectedError
 from fwrl.web.parking import new_key
 from fwrl.web.play import messages
@@ -266,7 +266,7 @@ class PlayController:
                 return (await self._workshop.build(find_lesson, name, self._lesson)).scenario
             case messages.OpenScenario(text):
                 return await self._workshop.build(from_toml, text)
-            case messages.OpenAddress(address):
+            case OpenAddress(address):
                 return await self._workshop.build(from_address, address)
         raise MessageError(f"expected another message than {type(message).__name__}")
 

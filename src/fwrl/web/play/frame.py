@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwrl.web.play.likely_route import LikelyRoute
 from fwrl.web.play.runner import Runner
 from fwrl.web.play.value_field import ValueField
+from fwrl.worlds.likely_route import LikelyRoute
 
 MAGIC = b"FWR1"
 HEADER = struct.Struct("<4sIIHHHHIIdff")

@@ -17,13 +17,13 @@ from fwrl.task import Task
 from fwrl.web.limits import LimitError, Limits
 from fwrl.web.play.board_world import board_world, drawable, floor_cells
 from fwrl.web.play.judge import EpisodeOptimum, Promise
-from fwrl.web.play.likely_route import LikelyRoute, follow, likely_outcomes
 from fwrl.web.play.roster import AgentChoice, never_forgets, table_bytes
 from fwrl.web.play.runner import EpisodeSettings, Runner
 from fwrl.web.play.training import BEGIN, EDIT, FORGET, MOVE, Leg
 from fwrl.web.play.value_field import Reading, ValueField, value_field
 from fwrl.worlds import World
 from fwrl.worlds.grid import from_map
+from fwrl.worlds.likely_route import LikelyRoute, follow, likely_outcomes
 
 CHUNK = 1000  # steps of training between two looks at the clock
 

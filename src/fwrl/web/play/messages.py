@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fwrl.errors import unknown_name
-from fwrl.web.messages import Ack, Message, MessageError
+from fwrl.web.messages import Ack, Message, MessageError, OpenAddress
 
 FASTEST = 1e6  # steps per second; this and anything above means as fast as possible
 LARGEST_SEED = 2**32 - 1
@@ -170,13 +170,6 @@ class OpenScenario(Message):
     """Show the scenario in this text, the content of a file."""
 
     text: str
-
-
-@dataclass(frozen=True)
-class OpenAddress(Message):
-    """Show the scenario of a link: the part after `#`."""
-
-    address: str
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 
 import numpy as np
 
-from fwrl.agents import agent_class, agent_names, make_agent
+from fwrl.agents import agent_class, agent_classes, agent_names, make_agent
 from fwrl.agents.agent import Agent
+from fwrl.agents.python_agent import PythonAgent
 from fwrl.errors import unknown_name
-from fwrl.experiment.contenders import BEYOND
 from fwrl.task.fitting import agent_for
 from fwrl.task.task import GOAL_REWARD
 from fwrl.worlds import World
@@ -41,7 +41,10 @@ class Variant(NamedTuple):
 VARIANTS = {
     "fwrl-expected": Variant({"backup": "expected"}, "FWRL with the mean over observed outcomes, not the best of them"),
     "fwrl-optimistic": Variant({"explorer": "optimistic"}, "FWRL that explores by trying untried actions"),
-    "fwrl-beyond": Variant(BEYOND, "FWRL with the mean over observed outcomes, trying untried actions"),
+    "fwrl-beyond": Variant(
+        {"backup": "expected", "explorer": "optimistic"},
+        "FWRL with the mean over observed outcomes, trying untried actions",
+    ),
 }
 
 
@@ -51,9 +54,14 @@ def roster() -> dict[str, str]:
     >>> list(roster())[:5]
     ['fwrl', 'fwrl-expected', 'fwrl-optimistic', 'fwrl-beyond', 'ql']
     """
-    described = {name: agent_class(name).description for name in agent_names()}
+    described = {name: _described(cls) for name, cls in agent_classes().items()}
     variants = {name: variant.description for name, variant in VARIANTS.items()}
     return {"fwrl": described.pop("fwrl"), **variants, **described}
+
+
+def _described(cls: type[Agent]) -> str:
+    """What an agent is, and that it is slow where it is not compiled."""
+    return f"{cls.description} (plain Python: slower)" if issubclass(cls, PythonAgent) else cls.description
 
 
 class AgentChoice(NamedTuple):

@@ -17,9 +17,9 @@ from fwrl.task.loop import REWARD, advance, begin_trip, blank_record, first_star
 from fwrl.task.task import episode_streams
 from fwrl.web.play.curve import LearningCurve
 from fwrl.web.play.experience import Experience, Observed
-from fwrl.web.play.likely_route import LikelyOutcomes
 from fwrl.web.play.stitches import Stitches
 from fwrl.web.play.training import BEGIN, EDIT, FORGET, MOVE, Leg, extended
+from fwrl.worlds.likely_route import LikelyOutcomes
 
 Ints = NDArray[np.int64]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.web.play.likely_route import LikelyOutcomes, LikelyRoute
+from fwrl.worlds.likely_route import LikelyOutcomes, LikelyRoute
 
 Ints = NDArray[np.int64]
 

@@ -1,7 +1,7 @@
 """Where the matches of one page are made: within the limits of memory, with notices to the page while it takes long.
 
 Matches are made on the second shared thread, while the agents in use go on. Training runs in slices on the first one,
-so that no page waits for another one's.
+so that pages do not delay each other.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Workshop:
         self._history = History()
 
     async def build(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call a function on the second thread; the page is told if it takes long."""
+        """Call a function on the second thread; the page gets a notice if it takes long."""
         return await self._shared.build_with_notice(self._connection.send, function, *args, **kwargs)
 
     async def make(self, scenario: Scenario) -> Match:

@@ -1,4 +1,4 @@
-"""Routes drawn on the page: a greedy policy followed along the likeliest outcome of each step.
+"""Routes to draw: a greedy policy followed along the likeliest outcome of each step.
 
 Without wind a step has one outcome; in wind the likeliest one is used (the first, if several are equally likely).
 """

@@ -1,0 +1,42 @@
+"""A saved agent and the states of its world, as commands get them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fwrl.errors import FwrlError
+
+if TYPE_CHECKING:
+    from fwrl.agents.agent import Agent
+    from fwrl.worlds import World
+
+
+def agent_in(file: Path, world: World) -> Agent:
+    """The agent in a file; FwrlError where it was made for a world of another size."""
+    from fwrl.agents import load
+
+    agent = load(file)
+    if (agent.n_states, agent.n_actions) != (world.n_states, world.n_actions):
+        raise FwrlError(
+            f"the agent in {str(file)!r} is for {agent.n_states:,} states and {agent.n_actions} actions, the world "
+            f"{world.name!r} has {world.n_states:,} and {world.n_actions}; name the world that it was trained in"
+        )
+    return agent
+
+
+def state_named(world: World, text: str, what: str) -> int:
+    """The state given as x,y, as a label or as a number; FwrlError where there is none."""
+    x, comma, y = text.partition(",")
+    if comma and world.positions is not None:
+        try:
+            return world.state_at(float(x), float(y))
+        except ValueError as error:
+            if isinstance(error, FwrlError):
+                raise
+    if world.labels is not None and text in world.labels:
+        return world.labels.index(text)
+    if text.isdigit() and int(text) < world.n_states:
+        return int(text)
+    place = " or as x,y" if world.positions is not None else ""
+    raise FwrlError(f"expected a {what} as a state from 0 to {world.n_states - 1:,}{place}, got {text!r}")

@@ -1,0 +1,104 @@
+"""Doubt: a trip that is made again and again is worth a few more tries on the way.
+
+The probability of an unseen outcome in `model.optimism` is learned from all actions together: where all but one are
+certain, that one is given up after a try. And it is weighed against one trip, although a discovery serves every later
+trip. So trips that repeat doubt what was tried. After n tries of the action a at s, suppose that it leads to the goal
+with probability 1 / (2 + n), Laplace's rule of succession, for the promised reward R, and else to what was seen. By the
+plan a try is expected to lose
+
+    loss = v(s) - Q(s, a)
+
+and it is worth that if the supposition gains more: (R - Q(s, a)) / (2 + n) > loss. An action that is less likely to
+arrive than the best one is not tried.
+
+What is lost this way is limited, start by start. After k trips from x to the goal in use, tries on trips from x may
+have lost, in all,
+
+    -v(x) ln(k / REPEATS),     0 for k <= REPEATS
+
+as much as a logarithm of k such trips cost, as is customary for bandits (Lai and Robbins 1985). Since ln(k) / k is at
+most 1 / e, this is at most 1 / (e REPEATS) of what the k trips cost, and a vanishing share in the end; REPEATS is the
+smallest number for which that is below one in twenty. What the start of a trip does not need is left for the states
+after it. Another goal begins at k = 0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.kernels.graph.edges import NONE, Edges, tries_of
+from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.runtime.ties import improves, largest
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+REPEATS = 8
+
+
+class Doubt(NamedTuple):
+    """Trips to the goal in use, by their start, and what tries on them were expected to lose."""
+
+    trips: Ints  # (S,) that began at a state and arrived
+    lost: Floats  # (S,) by tries on trips from a state
+    start: Ints  # (1,) of the current trip, NONE before its first action
+
+
+def no_doubt(n_states: int) -> Doubt:
+    """No trip made."""
+    return Doubt(np.zeros(n_states, np.int64), np.zeros(n_states), np.full(1, NONE))
+
+
+def begin_trips(doubt: Doubt, *, same_goal: bool) -> None:
+    """Begin an episode; the counts stay for the same goal."""
+    doubt.start[0] = NONE
+    if not same_goal:
+        doubt.trips[:], doubt.lost[:] = 0, 0.0
+
+
+@compiled
+def end_trip(doubt: Doubt) -> None:
+    """Count the current trip, which has arrived."""
+    if doubt.start[0] != NONE:
+        doubt.trips[doubt.start[0]] += 1
+        doubt.start[0] = NONE
+
+
+@compiled
+def allowance(trips: int, v: float) -> float:
+    """What tries may have lost, in all, on so many trips from a state with the value v."""
+    if trips <= REPEATS or not -np.inf < v < 0.0:
+        return 0.0
+    return float(-v * np.log(trips / REPEATS))
+
+
+@compiled
+def left_to_lose(doubt: Doubt, s: int, V: Floats) -> float:
+    """What tries may still lose on the current trip, which begins at s if it has not begun; V (S,) are its values."""
+    if doubt.start[0] == NONE:
+        doubt.start[0] = s
+    x = doubt.start[0]
+    return allowance(doubt.trips[x], V[x]) - float(doubt.lost[x])
+
+
+@compiled
+def try_again(doubt: Doubt, edges: Edges, s: int, values: Floats, R: float, left: float) -> int:
+    """The action at s that is most worth a try and loses at most `left`, NONE if none is; its loss is booked.
+
+    `values` (A,) are Q(s, .), -inf where an action is less likely to arrive than the best.
+    """
+    A = len(values)
+    best = largest(values)
+    chosen, most = NONE, 0.0
+    for a in range(A):
+        loss = best - values[a]
+        if improves(best, values[a]) and loss <= left:
+            gain = (R - values[a]) / (2.0 + tries_of(edges, s * A + a)) - loss
+            if gain > most:
+                chosen, most = a, gain
+    if chosen != NONE:
+        doubt.lost[doubt.start[0]] += best - values[chosen]
+    return chosen

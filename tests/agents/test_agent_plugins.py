@@ -1,0 +1,84 @@
+"""Plugins that do not work are named, and nothing else stops working."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from typing import Any
+
+import pytest
+
+import fwrl
+from fwrl.agents import agent_classes, registry
+from fwrl.errors import FwrlError, FwrlWarning
+from fwrl.experiment.contenders import default_contenders
+from fwrl.web.play.roster import roster
+from fwrl.worlds import catalogue
+
+BROKEN = {
+    "absent": ("no_such_package:Agent", "cannot be imported: ModuleNotFoundError"),
+    "text": ("fwrl:__version__", "is no subclass of fwrl.Agent"),
+    "alias": ("fwrl.agents.random:RandomWalk", "is named 'random'"),
+    "missing": ("fwrl.agents.random:Nothing", "cannot be imported: AttributeError"),
+}
+
+
+@pytest.fixture
+def plugins(monkeypatch):
+    points = [importlib.metadata.EntryPoint(name, value, registry.GROUP) for name, (value, _) in BROKEN.items()]
+
+    def entry_points(group, name=None):
+        return [point for point in points if group == registry.GROUP and name in (None, point.name)]
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_agent_is_refused_by_name_with_the_reason(plugins, name):
+    with pytest.raises(FwrlError, match=BROKEN[name][1]) as caught:
+        fwrl.make_agent(name, 7, 4)
+    assert f"'{name}'" in str(caught.value)
+    assert "repair or uninstall the package" in str(caught.value)
+
+
+def test_the_others_still_work(plugins):
+    with pytest.warns(FwrlWarning) as warned:
+        found = agent_classes()
+    assert set(found) == set(registry.OURS)
+    assert len(warned) == len(BROKEN)
+    with pytest.warns(FwrlWarning):
+        assert set(registry.OURS) <= set(roster())
+    with pytest.warns(FwrlWarning):
+        assert not set(BROKEN) & set(default_contenders())
+
+
+def test_the_list_of_agents_names_the_broken_ones_on_standard_error(plugins, call):
+    code, out, err = call("agents")
+    assert code == 0
+    assert "qlcat" in out
+    assert err.count("\n") == len(BROKEN)
+    assert all(line.startswith("fwrl: ") for line in err.splitlines())
+    code, out, err = call("train", "h-maze", "--agent", "absent")
+    assert (code, out) == (2, "")
+    assert "cannot be imported" in err
+
+
+def test_a_world_whose_function_returns_text_is_refused(call, monkeypatch):
+    poem: Any = lambda: "roses"  # noqa: E731
+    monkeypatch.setitem(catalogue._registered, "poem", catalogue._Registered(poem, "A poem"))
+    with pytest.raises(FwrlError, match="its function returned str, expected a World"):
+        fwrl.load_world("poem")
+    code, _, err = call("worlds", "poem")
+    assert code == 2
+    assert "'poem'" in err
+    with pytest.warns(FwrlWarning, match="'poem' cannot be built"):
+        assert call("worlds").code == 0
+
+
+def test_too_little_memory_is_said(call, monkeypatch):
+    def exhausted(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("fwrl.task.fitting.agent_for", exhausted)
+    code, out, err = call("train", "h-maze")
+    assert (code, out) == (2, "")
+    assert err == "fwrl: there is not enough memory; choose a smaller world, fewer steps or smaller tables\n"

@@ -1,0 +1,272 @@
+"""Fits on clusters: the planner of one fit, whatever happens to workers and caller."""
+
+import subprocess
+from typing import Any
+
+import numpy as np
+import pytest
+from worker_processes import FWRL, ended_with_kills, wait_until
+
+import fwrl
+from fwrl.errors import FwrlError, OptionError
+from fwrl.files import Partials, partial_results
+from fwrl.planner.ingest.errors import LogError, NoTransitionsError
+from fwrl.planner.sharding import FAN_IN, fit_shards
+from fwrl.pool import PoolError, process_pool
+
+FILES, TRIPS, STEPS = 10, 40, 30
+
+
+def write_log(path, rng, first_trip, trips=TRIPS, side=12):
+    """Trips of random moves on a torus."""
+    rows, time = [], 1000 * first_trip
+    for trip in range(first_trip, first_trip + trips):
+        s = int(rng.integers(side * side))
+        for _ in range(STEPS):
+            a = int(rng.integers(4))
+            t = (s + (1, -1, side, -side)[a]) % (side * side)
+            rows.append(f"{s},{a},{t},{-1 - rng.random():.17g},trip-{trip},{time}")
+            s, time = t, time + 1
+    path.write_text("state,action,next_state,reward,trip,time\n" + "\n".join(rows) + "\n")
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("logs")
+    rng = np.random.default_rng(0)
+    for k in range(FILES):
+        write_log(folder / f"log-{k}.csv", rng, k * TRIPS)
+    (folder / "log-4-empty.csv").write_text("state,action,next_state,reward,trip,time\n")
+    return str(folder / "*.csv")
+
+
+def sharded(source, out, **options):
+    """What a fit by shards in this process gives, and the numbers of tasks that were left at its beginning."""
+    totals = []
+    with partial_results(out) as partials, process_pool(1) as pool:
+        found = fit_shards(source, pool, partials, watch=lambda done, total, _: totals.append(total), **options)
+        found.save(out)
+    return fwrl.load(out), totals[0]
+
+
+def assert_same(one, other, exact_connections=True):
+    """The same experience; sums up to rounding."""
+    a, b = one.experience, other.experience
+    assert list(a.states) == list(b.states)
+    for name in ("source", "action", "target", "count", "best", "terminated"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), name)
+    np.testing.assert_allclose(a.total, b.total, rtol=1e-12, atol=0)
+    if a.weight is not None:
+        np.testing.assert_allclose(a.weight, b.weight, rtol=1e-12, atol=0)
+    assert a.logs == b.logs
+    for name in ("last", "trip", "trip_time", "sample"):
+        np.testing.assert_array_equal(getattr(a.evidence, name), getattr(b.evidence, name), name)
+    assert list(a.evidence.trips or ()) == list(b.evidence.trips or ())
+    if exact_connections:
+        np.testing.assert_array_equal(a.evidence.joined, b.evidence.joined)
+        assert a.summary == b.summary
+
+
+def test_shards_give_the_planner_of_one_fit(tmp_path, logs):
+    found, tasks = sharded(logs, tmp_path / "x.fwrl")
+    assert_same(fwrl.fit(logs), found)
+    assert tasks == 11 + 3 + 1
+    assert [path.name for path in tmp_path.iterdir()] == ["x.fwrl"], "finished parts were left"
+
+
+def test_shards_give_the_planner_of_one_fit_with_aging_and_a_period(tmp_path, logs):
+    options: dict[str, Any] = {"half_life": 20_000, "since": 30_000}
+    found, _ = sharded(logs, tmp_path / "x.fwrl", **options)
+    assert_same(fwrl.fit(logs, **options), found)
+
+
+def test_logs_are_added_to_a_planner(tmp_path, logs):
+    folder = tmp_path / "more"
+    folder.mkdir()
+    for k in range(3):
+        write_log(folder / f"{k}.csv", np.random.default_rng(9 + k), 1000 + k * TRIPS)
+    old = fwrl.fit(logs)
+    found, _ = sharded(str(folder / "*.csv"), tmp_path / "x.fwrl", into=old)
+    assert_same(fwrl.fit(str(folder / "*.csv"), into=old), found)
+    with pytest.raises(FwrlError, match="two planners have the log"):
+        sharded(str(folder / "*.csv"), tmp_path / "y.fwrl", into=found)
+
+
+def test_the_same_files_give_the_same_bytes(tmp_path, logs):
+    for name in ("a.fwrl", "b.fwrl"):
+        sharded(logs, tmp_path / name)
+    assert (tmp_path / "a.fwrl").read_bytes() == (tmp_path / "b.fwrl").read_bytes()
+
+
+def test_a_stopped_fit_continues_where_it_was(tmp_path, logs):
+    out = tmp_path / "x.fwrl"
+
+    def stop(done, total, workers):
+        if done == 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), partial_results(out) as partials, process_pool(1) as pool:
+        fit_shards(logs, pool, partials, watch=stop)
+    assert not out.exists()
+    _, left = sharded(logs, out)
+    assert left == 15 - 6
+    sharded(logs, tmp_path / "whole.fwrl")
+    assert out.read_bytes() == (tmp_path / "whole.fwrl").read_bytes()
+
+
+def test_a_changed_file_or_option_uses_no_older_part(tmp_path):
+    rng = np.random.default_rng(1)
+    for k in range(2):
+        write_log(tmp_path / f"{k}.csv", rng, k * TRIPS)
+    partials, source = Partials(tmp_path / "parts"), str(tmp_path / "*.csv")
+
+    def tasks(**options):
+        totals = []
+        with process_pool(1) as pool:
+            fit_shards(source, pool, partials, watch=lambda done, total, _: totals.append(total), **options)
+        return totals[0]
+
+    assert [tasks(), tasks(), tasks(skip_bad=True)] == [3, 0, 3]
+    write_log(tmp_path / "1.csv", rng, 5 * TRIPS)
+    assert tasks() == 2  # the changed file and the merge
+
+
+def write_visits(folder, parts):
+    """Files of visits: for each the states of trips from a time on."""
+    folder.mkdir(exist_ok=True)
+    for k, trips in enumerate(parts):
+        lines = [f"{trip},{begin + n},{s}" for trip, begin, states in trips for n, s in enumerate(states)]
+        (folder / f"{k}.csv").write_text("trip,time,state\n" + "\n".join(lines) + "\n")
+    return str(folder / "*.csv")
+
+
+def test_trips_that_go_on_in_another_file_keep_the_joining_move(tmp_path):
+    parts = [[("x", 10 * k, "abc"), (f"own-{k}", 10 * k, "pqr")] for k in range(FAN_IN + 2)]
+    source = write_visits(tmp_path / "v", parts)
+    found, _ = sharded(source, tmp_path / "x.fwrl")
+    assert found.plan("c", "a").states == ("c", "a")
+    assert_same(fwrl.fit(source), found, exact_connections=False)
+    assert found.summary.transitions == fwrl.fit(source).summary.transitions
+    assert found.summary.continued == FAN_IN + 1
+
+
+def test_files_whose_names_are_not_in_the_order_of_time_are_merged_at_once(tmp_path):
+    """Merged in a tree, parts of the trip would seem to lie between others."""
+    begins = [0, 20, 40, 60, 10, 30, 50]
+    source = write_visits(tmp_path / "v", [[("x", begin, f"a{n}bc"[:4])] for n, begin in enumerate(begins)])
+    found, _ = sharded(source, tmp_path / "x.fwrl")
+    assert_same(fwrl.fit(source), found, exact_connections=False)
+
+
+def test_a_trip_that_overlaps_with_another_file_is_refused_by_its_name(tmp_path):
+    source = write_visits(tmp_path / "v", [[("night bus", 0, "abcdef")], [("night bus", 3, "xyz")]])
+    with pytest.raises(FwrlError, match="trip 'night bus'"):
+        sharded(source, tmp_path / "x.fwrl")
+
+
+def test_a_file_of_single_visits_is_refused_rather_than_left_out(tmp_path):
+    source = write_visits(tmp_path / "v", [[("x", 0, "abc")], [("x", 3, "d")]])
+    with pytest.raises(FwrlError, match=r"1\.csv' has rows but no transition of its own"):
+        sharded(source, tmp_path / "x.fwrl")
+
+
+def test_a_positive_cycle_of_one_file_alone_is_no_error(tmp_path):
+    """Mean rewards of all files count: 1 there, but -1 on the whole."""
+    for k, reward in enumerate((1.0, -3.0)):
+        (tmp_path / f"{k}.csv").write_text(f"state,next_state,reward\na,b,{reward}\nb,a,{reward}\n")
+    found, _ = sharded(str(tmp_path / "*.csv"), tmp_path / "x.fwrl")
+    assert found.value("a", "b") == -1.0
+    with pytest.raises(FwrlError, match="positive cycle"):
+        sharded(str(tmp_path / "0.csv"), tmp_path / "y.fwrl")
+
+
+def test_the_same_content_twice_is_refused(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("state,next_state\n1,2\n")
+    with pytest.raises(FwrlError, match=r"two planners have the log .*b.csv'"):
+        sharded(str(tmp_path / "*.csv"), tmp_path / "x.fwrl")
+    found, _ = sharded(str(tmp_path / "*.csv"), tmp_path / "x.fwrl", again=True)
+    assert found.summary.transitions == 2
+
+
+def test_cells_need_a_width(tmp_path):
+    (tmp_path / "a.csv").write_text("trip,time,x,y\n1,0,0,0\n1,1,3,0\n")
+    with pytest.raises(OptionError, match="give the cell width"):
+        sharded(str(tmp_path / "a.csv"), tmp_path / "x.fwrl", cells=("x", "y"))
+    found, _ = sharded(str(tmp_path / "a.csv"), tmp_path / "x.fwrl", cells=("x", "y"), cell_width=1.0)
+    assert found.summary.states == 2
+
+
+@pytest.mark.parametrize("error", [LogError("bad", "skip_bad"), NoTransitionsError("none", True)])
+def test_errors_come_back_from_workers_whole(error):
+    import pickle
+
+    back = pickle.loads(pickle.dumps(error))
+    assert (type(back), str(back), vars(back)) == (type(error), str(error), vars(error))
+
+
+def fit_command(source, out, address):
+    return [*FWRL, "fit", source, "-o", str(out), "--cluster", address]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory, logs):
+    out = tmp_path_factory.mktemp("whole") / "x.fwrl"
+    sharded(logs, out)
+    return out.read_bytes()
+
+
+def same_after_kills(logs, out, whole, kills, seed):
+    process = subprocess.Popen(
+        fit_command(logs, out, "local:3"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    parts = out.with_name(out.name + ".parts")
+    met = ended_with_kills(process, parts.is_dir, kills, np.random.default_rng(seed))
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    assert err == ""
+    assert out.read_bytes() == whole
+    assert not parts.exists()
+    return met
+
+
+def test_a_cluster_fit_with_two_kills_gives_the_same_file(tmp_path, logs, whole):
+    pytest.importorskip("distributed", reason="Dask is not installed (extra cluster)")
+    assert same_after_kills(logs, tmp_path / "x.fwrl", whole, 2, seed=0) > 0, "no kill met the fit at work"
+
+
+@pytest.mark.stress
+def test_twenty_kills_change_no_byte(tmp_path, logs, whole):
+    pytest.importorskip("distributed", reason="Dask is not installed (extra cluster)")
+    met = [same_after_kills(logs, tmp_path / f"{part}.fwrl", whole, 4, seed=20 + part) for part in range(5)]
+    assert sum(met) >= 10
+
+
+def test_a_killed_caller_of_a_fit_loses_nothing_finished(tmp_path, logs, whole):
+    pytest.importorskip("distributed", reason="Dask is not installed (extra cluster)")
+    out = tmp_path / "x.fwrl"
+    process = subprocess.Popen(fit_command(logs, out, "local:2"), stdout=subprocess.DEVNULL)
+    parts = out.with_name(out.name + ".parts")
+    wait_until(lambda: (parts.is_dir() and len(list(parts.iterdir())) > 2) or process.poll() is not None)
+    process.kill()
+    process.wait()
+    kept = {path.name: path.read_bytes() for path in parts.iterdir() if not path.name.startswith(".")}
+    assert kept
+    done = subprocess.run(fit_command(logs, out, "local:1"), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert out.read_bytes() == whole
+
+
+def die(_):
+    import os
+
+    os._exit(1)
+
+
+def test_a_process_that_ends_is_one_sentence():
+    from fwrl.pool import finished
+
+    with process_pool(2) as pool:
+        tasks = iter([1])
+        with pytest.raises(PoolError, match="the processes are gone"):
+            list(finished(pool, die, lambda: next(tasks, None)))

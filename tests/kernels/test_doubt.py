@@ -1,0 +1,84 @@
+"""Doubt: which action is worth another try, and how much tries may lose."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kernel_examples import examples
+
+from fwrl.kernels.graph.edges import NONE, count_edge, no_edges, with_capacity
+from fwrl.kernels.model.doubt import (
+    REPEATS,
+    allowance,
+    begin_trips,
+    end_trip,
+    left_to_lose,
+    no_doubt,
+    try_again,
+)
+
+
+@given(st.integers(0, 10**9), st.floats(1e-6, 1e6))
+@examples(300)
+def test_tries_may_lose_less_than_one_in_twenty_of_what_the_trips_cost(trips, cost):
+    lost = allowance(trips, -cost)
+    assert (lost > 0.0) == (trips > REPEATS)
+    assert lost <= trips * cost / (np.e * REPEATS) < trips * cost / 20 or lost == trips == 0
+    assert lost == pytest.approx(cost * max(0.0, np.log(max(trips, 1) / REPEATS)))
+
+
+def test_fewer_repeats_would_allow_more_than_one_in_twenty():
+    assert 1 / (np.e * REPEATS) < 1 / 20 < 1 / (np.e * (REPEATS - 1))
+
+
+@pytest.mark.parametrize("v", [-np.inf, 0.0, 3.0, np.nan])
+def test_trips_without_a_cost_allow_nothing(v):
+    assert allowance(1000, v) == 0.0
+
+
+@given(st.data())
+@examples(300)
+def test_the_action_tried_again_is_the_one_whose_supposed_gain_is_largest(data):
+    """A try of a leads to the goal with probability 1 / (2 + n) for R, else to what was seen: by definition."""
+    A = data.draw(st.integers(1, 5))
+    Q = np.array(data.draw(st.lists(st.floats(-9.0, -0.5) | st.just(-np.inf), min_size=A, max_size=A)))
+    tries = data.draw(st.lists(st.integers(1, 12), min_size=A, max_size=A))
+    R, left = data.draw(st.floats(-1.0, 1.0)), data.draw(st.floats(0.0, 6.0))
+    edges = with_capacity(no_edges(2, A), sum(tries))
+    for a, n in enumerate(tries):
+        for k in range(n):
+            count_edge(edges, A + a, k % 2, -1.0)
+    doubt = no_doubt(2)
+    doubt.start[0] = 0
+    chosen = try_again(doubt, edges, 1, Q, R, left)
+    best, gains = Q.max(), np.full(A, -np.inf)
+    for a, n in enumerate(tries):
+        if best - 1e-6 > Q[a] >= best - left and Q[a] > -np.inf:
+            supposed = R / (2 + n) + Q[a] * (1 + n) / (2 + n)
+            gains[a] = supposed - best
+    if chosen == NONE:
+        assert gains.max() <= 1e-9
+        assert doubt.lost.tolist() == [0.0, 0.0]
+    else:
+        assert gains[chosen] == pytest.approx(gains.max())
+        assert gains[chosen] > 0.0
+        assert doubt.lost.tolist() == [best - Q[chosen], 0.0]
+
+
+def test_trips_are_counted_by_their_start_and_forgotten_with_the_goal():
+    doubt, V = no_doubt(3), np.array([-5.0, -2.0, 0.0])
+    for _ in range(20):
+        assert left_to_lose(doubt, 1, V) == allowance(doubt.trips[1], -2.0)
+        left_to_lose(doubt, 0, V)  # on the way
+        end_trip(doubt)
+    end_trip(doubt)  # of no trip
+    assert doubt.trips.tolist() == [0, 20, 0]
+    doubt.lost[1] = 0.5
+    begin_trips(doubt, same_goal=True)
+    assert left_to_lose(doubt, 1, V) == pytest.approx(2.0 * np.log(20 / REPEATS) - 0.5)
+    begin_trips(doubt, same_goal=True)
+    assert doubt.start[0] == NONE  # a trip that an episode ends is not counted
+    assert doubt.trips.tolist() == [0, 20, 0]
+    begin_trips(doubt, same_goal=False)
+    assert doubt.trips.tolist() == [0, 0, 0]
+    assert doubt.lost.tolist() == [0.0, 0.0, 0.0]

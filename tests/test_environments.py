@@ -1,0 +1,84 @@
+"""The Python and the commands of the pages on environments and notebooks run; the notebooks give what they show."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from run_notebooks import executed, notebooks, texts
+
+from fwrl.agents import registry
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGE, NOTEBOOK_PAGE = ((DOCS / name).read_text(encoding="utf-8") for name in ("environments.md", "notebooks.md"))
+BLOCK = re.compile(r"(?:<!-- needs: (\w+) -->\n)?```python\n(.*?)```", re.DOTALL)
+COMMANDS = re.findall(r"^\$ fwrl (.*)$", PAGE, re.MULTILINE)
+NEEDS = [(need, code) for need, code in BLOCK.findall(PAGE) if need]
+
+
+@pytest.fixture
+def own_registry():
+    before = dict(registry._registered)
+    yield
+    registry._registered.clear()
+    registry._registered.update(before)
+
+
+def test_the_blocks_of_the_page_run_one_after_the_other(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    blocks = [code for need, code in BLOCK.findall(PAGE) if not need]
+    assert len(blocks) >= 4
+    for code in blocks:
+        exec(compile(code, "environments.md", "exec"), names)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == [
+        "16 states, 100% of the last 20 episodes reached the goal",
+        "True",
+        "-13.0",
+        "[4, 4, 4, 4, 4, 4, 4, 4, 4, 4]",
+    ]
+
+
+@pytest.mark.parametrize(("need", "code"), NEEDS, ids=[need for need, _ in NEEDS])
+def test_blocks_that_need_a_package_run_where_it_is(need, code, tmp_path, monkeypatch, capsys):
+    pytest.importorskip(need)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    exec(compile(code, "environments.md", "exec"), {})
+    assert capsys.readouterr().out
+
+
+def test_the_commands_of_the_page_run_one_after_the_other(call, tmp_path):
+    assert len(COMMANDS) == 4
+    for line in COMMANDS:
+        code, out, err = call(*shlex.split(line))
+        assert code == 0, (line, err)
+        assert out
+    assert (tmp_path / "way.png").is_file()
+
+
+def test_the_agent_of_the_notebook_page_runs(own_registry, capsys):
+    for _, code in BLOCK.findall(NOTEBOOK_PAGE):
+        exec(compile(code, "notebooks.md", "exec"), {})
+    assert capsys.readouterr().out
+
+
+def test_every_notebook_is_on_the_page():
+    assert len(notebooks()) == 4
+    assert re.findall(r"`(\d-[\w-]+\.ipynb)`", NOTEBOOK_PAGE) == [path.name for path in notebooks()]
+
+
+@pytest.mark.parametrize("path", notebooks(), ids=[path.stem for path in notebooks()])
+def test_a_notebook_prints_what_it_shows(path, tmp_path):
+    import nbformat
+
+    assert importlib.util.find_spec("ipykernel") is not None
+    committed = nbformat.read(path, as_version=4)
+    again = executed(path, tmp_path)
+    assert texts(again) == texts(committed)
+    assert any(printed for printed, *_ in texts(committed))
+    assert path.stat().st_size < 400_000
