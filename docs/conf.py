@@ -56,6 +56,8 @@ def left_out(app: Any, what: str, name: str, thing: Any, skip: bool, options: An
     """Leave out what is described elsewhere: fields of named tuples, names that `fwrl` exports, names of others."""
     if (getattr(thing, "__doc__", None) or "").startswith("Alias for field number"):
         return True
+    if what == "class" and name == "Config":  # an attribute of agents; the class has its own description
+        return True
     if what == "module":
         foreign = not getattr(thing, "__module__", "fwrl").startswith("fwrl")
         return foreign or (app.env.docname != FIRST_PAGE and id(thing) in PUBLIC) or None

@@ -26,7 +26,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     assert data[0:8] == bytes.fromhex("89 66 77 72 6c 0d 0a 1a")
     version, n = struct.unpack("<II", data[8:16])
     text = data[48 : 48 + n]
-    assert version == 3
+    assert version == 4
     assert hashlib.sha256(text).digest() == data[16:48]
     header = json.loads(text.decode("utf-8"))
     assert set(header) == {"kind", "details", "sections"}
