@@ -19,7 +19,7 @@ def lowest(requirement: str) -> str:
     >>> lowest("mujoco>=3.1,<4")
     'mujoco==3.1'
     """
-    found = re.fullmatch(r"([\w.-]+)>=([\w.]+)(?:,.*)?", requirement)
+    found = re.fullmatch(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)(?:,.*)?", requirement)
     if found is None:
         raise ValueError(f"{requirement!r} has no lowest version; write it as NAME>=VERSION")
     return f"{found[1]}=={found[2]}"
