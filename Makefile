@@ -6,7 +6,8 @@ TESTS := pytest -m "not stress" -n 2 --dist loadgroup
 COVERED := --cov --cov-append --cov-report= --cov-fail-under=0 # the report at the end has the limit of pyproject.toml
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help reproduce test test-extras coverage lint bench stress measure docs-numbers docs-notebooks docs-pictures clean
+.PHONY: help reproduce test test-extras coverage lint bench stress measure docs docs-numbers docs-notebooks docs-pictures \
+    test-lowest test-newest test-packages release clean
 
 help:
 	@echo "make reproduce      the whole paper: runs, figures, report"
@@ -17,9 +18,14 @@ help:
 	@echo "make bench          speed and memory, as ratios measured in one run"
 	@echo "make stress         long tests: fuzzing, kills, load"
 	@echo "make measure        all measurements that README and docs show, into results (some hours)"
+	@echo "make docs           the documentation site, into docs/build/html; warnings are errors"
 	@echo "make docs-numbers   write the measured numbers and pictures of README and docs from results"
 	@echo "make docs-notebooks execute the notebooks of docs and keep their outputs"
 	@echo "make docs-pictures  draw the picture of the data flow, photograph the local pages (needs Chromium)"
+	@echo "make test-lowest    all tests with the lowest versions that pyproject.toml allows"
+	@echo "make test-newest    all tests with the newest versions that there are"
+	@echo "make test-packages  build wheel and sdist, check them, test the wheel alone and the sdist from itself"
+	@echo "make release        everything above that decides, then the packages and the tag of the version"
 	@echo "make clean          remove the virtual environment and caches"
 
 reproduce: $(VENV)/.use
@@ -62,18 +68,53 @@ stress: $(VENV)/.develop
 measure: $(VENV)/.bench
 	$(BIN)/python docs/measure.py
 
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --builder html docs docs/build/html
+	$(BIN)/python docs/check_links.py docs/build/html
+	@echo "docs/build/html/index.html"
+
 docs-numbers: $(VENV)/.bench
 	$(BIN)/python docs/write_numbers.py
+	$(BIN)/python docs/write_commands.py
 
 docs-notebooks: $(VENV)/.develop
 	$(BIN)/python docs/run_notebooks.py
 
 docs-pictures: $(VENV)/.develop
 	$(BIN)/python docs/draw_data_flow.py
+	$(BIN)/python docs/draw_film.py
 	$(BIN)/python docs/photograph_pages.py
 
+test-lowest: .venv-lowest/.made
+	.venv-lowest/bin/python tests/warm_up.py
+	.venv-lowest/bin/python -m $(TESTS)
+
+test-newest: .venv-newest/.made
+	.venv-newest/bin/python tests/warm_up.py
+	.venv-newest/bin/python -m $(TESTS)
+
+test-packages: $(VENV)/.release
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tests/packages.py dist
+
+release: lint test docs test-lowest test-newest test-packages
+	$(BIN)/python tests/release.py
+
+.venv-lowest/.made: pyproject.toml tests/lowest_constraints.py
+	$(PYTHON) -m venv --clear .venv-lowest
+	.venv-lowest/bin/python tests/lowest_constraints.py > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet --constraint .venv-lowest/constraints.txt --editable ".[test]"
+	@touch $@
+
+.venv-newest/.made: pyproject.toml
+	$(PYTHON) -m venv --clear .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --upgrade --editable ".[test]"
+	@touch $@
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
+	rm -rf $(VENV) .venv-lowest .venv-newest dist docs/build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
 
 $(VENV)/.use: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "installing fwrl"
@@ -85,10 +126,19 @@ $(VENV)/.bench: $(VENV)/.made pyproject.toml constraints.txt
 	$(INSTALL) --editable ".[bench]"
 	@touch $@ $(VENV)/.use
 
+$(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt
+	@echo "installing fwrl with the tools that build its documentation"
+	$(INSTALL) --editable ".[docs]"
+	@touch $@ $(VENV)/.use
+
 $(VENV)/.develop: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "installing fwrl with its test and lint tools"
-	$(INSTALL) --editable ".[test,lint]"
-	@touch $@ $(VENV)/.use $(VENV)/.bench
+	$(INSTALL) --editable ".[test,lint,docs]"
+	@touch $@ $(VENV)/.use $(VENV)/.bench $(VENV)/.docs
+
+$(VENV)/.release: $(VENV)/.develop
+	$(INSTALL) --editable ".[release]"
+	@touch $@
 
 # The constraint names torch's plain version: for the processor alone where that is what the index offers.
 $(VENV)/.extras: $(VENV)/.develop

@@ -9,6 +9,7 @@ on two cores; commands that were interrupted continue.
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import subprocess
 import sys
@@ -106,6 +107,48 @@ def unseen_outcomes() -> dict[str, list[float]]:
     return found
 
 
+INSTALLED = {  # parts of an install: the distributions that they consist of
+    "kernels, agents, worlds, oracle": ("numpy", "numba", "llvmlite", "scipy"),
+    "environments": ("gymnasium", "cloudpickle", "farama-notifications"),
+    "figures": (
+        "matplotlib",
+        "contourpy",
+        "cycler",
+        "fonttools",
+        "kiwisolver",
+        "pillow",
+        "pyparsing",
+        "python-dateutil",
+    ),
+    "logs": ("duckdb",),
+    "pages": ("starlette", "uvicorn", "websockets", "anyio", "h11"),
+    "command line": ("typer", "rich", "click", "pygments"),
+}
+IMPORTED = (
+    "import fwrl",
+    "import fwrl; fwrl.run",
+    "import fwrl; fwrl.Planner",
+    "import matplotlib.figure",
+    "import duckdb",
+)
+
+
+def install_sizes() -> dict[str, Any]:
+    """Megabytes of each part of an install, and processor seconds of imports, the fastest of five."""
+    sizes = {}
+    for part, names in INSTALLED.items():
+        paths = [file.locate() for name in names for file in importlib.metadata.distribution(name).files or ()]
+        sizes[part] = sum(Path(str(path)).stat().st_size for path in paths if Path(str(path)).is_file()) / 1e6
+    seconds = {code: min(_import_seconds(code) for _ in range(5)) for code in IMPORTED}
+    return {"megabytes": sizes, "seconds": seconds}
+
+
+def _import_seconds(code: str) -> float:
+    """Processor seconds of a statement in a new interpreter, beyond what the interpreter itself takes."""
+    timed = f"import time; begin = time.process_time(); {code}; print(time.process_time() - begin)"
+    return float(subprocess.run([sys.executable, "-c", timed], check=True, capture_output=True, text=True).stdout)
+
+
 def scale_model() -> dict[str, Any]:
     """What rows, edges, states and goals cost."""
     found, sizes = models()
@@ -152,6 +195,7 @@ def main(folder: Path) -> None:
     measured = {
         "random-experience": list(random_experience()),
         "unseen-outcomes": unseen_outcomes(),
+        "install": install_sizes(),
         "scale-model": scale_model(),
     }
     for name, found in measured.items():

@@ -44,7 +44,7 @@ from fwrl.report.standings import first_or_tied, league_findings, standings
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 BLOCK = re.compile(r"(<!-- numbers: ([\w-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 PICTURE_WIDTH, PICTURE_COLOURS = 1200, 128
@@ -310,6 +310,31 @@ def paper_findings(results: Results) -> str:
 def log_bench(results: Results) -> str:
     """Logs and routes, against what a user would pick instead."""
     return bench_table(results, ("fit", "plan"))
+
+
+@generator("install-sizes")
+def install_sizes(results: Results) -> str:
+    """What each part of an install takes, and what imports take."""
+    found = results.json("install.json")
+    sizes = [(part, f"{size:.0f} MB") for part, size in found["megabytes"].items()]
+    sizes.append(("all", f"{sum(found['megabytes'].values()):.0f} MB"))
+    seconds = [(f"`{code}`", f"{taken:.2f} s") for code, taken in found["seconds"].items()]
+    return f"{table(('part', 'size'), sizes)}\n\n{table(('statement', 'processor time'), seconds)}"
+
+
+@generator("first-minute")
+def first_minute(results: Results) -> str:
+    """First commands with empty caches, before and after, from docs/measure_first_minute.py."""
+    rows = results.json("first-minute.json")
+    cells = [(f"`{row['command']}`", *(f"{row[key]:.1f} s" for key in ("before", "after", "again"))) for row in rows]
+    return table(("command", "before", "now", "now, second time"), cells)
+
+
+@generator("all-bench")
+def all_bench(results: Results) -> str:
+    """Everything that `fwrl bench` measures."""
+    parts = dict.fromkeys(row["part"] for row in results.json("bench.json"))
+    return "\n\n".join(f"### {part}\n\n{bench_table(results, [part])}" for part in parts)
 
 
 def bench_table(results: Results, parts: Sequence[str]) -> str:

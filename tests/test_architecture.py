@@ -50,7 +50,7 @@ def test_its_layers_are_those_that_imports_are_checked_by():
 def test_it_gives_a_reason_for_every_dependency():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     required = [re.split(r"[><=]", text)[0] for text in project["dependencies"]]
-    tools = {"lint", "test"}
+    tools = {"docs", "lint", "release", "test"}
     extra = [
         f"{re.split(r'[><=]', text)[0]} (extra `{name}`)"
         for name, listed in project["optional-dependencies"].items()

@@ -12,6 +12,7 @@ from typing import Any
 
 import fwrl
 from fwrl.agents import agent_names
+from fwrl.kernels.runtime.deferred import compile_at_once
 
 VARIANTS: list[tuple[str, Mapping[str, Any]]] = [
     ("fwrl", {"storage": "columns"}),
@@ -28,6 +29,7 @@ PROCESSES = 2
 
 def warm_up(variants: list[tuple[str, Mapping[str, Any]]]) -> None:
     """Compile the run loop, `observe_many` and the values of some agents."""
+    compile_at_once()
     world = fwrl.load_world("four-rooms")
     for name, options in variants:
         agent = fwrl.make_agent(name, world.n_states, world.n_actions, **options)

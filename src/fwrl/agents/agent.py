@@ -22,12 +22,13 @@ from numpy.typing import ArrayLike, NDArray
 from fwrl.agents.arguments import checked_index, checked_marks, checked_transitions
 from fwrl.agents.sections import EPISODE, Sections, grown_tables, named_sizes, restored_tables, saved_arrays
 from fwrl.agents.value_function import Tables, ValueFunction
-from fwrl.agents.verbs import POSITIVE_CYCLE, UNSETTLED, explained, observe_all
+from fwrl.agents.verbs import POSITIVE_CYCLE, UNSETTLED, explained, observe_all, single_act, single_observe
 from fwrl.display import Picture, drawn, html_table
 from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, unknown_name
 from fwrl.files import Archive, write_archive
 from fwrl.kernels.exploration import EXPLORE, GOAL, STEP, STEPS
 from fwrl.kernels.graph.edges import with_capacity
+from fwrl.kernels.runtime.deferred import SLICE, is_interpreted
 
 Ints = NDArray[np.int64]
 
@@ -242,7 +243,7 @@ class Agent(ABC, ValueFunction[Tables]):
         if self.goal is None:
             raise FwrlError("no goal is set; call begin_episode(goal) before act(state)")
         try:
-            return int(self.verbs.act(self.tables, state, self.rng))
+            return int(single_act.of(self.verbs, self.n_states)(self.tables, state, self.rng))
         except NumbaError as error:
             raise explained(error, self.verbs) from error
 
@@ -295,7 +296,8 @@ class Agent(ABC, ValueFunction[Tables]):
         if terminated:
             self.mark_terminated(np.array([next_state]))
         try:
-            status = self.verbs.observe(self.tables, state, action, reward, next_state, bool(arrived))
+            verb = single_observe.of(self.verbs, self.n_states)
+            status = verb(self.tables, state, action, reward, next_state, bool(arrived))
         except NumbaError as error:
             raise explained(error, self.verbs) from error
         if status == POSITIVE_CYCLE:
@@ -327,10 +329,10 @@ class Agent(ABC, ValueFunction[Tables]):
         s, a, r, n = checked_transitions(states, actions, rewards, next_states, self.n_states, self.n_actions)
         if terminated is not None:
             self.mark_terminated(n[checked_marks(terminated, len(s))])
-        loop = observe_all.of(self.verbs)
+        loop = observe_all.of(self.verbs, self.n_states)
         begin = 0
         while begin < len(s):
-            part = slice(begin, begin + CHUNK)
+            part = slice(begin, begin + (SLICE if is_interpreted(loop) else CHUNK))
             self.reserve(len(s[part]))
             learned, status = loop(self.tables, s[part], a[part], r[part], n[part])
             begin += learned

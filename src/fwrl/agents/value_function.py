@@ -14,7 +14,7 @@ from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from fwrl.agents.arguments import checked_index
-from fwrl.agents.verbs import Verbs, all_action_values, explained
+from fwrl.agents.verbs import Verbs, all_action_values, explained, single_values
 from fwrl.errors import FwrlError
 from fwrl.kernels.runtime.ties import first_best, least_tie, pick_best
 
@@ -71,7 +71,7 @@ class ValueFunction(Generic[Tables]):
         state, goal = self._state(state), self._state(goal, "goal")
         values = np.empty(self.n_actions)
         try:
-            self.verbs.action_values(self.tables, state, goal, values)
+            single_values.of(self.verbs, self.n_states)(self.tables, state, goal, values)
         except NumbaError as error:
             raise explained(error, self.verbs) from error
         return values
@@ -87,7 +87,7 @@ class ValueFunction(Generic[Tables]):
         """
         goal = self._state(goal, "goal")
         table = np.empty((self.n_states, self.n_actions))
-        all_action_values.of(self.verbs)(self.tables, goal, table)
+        all_action_values.of(self.verbs, self.n_states)(self.tables, goal, table)
         return table
 
     def value(self, state: int, goal: int) -> float:

@@ -19,7 +19,9 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from fwrl.errors import CompilationError
-from fwrl.kernels.runtime.compiled import OPTIONS, PACKAGE, compiled
+from fwrl.kernels.runtime import deferred
+from fwrl.kernels.runtime.compiled import OPTIONS, PACKAGE, cache_folder, compiled
+from fwrl.kernels.runtime.deferred import Deferred
 
 LEARNED, POSITIVE_CYCLE, UNSETTLED = 0, 1, 2  # what `observe` returns
 
@@ -125,6 +127,35 @@ def _action_values(agent: Any, s: Any, g: Any, values: Any) -> Any:
     return call
 
 
+class SingleStep:
+    """A verb as agents' methods call it, one step at a time; its compilation is deferred like that of loops."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._deferred: dict[type, Callable[..., Any]] = {}
+
+    def of(self, verbs: Verbs, n_states: int) -> Callable[..., Any]:
+        """The verb of this name."""
+        if verbs.tables not in self._deferred:
+            verb: Callable[..., Any] = getattr(verbs, self._name)
+            waits = not verbs.foreign and _may_wait(verb, n_states)
+            self._deferred[verbs.tables] = Deferred(verb, {}, _mark(self._name, verbs)) if waits else verb
+        found = self._deferred[verbs.tables]
+        return found if n_states <= deferred.MOST_STATES else getattr(found, "loop", found)
+
+
+def _may_wait(function: Any, n_states: int) -> bool:
+    """Whether the world is small enough to interpret a function, and it would be compiled otherwise."""
+    return n_states <= deferred.MOST_STATES and hasattr(function, "py_func")
+
+
+def _mark(name: str, verbs: Verbs) -> Path | None:
+    """The file that says that a function over these verbs is compiled; None where nothing is cached."""
+    sources, tables = verbs.foreign, verbs.tables
+    folder = cache_folder(sources) if all(file.is_file() for file in sources) else None
+    return None if folder is None else folder / f"{name}-{tables.__module__}.{tables.__qualname__}.compiled"
+
+
 class Loop:
     """A loop over verbs, compiled once for fwrl's own agents and once for each foreign source file."""
 
@@ -132,11 +163,24 @@ class Loop:
         self._function = function
         self._own = compiled(function)
         self._foreign: dict[tuple[Path, ...], Callable[..., Any]] = {}
+        self._deferred: dict[type, Deferred] = {}
 
-    def of(self, verbs: Verbs) -> Callable[..., Any]:
-        """The loop for these verbs. The next process notices an edit of a foreign file."""
+    def of(self, verbs: Verbs, n_states: int) -> Callable[..., Any]:
+        """The loop for these verbs; in small worlds its compilation is deferred until it pays.
+
+        The next process notices an edit of a foreign file.
+        """
         if not verbs.compiled:
             return self._function
+        if verbs.foreign or not _may_wait(self._own, n_states):
+            return self._compiled(verbs)
+        if verbs.tables not in self._deferred:
+            names = {"act": verbs.act, "observe": verbs.observe, "action_values": verbs.action_values}
+            mark = _mark(self._function.__name__, verbs)
+            self._deferred[verbs.tables] = Deferred(self._compiled(verbs), names, mark)
+        return self._deferred[verbs.tables]
+
+    def _compiled(self, verbs: Verbs) -> Callable[..., Any]:
         foreign = verbs.foreign
         if not foreign:
             return self._own
@@ -212,5 +256,6 @@ def _all_action_values(agent: Any, g: int, table: NDArray[np.float64]) -> None:
         action_values(agent, s, g, table[s])
 
 
+single_act, single_observe, single_values = (SingleStep(name) for name in ("act", "observe", "action_values"))
 observe_all = Loop(_observe_all)
 all_action_values = Loop(_all_action_values)

@@ -118,7 +118,7 @@ def _costs(worlds: tuple[World, World], steps: tuple[int, int], noise: float, wa
         for world, n, took in zip(worlds, steps, taken, strict=True):
             goal = _goal(world)
             agent, walk = agent_of(walker, world, goal, noise, n), new_walk(world, goal, noise, n, seed=number)
-            loop = walk_loop.of(agent.verbs)
+            loop = walk_loop.of(agent.verbs, agent.n_states)
             took.append(seconds(lambda: loop(agent.tables, agent.rng, walk, goal, walker.random)) / n)  # noqa: B023
     return [float(np.median(took[1:])) for took in taken]
 

@@ -13,7 +13,7 @@ from fwrl.agents.agent import Agent
 from fwrl.bench.counted import windy_world
 from fwrl.bench.measure import Measurement, peak_of
 from fwrl.task import Task
-from fwrl.task.loop import advance, begin_trip, blank_record, draw_start
+from fwrl.task.loop import advance, begin_trip, blank_record, first_start
 from fwrl.task.task import episode_streams, goal_stream
 from fwrl.worlds import World
 
@@ -114,7 +114,7 @@ def _run(world: World, agent: Agent, goals: list[int], start: int | None) -> Wal
     visits: list[int] = []
     for episode, goal in enumerate(goals):
         setup, streams = task.setup(goal, start), episode_streams(0, episode)
-        place, record = begin_trip(setup, draw_start(setup, streams.starts)), blank_record(STEPS, False)
+        place, record = begin_trip(setup, first_start(setup, streams.starts)), blank_record(STEPS, False)
         begin = time.perf_counter()
         agent.begin_episode(goal, STEPS)
         agent.act(int(place.state[0]))

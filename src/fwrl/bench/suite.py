@@ -15,6 +15,7 @@ from fwrl.bench.measure import Measurement, alternate, discard, seconds
 from fwrl.bench.scaling import scale_model
 from fwrl.bench.uncertainty import uncertainty
 from fwrl.errors import FwrlError, unknown_name
+from fwrl.kernels.runtime.deferred import compile_at_once
 from fwrl.task import Task, Trajectory, run
 from fwrl.worlds import World, four_rooms, load_world
 
@@ -154,6 +155,7 @@ def run_suite(
             raise unknown_name("part of the bench", part, SUITE)
     if "plan" in parts and find_spec("networkx") is None:
         raise FwrlError("the part 'plan' of the bench needs networkx; install it with: pip install 'fwrl[bench]'")
+    compile_at_once()
     for number, part in enumerate(parts, 1):
         name = f"{part} ({number} of {len(parts)})"
         begun(name)

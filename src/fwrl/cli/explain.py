@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fwrl.cli.interpreting import interpret_if_small
 from fwrl.cli.log_options import (
     Cells,
     Columns,
@@ -97,6 +98,7 @@ def explain(
     past trips is an upper bound. With --log, it is the fewest; the options from --columns to --memory say how that log
     is read, as in fwrl fit.
     """
+    interpret_if_small(file)
     from fwrl.planner import Planner
 
     if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".geojson"):

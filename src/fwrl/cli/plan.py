@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fwrl.cli.column_names import column_names
+from fwrl.cli.interpreting import interpret_if_small
 from fwrl.errors import OptionError
 from fwrl.planner.counting import times
 
@@ -81,6 +82,8 @@ def plan(
 
     Where outcomes vary, each step shows its most frequent outcome that leads closer, with its probability.
     """
+    if alternatives == 1:
+        interpret_if_small(file)
     from fwrl.planner import Planner
 
     planner = Planner.load(file)

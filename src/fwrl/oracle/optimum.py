@@ -46,7 +46,7 @@ class Optimum:
 def optimum(world: World, goal: int) -> Optimum:
     """The best arrival probability, the best path reward given arrival, and a policy that attains both.
 
-    The policy takes the lowest of the best actions (ties within 1e-9 x max(1e-3, |v|)). Where these
+    The policy takes the lowest of the best actions (ties within 1e-9 x max(1e-3, abs v)). Where these
     form a cycle of reward 0, it takes the lowest of the best actions that reduces the hops to the goal.
 
     Args:

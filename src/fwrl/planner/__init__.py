@@ -54,3 +54,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'fwrl.planner' has no attribute {name!r}")
     return getattr(importlib.import_module(f"fwrl.planner.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -15,6 +15,7 @@ from fwrl.agents.agent import Agent
 from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, UNSETTLED, Loop, act, observe
 from fwrl.errors import PositiveCycleError
 from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.runtime.deferred import SLICE, interpreted, is_interpreted
 from fwrl.kernels.runtime.sampling import one_of
 from fwrl.task.task import Setup, Streams, Task
 from fwrl.worlds.outcomes import OutcomeTables
@@ -79,6 +80,9 @@ def draw_outcome(world: OutcomeTables, pair: int, dynamics: np.random.Generator)
 def draw_start(setup: Setup, starts: np.random.Generator) -> int:
     """Draw the start of a trip."""
     return int(setup.starts[one_of(len(setup.starts), starts)])
+
+
+first_start = interpreted(draw_start)  # for callers in Python: compiling it would take longer than it ever will
 
 
 def begin_trip(setup: Setup, s: int) -> Place:
@@ -161,12 +165,13 @@ def advance(
     Raises:
         PositiveCycleError: the world has a positive cycle.
     """
-    loop, world = run_steps.of(agent.verbs), task.world
+    loop, world = run_steps.of(agent.verbs, agent.n_states), task.world
     agent.reserve(steps)
     taken, visits, status = 0, 0, UNSETTLED
-    while status == UNSETTLED:
+    while status == UNSETTLED or (status == LEARNED and taken < steps):
         agent.settle()
         rest = record if taken == 0 else _rest(record, taken, visits)
+        many = min(steps - taken, SLICE) if is_interpreted(loop) else steps - taken
         more, reached, status = loop(
             world.tables,
             setup,
@@ -174,14 +179,14 @@ def advance(
             agent.rng,
             streams,
             place,
-            steps - taken,
+            many,
             task.goal_reward,
             task.respawn,
             learn,
             rest,
         )
         taken, visits = taken + more, visits + reached
-        if status == UNSETTLED and visits and not task.respawn:
+        if visits and not task.respawn:
             break
     if status == POSITIVE_CYCLE:
         raise PositiveCycleError(

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from fwrl.agents.agent import Agent
 from fwrl.agents.arguments import checked_index
-from fwrl.task.loop import draw_outcome, draw_start
+from fwrl.task.loop import draw_outcome, first_start
 from fwrl.task.task import Task, episode_streams, goal_stream
 
 
@@ -82,13 +82,13 @@ def rollout(
         setup = task.setup(g, start)
         starts, dynamics = episode_streams(seed, episode)
         agent.begin_episode(g, steps, explore=explore)
-        s = int(draw_start(setup, starts))
+        s = int(first_start(setup, starts))
         for _ in range(steps):
             a = checked_index(agent.act(s), world.n_actions, "an action")
             arrived = bool(setup.arrives[s])
             if arrived:
                 r = task.goal_reward
-                next_s = int(draw_start(setup, starts)) if task.respawn else s
+                next_s = int(first_start(setup, starts)) if task.respawn else s
             else:
                 o = draw_outcome(world.tables, s * world.n_actions + a, dynamics)
                 r, next_s = float(world.tables.reward[o]), int(world.tables.next_state[o])

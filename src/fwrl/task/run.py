@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import Agent
 from fwrl.display import Picture, drawn, html_table
 from fwrl.errors import PositiveCycleError
-from fwrl.task.loop import REWARD, Record, advance, begin_trip, blank_record, draw_start
+from fwrl.task.loop import REWARD, Record, advance, begin_trip, blank_record, first_start
 from fwrl.task.progress import tracked
 from fwrl.task.task import GOAL_REWARD, Task, episode_streams, goal_stream
 from fwrl.worlds import World, load_world
@@ -225,7 +225,7 @@ def run_episodes(
         agent.begin_episode(g, steps, explore=explore)
         record = blank_record(steps, trajectory)
         streams = episode_streams(seed, episode)
-        place = begin_trip(setup, draw_start(setup, streams.starts))
+        place = begin_trip(setup, first_start(setup, streams.starts))
         try:
             taken, visits = advance(task, setup, agent, streams, place, steps, learn, record)
         except PositiveCycleError as error:

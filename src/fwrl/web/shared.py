@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from numba.core import event
 
+from fwrl.kernels.runtime.deferred import compile_pending, pending
 from fwrl.web.limits import LimitError, Limits, Memory
 from fwrl.web.parking import Parking
 from fwrl.web.worker import Worker
@@ -34,6 +35,7 @@ class SharedState:
         self.parking = Parking(self.limits, self.memory)
         self._pages: set[object] = set()
         self._compiling = CompileListener()
+        self._compilation: asyncio.Task[None] | None = None
         self._worker, self._builder = Worker("fwrl-web-worker"), Worker("fwrl-web-builder")
         self.work = self._worker.run  # for short calls that touch agents
         self.build = self._builder.run  # for long calls that touch no agent in use
@@ -57,6 +59,11 @@ class SharedState:
         finally:
             built.cancel()
         return built.result()
+
+    def compile_while_showing(self) -> None:
+        """Compile on the second thread what the first has interpreted so far; the agents go on meanwhile."""
+        if pending() and (self._compilation is None or self._compilation.done()):
+            self._compilation = asyncio.create_task(self.build(compile_pending))
 
     def add_page(self, page: object) -> None:
         """Count an open page, or raise `LimitError` if there are too many."""

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 
-from fwrl.kernels.runtime.generators import lend_generators
+from fwrl.kernels.runtime.numba_internals import lend_generators, options
 
 lend_generators()
 
@@ -31,8 +31,7 @@ PACKAGE = Path(__file__).resolve().parents[2]
 COMPILED_LAYERS = ("kernels", "agents", "task")
 STALE = 30 * 24 * 3600  # seconds
 
-# Kernels allocate no memory, so arrays need no reference counts. Inlined calls cost nothing.
-OPTIONS: Any = {"_nrt": False, "forceinline": True}
+OPTIONS: Any = options()
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -91,7 +90,7 @@ def drop_stale(folder: Path) -> None:
 
 def digest(sources: tuple[Path, ...] = ()) -> str:
     """A digest of fwrl's compiled sources and of `sources`."""
-    state = hashlib.sha256(numba.__version__.encode())
+    state = hashlib.sha256(f"{numba.__version__} {OPTIONS}".encode())
     for path in (*_package_sources(), *sources):
         state.update(path.read_bytes())
     return state.hexdigest()[:16]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
 from fwrl.task import Task
-from fwrl.task.loop import REWARD, advance, begin_trip, blank_record, draw_start
+from fwrl.task.loop import REWARD, advance, begin_trip, blank_record, first_start
 from fwrl.task.task import episode_streams
 from fwrl.web.play.curve import LearningCurve
 from fwrl.web.play.experience import Experience, Observed
@@ -82,7 +82,7 @@ class Runner:
         self._setup = task.setup(settings.goal, settings.start)
         # A wall, or a cell cut off from the goal: there the agent could do nothing for the rest of the episode.
         if not (self._setup.arrives[self.state] or np.isfinite(self._setup.to_goal[self.state])):
-            self._begin_trip(int(draw_start(self._setup, self._streams.starts)))
+            self._begin_trip(int(first_start(self._setup, self._streams.starts)))
         self._extend(EDIT)
 
     def enter(self, task: Task, likely: LikelyOutcomes) -> None:
@@ -139,7 +139,7 @@ class Runner:
         self.agent.begin_episode(self.settings.goal, self.settings.steps, explore=self.settings.explore)
         self._streams = episode_streams(self.seed, self.episode)
         if state is None:
-            self._begin_trip(int(draw_start(self._setup, self._streams.starts)))
+            self._begin_trip(int(first_start(self._setup, self._streams.starts)))
         else:
             self._place = begin_trip(self._setup, state)
             self.stitches.begin(state, self.settings.goal)

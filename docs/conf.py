@@ -1,0 +1,83 @@
+"""Settings of the documentation site: `make docs` builds it, warnings are errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+
+import fwrl
+
+project = "fwrl"
+author = "The fwrl authors"
+copyright = "The fwrl authors, MIT licence"
+release = version = fwrl.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["build", "images"]
+
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+
+autodoc_default_options = {"members": True, "member-order": "bysource"}
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+napoleon_use_ivar = True
+default_role = "code"  # docstrings name things in single backticks
+
+html_theme = "furo"
+html_title = "fwrl"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_math_renderer = "mathml"  # set by the browser itself, so that pages need no network
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#0a5c99", "color-brand-content": "#0a5c99"},
+    "dark_css_variables": {"color-brand-primary": "#6cb8f0", "color-brand-content": "#6cb8f0"},
+}
+
+UNLISTED = "OTHER-PAGES"  # a line of the contents in index.md
+FIRST_PAGE = "reference/fwrl"  # names that `fwrl` exports are described there, and not again where they are defined
+PUBLIC = {id(getattr(fwrl, name)) for name in fwrl.__all__}
+
+
+def list_other_pages(app: Any, docname: str, source: list[str]) -> None:
+    """List in the contents, at UNLISTED, the pages that `index.md` does not name."""
+    if docname == "index":
+        here = {path.stem for path in Path(app.srcdir).glob("*.md")}
+        others = sorted(here - {"index", *source[0].split()})
+        source[0] = source[0].replace(f"{UNLISTED}\n", "".join(f"{name}\n" for name in others))
+
+
+def left_out(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out what is described elsewhere: fields of named tuples, names that `fwrl` exports, names of others."""
+    if (getattr(thing, "__doc__", None) or "").startswith("Alias for field number"):
+        return True
+    if what == "class" and name == "Config":  # an attribute of agents; the class has its own description
+        return True
+    if what == "module":
+        foreign = not getattr(thing, "__module__", "fwrl").startswith("fwrl")
+        return foreign or (app.env.docname != FIRST_PAGE and id(thing) in PUBLIC) or None
+    return None
+
+
+def write_inline(translator: Any, node: Any) -> None:
+    """Write a formula in a line as MathML."""
+    translator.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def write_block(translator: Any, node: Any) -> None:
+    """Write a formula of its own as MathML; one that is too wide for its page can be scrolled."""
+    translator.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    raise nodes.SkipNode
+
+
+def setup(app: Any) -> None:
+    """Connect to the events of Sphinx."""
+    app.connect("source-read", list_other_pages)
+    app.connect("autodoc-skip-member", left_out)
+    app.add_html_math_renderer("mathml", inline_renderers=(write_inline, None), block_renderers=(write_block, None))

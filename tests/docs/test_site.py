@@ -1,0 +1,107 @@
+"""The documentation site: it builds without a warning, describes every public name, and needs no network."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+import write_commands
+from check_links import broken_links, fetched
+
+import fwrl
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = [path for path in sorted((DOCS / "reference").glob("*.md")) if "automodule" in path.read_text(encoding="utf-8")]
+PACKAGES = [re.findall(r"automodule:: (\S+)", path.read_text(encoding="utf-8"))[0] for path in PAGES]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site."""
+    pytest.importorskip("furo")
+    folder = tmp_path_factory.mktemp("site")
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "--fail-on-warning",
+        "--quiet",
+        "--builder",
+        "html",
+        str(DOCS),
+        str(folder),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_every_link_leads_somewhere_and_nothing_is_fetched(site):
+    assert broken_links(site) == []
+    assert fetched(site) == []
+
+
+def test_a_broken_link_is_found(tmp_path):
+    (tmp_path / "a.html").write_text('<a href="b.html">b</a> <a href="#c">c</a> <img src="https://host/d.png">')
+    assert broken_links(tmp_path) == ["a.html: b.html", "a.html: #c"]
+    assert fetched(tmp_path) == ["a.html: https://host/d.png"]
+
+
+def described(site: Path) -> set[str]:
+    """The full names that the site describes, from its inventory."""
+    text = (site / "objects.inv").read_bytes()
+    lines = zlib.decompress(text.split(b"\n", 4)[4]).decode().splitlines()
+    return {line.split()[0] for line in lines if " py:" in line}
+
+
+def test_every_public_package_has_a_page():
+    listed = {f"fwrl.{name}" for name in (DOCS / "reference" / "packages.md").read_text(encoding="utf-8").split()}
+    assert {package for package in PACKAGES if package != "fwrl"} <= listed
+    from test_docstrings import PUBLIC
+
+    assert set(PUBLIC) <= set(PACKAGES)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_is_described(site, package):
+    module, names = importlib.import_module(package), described(site)
+    ours = [name for name in module.__all__ if getattr(getattr(module, name), "__module__", "fwrl").startswith("fwrl")]
+    exported = {name for name in ours if name in fwrl.__all__ and getattr(fwrl, name) is getattr(module, name)}
+    homes = {name: f"{'fwrl' if name in exported else package}.{name}" for name in ours}
+    missing = [name for name, home in homes.items() if home not in names]
+    assert ours
+    assert missing == []
+
+
+def test_the_search_works_without_a_server(site):
+    script = (site / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(re.fullmatch(r"Search\.setIndex\((.*)\)", script, re.DOTALL)[1])  # type: ignore[index]
+    assert "warehous" in index["terms"]
+    assert {"index", "algorithm", "reference/format"} <= set(index["docnames"])
+
+
+def test_the_code_beside_an_equation_is_included_from_the_source():
+    text = (DOCS / "algorithm.md").read_text(encoding="utf-8")
+    sources = re.findall(r"\{literalinclude\} (\S+)", text)
+    assert len(sources) >= 12
+    assert "```python" not in text
+    assert all((DOCS / source).is_file() for source in sources)
+
+
+def test_the_command_line_reference_is_current():
+    assert write_commands.PAGE.read_text(encoding="utf-8") == write_commands.reference(), "run make docs-numbers"
+
+
+def test_the_command_line_reference_has_every_option_that_help_shows(call):
+    text = write_commands.reference()
+    for section in text.split("\n## fwrl ")[1:]:
+        shown = call(section.split("\n")[0], "--help").out
+        options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", shown)) - {"--help"}
+        assert options, section
+        assert {option for option in options if option not in section} == set()
