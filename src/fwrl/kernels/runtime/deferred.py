@@ -91,8 +91,8 @@ def is_interpreted(loop: Any) -> bool:
 
 def compile_pending() -> None:
     """Compile the loops that were interpreted so far: for another thread, while they go on interpreted."""
-    for deferred in list(_pending):  # compiling takes it off the list
-        deferred.compile()
+    while _pending:
+        _pending[0].compile()  # which takes it off the list
 
 
 def pending() -> bool:
