@@ -14,8 +14,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numba
-from numba.core import boxing, cgutils, pythonapi, types
+from numba.core import boxing, cgutils, cpu, pythonapi, types
 
 FORCED = "FWRL_PUBLIC_NUMBA"  # environment variable: do without
 
@@ -36,7 +35,7 @@ def missing() -> list[str]:
         "numba.core.pythonapi.NativeValue": hasattr(_pythonapi, "NativeValue"),
         "numba.core.pythonapi._unboxers": hasattr(getattr(_pythonapi, "_unboxers", None), "functions"),
         "numba.core.types.NumPyRandomGeneratorType": hasattr(_types, "NumPyRandomGeneratorType"),
-        "the options _nrt and forceinline of numba.njit": _accepted(_nrt=False, forceinline=True),
+        "the options _nrt and forceinline of numba.njit": _accepted("_nrt", "forceinline"),
     }
     return [name for name, there in found.items() if not there]
 
@@ -57,13 +56,10 @@ def lend_generators() -> None:
         _pythonapi._unboxers.functions[_types.NumPyRandomGeneratorType] = _lend
 
 
-def _accepted(**given: Any) -> bool:
-    """Whether numba knows these options; it is told them, and compiles nothing."""
-    try:
-        numba.njit(**given)(lambda: None)
-    except (KeyError, TypeError, ValueError):
-        return False
-    return True
+def _accepted(*names: str) -> bool:
+    """Whether numba knows options of these names."""
+    known: Any = getattr(cpu, "CPUTargetOptions", None)
+    return all(hasattr(known, name) for name in names)
 
 
 def _lend(kind: Any, generator: Any, c: Any) -> Any:
