@@ -185,3 +185,15 @@ def test_edges_that_cannot_be_are_refused_in_words():
         incoming_csr(3, [0, 2], [1], [0.0, 0.0])
     with pytest.raises(OptionError, match="goal from 0 to 2, got 3"):
         searched(3, [0], [1], [-1.0]).column(3)
+
+
+@pytest.mark.parametrize(
+    "rewards", [[-1e308] * 5, [-1e308, -1.1e308, -1.2e308, -1e308, -1e308], [-1e308, 0.0] * 2 + [-1e308]]
+)
+def test_sums_beyond_floating_point_count_as_no_path(rewards):
+    search = searched(5, [1, 2, 3, 4, 0], [0, 1, 2, 3, 4], rewards)  # a ring, each state leads to the one before
+    with np.errstate(over="ignore"):
+        known = np.concatenate([[0.0], np.cumsum(rewards[:4])])
+    np.testing.assert_array_equal(search.column(0), known)
+    routes = search.routes(0)
+    assert (routes.steps[np.isfinite(known)] == np.flatnonzero(np.isfinite(known))).all()

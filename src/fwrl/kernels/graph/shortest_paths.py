@@ -153,7 +153,10 @@ def _listed(states: Indices) -> str:
 
 @compiled
 def breadth_first(first: Indices, source: Indices, r: float, g: int, V: Floats, queue: Indices) -> None:
-    """Fill V for edges that all have the reward `r`; `queue` (S,) is scratch."""
+    """Fill V for edges that all have the reward `r`; `queue` (S,) is scratch.
+
+    A sum that exceeds all floating-point numbers counts as no path.
+    """
     V[:] = -np.inf
     V[g] = 0.0
     queue[0] = g
@@ -163,6 +166,8 @@ def breadth_first(first: Indices, source: Indices, r: float, g: int, V: Floats, 
         y = queue[head]
         head += 1
         through = r + V[y]
+        if through == -np.inf:
+            break
         for e in range(first[y], first[y + 1]):
             x = source[e]
             if V[x] == -np.inf:
