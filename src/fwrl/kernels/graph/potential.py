@@ -141,7 +141,8 @@ def unreduced(edges: IncomingCsr, reward: Floats, reduced: Floats, g: int, V: Fl
         head += 1
         for e in range(edges.first[y], edges.first[y + 1]):
             x = edges.source[e]
-            if V[x] == -np.inf and reward[e] + reduced[y] == reduced[x]:
-                V[x] = edges.reward[e] + V[y]
+            through = edges.reward[e] + V[y]
+            if V[x] == -np.inf and through > -np.inf and reward[e] + reduced[y] == reduced[x]:
+                V[x] = through
                 queue[tail] = x
                 tail += 1
