@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fwrl
-from fwrl.bench import SUITE, Measurement, columns, literal, logs, measure, online, run_suite, suite, uncertainty
+from fwrl.bench import SUITE, Measurement, columns, literal, logs, measure, online, run_suite, scaling, suite, uncertainty
 from fwrl.errors import FwrlError, UnknownNameError
 from fwrl.planner import Planner
 
@@ -58,6 +58,10 @@ def small(monkeypatch):
         monkeypatch.setattr(online, name, small_one)
     for name, value in {"ROWS": 2000, "SIDE": 5, "LARGE": 12, "SMALL": 8}.items():
         monkeypatch.setattr(logs, name, value)
+    points = {"FITTED": ((200, 5), (800, 5), (400, 8)), "BEYOND": ((1600, 8),), "ROUNDS": 1}
+    goals = {"FITTED_GOALS": (5, 8), "BEYOND_GOALS": (12,)}
+    for name, few in (points | goals).items():
+        monkeypatch.setattr(scaling, name, few)
     for module in (logs, uncertainty, online):
         monkeypatch.setattr(module, "peak_of", lambda call: 2.0**30)
     for module in (suite, columns, logs, uncertainty):
