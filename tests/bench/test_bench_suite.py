@@ -8,7 +8,19 @@ import numpy as np
 import pytest
 
 import fwrl
-from fwrl.bench import SUITE, Measurement, columns, literal, logs, measure, online, run_suite, scaling, suite, uncertainty
+from fwrl.bench import (
+    SUITE,
+    Measurement,
+    columns,
+    literal,
+    logs,
+    measure,
+    online,
+    run_suite,
+    scaling,
+    suite,
+    uncertainty,
+)
 from fwrl.errors import FwrlError, UnknownNameError
 from fwrl.planner import Planner
 
