@@ -42,6 +42,8 @@ LOGGERS = ("distributed", "distributed.client", "distributed.worker", "distribut
 DEATHS = 5  # workers of a local cluster that may end over a task before it is given up for the first time
 GRAPH = "1 TiB"  # planners to merge travel inside of tasks, about whose size Dask would warn
 ONE_TASK = threading.Lock()
+# What local workers run first: Ctrl-C is for the command, which then ends them.
+IGNORE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 
 
 @contextlib.contextmanager
@@ -165,6 +167,7 @@ def _local_cluster(workers: int) -> Iterator[Any]:
         processes=True,
         host="127.0.0.1",
         dashboard_address="127.0.0.1:0",  # any free port: several clusters may run here
+        preload=[IGNORE_INTERRUPTS],
         silence_logs=logging.CRITICAL,
     )
     try:

@@ -35,7 +35,10 @@ def test_holes_of_the_frozen_lake_are_traps_for_optimists(options):
     # Everything is tried once: 16 cells of 4 actions, so no more than 64 episodes can fail.
     assert (~learned.success).sum() <= 64
     assert learned.success[-100:].all()
-    assert (learned.steps[learned.success][-100:] == 6).all(), "the shortest way"
+    steps = learned.steps[learned.success][-100:]
+    assert np.median(steps) == steps.min() == 6, "the shortest way"
+    # With the expected backup, trips that repeat try again what failed, for less than one part in twenty of their cost.
+    assert steps.mean() <= (6 * 21 / 20 if "backup" in options else 6)
 
 
 def test_the_defect_was_that_a_hole_had_untried_actions():

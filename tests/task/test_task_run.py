@@ -116,9 +116,9 @@ def test_invalid_runs_are_refused_in_words():
         next(rollout(Task(world), fwrl.make_agent("fwrl", 68, 3), episodes=1, steps=1))
     invalid: list[dict[str, Any]] = [{"episodes": 0}, {"episodes": -2}, {"steps": 0}]
     for nothing in invalid:
-        with pytest.raises(OptionError, match="at least one episode of at least one step"):
+        with pytest.raises(OptionError, match="at least one episode of 1 to 1,000,000,000 steps"):
             fwrl.run(world, made(world), **nothing)
-    with pytest.raises(OptionError, match="at least one episode of at least one step, got 0 of 5"):
+    with pytest.raises(OptionError, match="at least one episode of 1 to 1,000,000,000 steps, got 0 of 5"):
         next(rollout(Task(world), made(world), episodes=0, steps=5))
 
 

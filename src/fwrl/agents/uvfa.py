@@ -167,7 +167,8 @@ def learn_by_gradient(agent: UvfaTables, s: int, a: int, next_s: int, g: int) ->
     length = LEAST_LENGTH
     for k in range(basis.place.shape[1]):
         for i in range(len(psi)):
-            length += (basis.weight[s, k] * psi[i]) ** 2 + (basis.weight[g, k] * phi[i]) ** 2
+            by_state, by_goal = basis.weight[s, k] * psi[i], basis.weight[g, k] * phi[i]
+            length += by_state * by_state + by_goal * by_goal  # squares by ** differ in the last bit when interpreted
     delta = agent.rates[ALPHA] * error / length
     for k in range(basis.place.shape[1]):
         row, column = agent.W[basis.place[s, k], a], agent.U[basis.place[g, k]]

@@ -38,6 +38,7 @@ def evaluated(
         where some start never arrives.
 
     >>> import fwrl
+    >>> from fwrl.experiment.audit import audited_trips
     >>> world = fwrl.load_world("h-maze")
     >>> agent = fwrl.make_agent("fwrl", world.n_states, world.n_actions)
     >>> row = next(evaluated(agent, Task(world), 400, audited_trips(world)))

@@ -24,6 +24,7 @@ after it. Another goal begins at k = 0.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -72,7 +73,7 @@ def allowance(trips: int, v: float) -> float:
     """What tries may have lost, in all, on so many trips from a state with the value v."""
     if trips <= REPEATS or not -np.inf < v < 0.0:
         return 0.0
-    return float(-v * np.log(trips / REPEATS))
+    return float(-v * math.log(trips / REPEATS))
 
 
 @compiled

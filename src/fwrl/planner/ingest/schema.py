@@ -58,7 +58,10 @@ VISITS = SharedTable(
         "last": "whether it is the last one",
     },
     writers=("visits",),
-    readers=("trip_ends",),
+    readers=(
+        "grouping",
+        "trip_ends",
+    ),
     only_with={
         "action": "action",
         "reward": "reward",
