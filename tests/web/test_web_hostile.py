@@ -126,12 +126,17 @@ def test_pages_that_leave_in_the_middle_of_something_leave_no_trace():
 
 
 def test_a_message_beyond_the_limit_closes_the_page_and_nothing_else(server):
-    with server.page() as page:
-        page.receive("state")
-        page.send("map", text="." * 70_000, keep=True, edit=1)
-        with pytest.raises(ConnectionClosed) as closed:
-            page.receive("never")
-        assert closed.value.rcvd is not None
-        assert closed.value.rcvd.code == 1009
+    codes: list[int] = []
+    for _ in range(20):
+        with server.page() as page:
+            page.receive("state")
+            page.send("map", text="." * 70_000, keep=True, edit=1)
+            with pytest.raises(ConnectionClosed) as closed:
+                page.receive("never")
+        # Closing a connection with unread bytes resets it, and the reset may overtake the word of why.
+        if closed.value.rcvd is not None:
+            codes.append(closed.value.rcvd.code)
+            break
+    assert codes == [1009]
     with server.page() as page:
         page.receive("state")
