@@ -349,9 +349,8 @@ def bench_table(results: Results, parts: Sequence[str]) -> str:
 @generator("beyond-shares")
 def beyond_shares(results: Results) -> str:
     """FWRL of the paper and beyond it: share of the oracle's reward, first episode."""
-    worlds = ("four-rooms", "windy-four-rooms")
-    stored, experiments = results.league(LEAGUE, default_contenders())
-    chosen = [experiment for experiment in experiments if experiment.world in worlds]
+    stored, experiments = results.league(list(EXPLORED_WORLDS), list(EXPLORERS), "explorers")
+    chosen = experiments[:2]
     rows = []
     for label, name in ((PAPER, "FWRL, Algorithm 1"), ("fwrl", "FWRL, expected, optimistic, by rate")):
         first = stored.reward(chosen[0], label)[:, :1]
