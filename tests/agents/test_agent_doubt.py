@@ -49,6 +49,25 @@ def test_a_door_that_failed_once_is_not_given_up(name, options, probability):
         assert agent.greedy(0, 60) == DOOR
 
 
+def corridor_with_a_door(position, probability, length=60):
+    """`door_corridor` with its door further on."""
+    rows = [[list(door_corridor(0.5, length).outcomes(s, a)) for a in range(3)] for s in range(length + 1)]
+    rows[0][DOOR] = [(1.0, 0, -0.01)]
+    rows[position][DOOR] = [(1.0 - probability, position, -0.01), (probability, length, -0.01)]
+    return from_outcomes("further", rows)
+
+
+@every_agent
+@pytest.mark.parametrize(("position", "episodes"), [(3, 30), (10, 60)])
+def test_a_door_on_the_way_is_not_given_up_either(name, options, position, episodes):
+    """A regression: what the start of the trips may lose was spent before its later states had a turn."""
+    world = corridor_with_a_door(position, 0.5)
+    for seed in range(5):
+        agent = made(name, options, world, seed)
+        fwrl.run(world, agent, episodes=episodes, steps=400, seed=seed, start=0, goal=60)
+        assert agent.greedy(position, 60) == DOOR
+
+
 @every_agent
 def test_what_tries_lose_is_what_the_trips_take_longer_and_within_the_allowance(name, options):
     """Where the values are known and right, what tries are expected to lose is what is lost, to the step."""
@@ -70,8 +89,8 @@ def test_what_tries_lose_is_what_the_trips_take_longer_and_within_the_allowance(
         if trip > REPEATS:  # before, sweeping may not have settled on its values, and nothing is tried
             longer += steps - length
         assert agent.tables.doubt.lost[0] == pytest.approx(longer)
-        assert longer <= allowance(trip, -length)
-    assert length < longer < 400 * length / 20
+        assert longer <= allowance(trip, -length, 3)
+    assert length < longer < 400 * length / 10
 
 
 @every_agent
@@ -103,12 +122,15 @@ def test_where_starts_and_goals_are_drawn_hardly_anything_is_spent(name, options
 
 
 @every_agent
-def test_in_a_lock_tries_lose_less_than_a_fiftieth(name, options):
+def test_in_a_lock_tries_lose_little_and_come_to_an_end(name, options):
     world = fwrl.load_world("combination-lock-12-0")
     agent = made(name, options, world)
     fwrl.run(world, agent, episodes=8, steps=1000, seed=0, start=0, goal=12)
-    assert 0.0 < agent.tables.doubt.lost[0] < 8 * 1000 * 0.01 / 50
+    lost = float(agent.tables.doubt.lost[0])
+    assert 0.0 < lost < 8 * 1000 * 0.01 / 20
     assert [agent.greedy(s, 12) for s in range(12)] == optimum(world, 12).policy[:12].tolist()
+    fwrl.run(world, agent, episodes=8, steps=1000, seed=1, start=0, goal=12)
+    assert agent.tables.doubt.lost[0] < 1.1 * lost
 
 
 @every_agent

@@ -111,7 +111,7 @@ def test_a_cheapest_step_that_is_seen_last_is_still_found(name, options):
         assert paid == -3.5
 
 
-@pytest.mark.parametrize(("name", "options"), OPTIMISTIC[:3])
+@pytest.mark.parametrize(("name", "options"), [*OPTIMISTIC, ("rmax", {"known_after": 1}), ("rmax", {}), ("psrl", {})])
 def test_untried_actions_of_terminated_states_are_not_explored(name, options):
     """0 -> 1 -> 2 costs 2; the trap 3 lies one step beside 0, and none of its actions was ever tried."""
     agent = fwrl.make_agent(name, 4, 2, **options)
@@ -218,4 +218,4 @@ def test_optimistic_sweeping_converges_to_the_values_of_the_optimistic_model(ste
             q = optimism.unseen[int(np.log2(len(known)))] if known else 1.0
             outcomes[s][a] = [*(((1 - q) / len(known), n, r) for n, r in known), (q, goal, promise)]
     np.testing.assert_allclose(V, optimum(from_outcomes("optimistic", outcomes), goal).value, rtol=1e-6, atol=1e-9)
-    assert backed_up(agent.tables.edges, V, optimism, (goal + 1) % S, -1000.0) == pytest.approx(V[(goal + 1) % S])
+    assert backed_up(agent.tables.edges, V, agent.tables.terminated, optimism, (goal + 1) % S, -1000.0) == pytest.approx(V[(goal + 1) % S])

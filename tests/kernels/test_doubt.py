@@ -18,22 +18,18 @@ from fwrl.kernels.model.doubt import (
 )
 
 
-@given(st.integers(0, 10**9), st.floats(1e-6, 1e6))
+@given(st.integers(0, 10**9), st.floats(1e-6, 1e6), st.integers(1, 1000))
 @examples(300)
-def test_tries_may_lose_less_than_one_in_twenty_of_what_the_trips_cost(trips, cost):
-    lost = allowance(trips, -cost)
+def test_tries_may_lose_a_share_of_the_trips_that_vanishes(trips, cost, A):
+    lost = allowance(trips, -cost, A)
     assert (lost > 0.0) == (trips > REPEATS)
-    assert lost <= trips * cost / (np.e * REPEATS) < trips * cost / 20 or lost == trips == 0
-    assert lost == pytest.approx(cost * max(0.0, np.log(max(trips, 1) / REPEATS)))
-
-
-def test_fewer_repeats_would_allow_more_than_one_in_twenty():
-    assert 1 / (np.e * REPEATS) < 1 / 20 < 1 / (np.e * (REPEATS - 1))
+    assert lost == pytest.approx(cost * np.sqrt(A * max(0, trips - REPEATS)))
+    assert lost <= 1.000001 * trips * cost * np.sqrt(A / REPEATS) / 2  # as much only after 2 REPEATS trips
 
 
 @pytest.mark.parametrize("v", [-np.inf, 0.0, 3.0, np.nan])
 def test_trips_without_a_cost_allow_nothing(v):
-    assert allowance(1000, v) == 0.0
+    assert allowance(1000, v, 3) == 0.0
 
 
 @given(st.data())
@@ -68,14 +64,14 @@ def test_the_action_tried_again_is_the_one_whose_supposed_gain_is_largest(data):
 def test_trips_are_counted_by_their_start_and_forgotten_with_the_goal():
     doubt, V = no_doubt(3), np.array([-5.0, -2.0, 0.0])
     for _ in range(20):
-        assert left_to_lose(doubt, 1, V) == allowance(doubt.trips[1], -2.0)
-        left_to_lose(doubt, 0, V)  # on the way
+        assert left_to_lose(doubt, 1, V, 3) == allowance(doubt.trips[1], -2.0, 3)
+        left_to_lose(doubt, 0, V, 3)  # on the way
         end_trip(doubt)
     end_trip(doubt)  # of no trip
     assert doubt.trips.tolist() == [0, 20, 0]
     doubt.lost[1] = 0.5
     begin_trips(doubt, same_goal=True)
-    assert left_to_lose(doubt, 1, V) == pytest.approx(2.0 * np.log(20 / REPEATS) - 0.5)
+    assert left_to_lose(doubt, 1, V, 3) == pytest.approx(2.0 * np.sqrt(3 * (20 - REPEATS)) - 0.5)
     begin_trips(doubt, same_goal=True)
     assert doubt.start[0] == NONE  # a trip that an episode ends is not counted
     assert doubt.trips.tolist() == [0, 20, 0]

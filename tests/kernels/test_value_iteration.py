@@ -23,6 +23,7 @@ steps = st.lists(
     max_size=30,
 )
 weights = st.lists(st.floats(0.01, 5.0), min_size=S * A * S, max_size=S * A * S)
+ends = st.lists(st.booleans() | st.just(False), min_size=S, max_size=S)
 unseens = st.lists(st.sampled_from([0.0, 0.0, 0.1, 0.5, 1.0]), min_size=S * A, max_size=S * A)
 
 
@@ -52,15 +53,18 @@ def rows_of(taken: Steps, weight: Numbers, unseen: Numbers, pair: int) -> tuple[
 
 
 @settings(max_examples=100, deadline=None)
-@given(steps, weights, unseens, st.integers(0, S - 1))
-def test_values_are_those_of_the_linear_program(taken: Steps, weight: Numbers, unseen: Numbers, g: int) -> None:
+@given(steps, weights, unseens, ends, st.integers(0, S - 1))
+def test_values_are_those_of_the_linear_program(
+    taken: Steps, weight: Numbers, unseen: Numbers, ended: list[bool], g: int
+) -> None:
     edges, plan = model(taken, weight, unseen)
+    plan.terminated[:] = ended
     iterate(edges, plan, g)
     above, bound = [], []
     for s in range(S):
         for a in range(A):
             row = rows_of(taken, weight, unseen, s * A + a)
-            if s != g and row is not None:
+            if s != g and row is not None and not ended[s]:
                 above.append(row[0] - np.eye(S)[s])
                 bound.append(-row[1])
     limits = [(0, 0) if s == g else (D, None) for s in range(S)]

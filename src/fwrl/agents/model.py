@@ -138,7 +138,7 @@ def act(agent: ModelTables, s: int, rng: np.random.Generator) -> int:
 @compiled
 def doubted_action(agent: ModelTables, s: int) -> int:
     """An action that is worth another try on a trip that repeats; NONE mostly."""
-    left = left_to_lose(agent.doubt, s, agent.plan.v)
+    left = left_to_lose(agent.doubt, s, agent.plan.v, len(agent.action_values))
     if left <= 0.0 or s == agent.episode[GOAL]:
         return NONE
     planned_values(agent.edges, agent.plan, s, agent.action_values)

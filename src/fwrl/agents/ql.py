@@ -24,6 +24,7 @@ from fwrl.kernels.qlearning import q_update
 from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class QTables(NamedTuple):
     """Q for the goal in use."""
 
     Q: Floats  # (S, A)
-    episode: NDArray[np.int64]
+    episode: Ints
     alpha: Floats  # (1,)
 
 
@@ -90,6 +91,10 @@ class QLearning(Agent[QTables]):
     def prepare(self, goal: int) -> None:
         """Reset Q."""
         self.tables.Q[:] = self.config.initial_value
+
+    def mark_terminated(self, states: Ints) -> None:
+        """Nothing follows a terminated state: its return is 0, not the initial value, until Q is reset."""
+        self.tables.Q[states] = 0.0
 
     def check_tables(self) -> None:
         """Check the shape of Q."""

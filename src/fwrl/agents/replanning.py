@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import Agent, Config
 from fwrl.agents.options import check_number, check_whole
 from fwrl.agents.sections import EDGES, Sections
-from fwrl.agents.soundness import check_edges
+from fwrl.agents.soundness import check_edges, check_marks
 from fwrl.errors import FileError
 from fwrl.kernels.graph.edges import EDGES as USED
 from fwrl.kernels.graph.edges import Edges
@@ -26,6 +26,7 @@ from fwrl.kernels.model.value_iteration import ValuePlan, expected_value, iterat
 from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 Tables = TypeVar("Tables")
 
@@ -79,6 +80,7 @@ class ReplanningAgent(Agent[Tables]):
         "plan/value": "plan.V",
         "plan/level": "plan.level",
         "plan/due": "due",
+        "terminated": "plan.terminated",
     }
     config: Any
 
@@ -100,6 +102,13 @@ class ReplanningAgent(Agent[Tables]):
     def prepare(self, goal: int) -> None:
         """The first action of the episode plans for its goal."""
         cast(Any, self.tables).due[0] = 1
+
+    def mark_terminated(self, states: Ints) -> None:
+        """Nothing follows terminated states: a new plan is due, in which only the goal may be one."""
+        tables = cast(Any, self.tables)
+        if not tables.plan.terminated[states].all():
+            tables.plan.terminated[states] = 1
+            tables.due[0] = 1
 
     def action_values(self, state: int, goal: int) -> Floats:
         """(A,) Q(s, .) of the counted model."""
@@ -129,6 +138,7 @@ class ReplanningAgent(Agent[Tables]):
         S, A, tables = self.n_states, self.n_actions, cast(Any, self.tables)
         check_edges(tables.edges, S, A)
         plan = tables.plan
+        check_marks(plan.terminated, S)
         shapes = [len(tables.edges.target), S * A, S, 3, 1]
         sound = [len(part) for part in (*plan[:4], tables.due)] == shapes and tables.due[0] in (0, 1)
         sound = sound and all(bool(np.isfinite(part).all()) for part in plan[:4])
@@ -140,7 +150,8 @@ class ReplanningAgent(Agent[Tables]):
         """A plan for any goal on the counted model."""
         goal = self._state(goal, "goal")
         tables = cast(Any, self.tables)
-        plan = self.empty_plan()._replace(weight=np.zeros(len(tables.edges.target)))
+        weight, terminated = np.zeros(len(tables.edges.target)), tables.plan.terminated
+        plan = self.empty_plan()._replace(weight=weight, terminated=terminated)
         copy_counts(tables.edges, plan)
         iterate(tables.edges, plan, goal)
         return plan

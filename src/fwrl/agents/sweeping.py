@@ -7,7 +7,7 @@ highest priority first (the equations are in `model.sweeping`). When a goal come
 are queued by how much the steps observed since would change it.
 
 `dead_end` is D, the value of never arriving; it must lie below the reward of every path worth taking. The published
-algorithm discounts instead.
+algorithm discounts instead. A state where an environment was seen to end has this value for every other goal.
 
 With the explorer `epsilon-greedy` an action never tried has the value D. `optimistic` is closer to the published
 algorithm, in which an action tried too seldom has a fixed optimal value: an outcome not yet seen counts as if it led
@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import DEFAULT_STEPS, Agent, Config, no_episode
 from fwrl.agents.model import PRIOR, Explorer
 from fwrl.agents.options import check_choice, check_number, check_whole
-from fwrl.agents.sections import DOUBT, EDGES, Sections, optimism_sections
-from fwrl.agents.soundness import check_doubt, check_edges, check_optimism, check_queue
+from fwrl.agents.sections import DOUBT, EDGES, TERMINATED, Sections, optimism_sections
+from fwrl.agents.soundness import check_doubt, check_edges, check_marks, check_optimism, check_queue
 from fwrl.agents.verbs import LEARNED, register_verbs
 from fwrl.errors import FileError
 from fwrl.kernels.exploration import EXPLORE, GOAL, epsilon_greedy
@@ -42,6 +42,7 @@ from fwrl.kernels.runtime.ties import pick_best
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Marks = NDArray[np.int8]
 
 MOST_BACKUPS = 10_000_000  # for one query
 THRESHOLD, DEAD_END = 0, 1  # positions in `levels`
@@ -76,6 +77,7 @@ class SweepingTables(NamedTuple):
     edges: Edges
     V: Floats  # (G, S)
     slot: Ints  # (S,) which V is a goal's, -1 for none
+    terminated: Marks  # (S,) 1 where an environment was seen to end
     queue: Heap
     optimism: Optimism
     doubt: Doubt
@@ -122,7 +124,7 @@ def act(agent: SweepingTables, s: int, rng: np.random.Generator) -> int:
 def doubted_action(agent: SweepingTables, s: int) -> int:
     """An action that is worth another try on a trip that repeats, by the current action values; NONE mostly."""
     g = agent.episode[GOAL]
-    left = left_to_lose(agent.doubt, s, agent.V[agent.slot[g]])
+    left = left_to_lose(agent.doubt, s, agent.V[agent.slot[g]], len(agent.action_values))
     if left <= 0.0 or s == g:
         return NONE
     return try_again(agent.doubt, agent.edges, s, agent.action_values, agent.optimism.reward[0], left)
@@ -145,10 +147,10 @@ def observe(agent: SweepingTables, s: int, a: int, r: float, next_s: int, arrive
         V = agent.V[agent.slot[g]]
         if due and optimism.on[0] != 0:
             refresh(optimism)
-            queue_all(edges, V, optimism, queue, g, D, threshold)
+            queue_all(edges, V, agent.terminated, optimism, queue, g, D, threshold)
         if s != g:
             promote(queue, s, np.inf)
-        sweep(edges, V, optimism, queue, g, D, threshold, agent.backups[0])
+        sweep(edges, V, agent.terminated, optimism, queue, g, D, threshold, agent.backups[0])
     return LEARNED
 
 
@@ -170,6 +172,7 @@ class PrioritisedSweeping(Agent[SweepingTables]):
     verbs = register_verbs(SweepingTables, act, observe, action_values)
     sections: ClassVar[Sections] = {
         **EDGES,
+        **TERMINATED,
         "values": "V",
         "goal-slots": "slot",
         "queue/state": "queue.state",
@@ -186,6 +189,7 @@ class PrioritisedSweeping(Agent[SweepingTables]):
             edges=no_edges(S, A),
             V=np.empty((0, S)),
             slot=np.full(S, -1),
+            terminated=np.zeros(S, np.int8),
             queue=empty_heap(S),
             optimism=no_optimism(PRIOR),
             doubt=no_doubt(S if config.explorer == "optimistic" else 0),
@@ -208,7 +212,8 @@ class PrioritisedSweeping(Agent[SweepingTables]):
             tables.slot[goal] = used
             tables.V[used, goal] = 0.0
         threshold, D = tables.levels
-        queue_all(tables.edges, tables.V[tables.slot[goal]], tables.optimism, tables.queue, goal, D, threshold)
+        V, ended = tables.V[tables.slot[goal]], tables.terminated
+        queue_all(tables.edges, V, ended, tables.optimism, tables.queue, goal, D, threshold)
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
         """Begin an episode; without exploration there is neither epsilon nor optimism."""
@@ -221,7 +226,14 @@ class PrioritisedSweeping(Agent[SweepingTables]):
             tables.optimism.on[0] = 0
             tables.V[tables.slot[goal]] = V
             threshold, D = tables.levels
-            queue_all(tables.edges, V, tables.optimism, tables.queue, goal, D, threshold)
+            queue_all(tables.edges, V, tables.terminated, tables.optimism, tables.queue, goal, D, threshold)
+
+    def mark_terminated(self, states: Ints) -> None:
+        """Nothing follows terminated states: queue them, so that the next sweep gives them the value D."""
+        self.tables.terminated[states] = 1
+        if self.goal is not None:
+            for s in states[states != self.goal].tolist():
+                promote(self.tables.queue, s, np.inf)
 
     def action_values(self, state: int, goal: int) -> Floats:
         """(A,) Q(s, .): the current one for the goal in use, backed up to convergence for any other."""
@@ -281,6 +293,7 @@ class PrioritisedSweeping(Agent[SweepingTables]):
         if not (sound and (self.goal is None or tables.slot[self.goal] >= 0)):
             raise FileError(f"expected V for {S} states")
         check_edges(tables.edges, S, self.n_actions)
+        check_marks(tables.terminated, S)
         check_queue(tables.queue, S)
         check_optimism(tables.optimism)
         check_doubt(tables.doubt, S if self.config.explorer == "optimistic" else 0)
@@ -302,6 +315,7 @@ class PrioritisedSweeping(Agent[SweepingTables]):
         V: Floats = tables.V[tables.slot[goal]].copy() if usable else np.full(self.n_states, D)
         V[goal] = 0.0
         queue = empty_heap(self.n_states)
-        queue_all(tables.edges, V, no_optimism(), queue, goal, D, threshold)
-        sweep(tables.edges, V, no_optimism(), queue, goal, D, threshold, MOST_BACKUPS)
+        model = tables.edges, V, tables.terminated, no_optimism(), queue, goal, D, threshold
+        queue_all(*model)
+        sweep(*model, MOST_BACKUPS)
         return V

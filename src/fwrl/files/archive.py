@@ -27,7 +27,7 @@ from fwrl.files.atomic import replaced
 from fwrl.files.upgrade import upgraded
 
 MAGIC = b"\x89fwrl\r\n\x1a"
-VERSION = 4
+VERSION = 5
 ALIGNMENT = 64
 LONGEST_HEADER = 64 * 2**20
 PREFIX = struct.Struct("<8sII32s")

@@ -6,7 +6,7 @@ no plan, which follows from the counts; before, no state was known to terminate.
 promises a reward of at least 0, and with the best backup it keeps the edges of `storage="columns"`. Since version 3
 planners list the logs they were fitted from, name every trip, keep the ends of trips and, where logged, which states
 are terminal. Since version 4 optimistic agents that count outcomes keep the trips made to the goal in use; before, none
-was counted.
+was counted. Since version 5 prioritised sweeping, R-max and posterior sampling keep which states terminated, too.
 
 A section that is computed from an earlier one of the same name reads that one as "earlier/NAME".
 """
@@ -82,12 +82,15 @@ def upgraded(header: dict[str, Any], version: int) -> tuple[dict[str, Any], Conv
     """The header of a file of `version` with the current names, and the sections to compute from those of the file."""
     if version < 3 and header["kind"] == "planner":
         return {**header, "details": {**header["details"], "logs": []}}, {}
-    if version > 3 or header["kind"] != "agent":
+    if version > 4 or header["kind"] != "agent":
         return header, {}
     converted: dict[str, Callable[[Sections], NDArray[Any]]] = {}
     if version < 3:
         header, converted = _agent_since_version_3(header, version)
-    if any(section["name"] == "optimism/on" for section in header["sections"]):
+    names = {section["name"] for section in header["sections"]}
+    if {"plan/due", "queue.heap", "queue/state"} & names:
+        converted |= TERMINATED_SINCE_VERSION_3
+    if version < 4 and "optimism/on" in names:
         optimistic = _config(header["details"]).get("explorer") == "optimistic"
         converted |= DOUBT_SINCE_VERSION_4 if optimistic else NO_DOUBT_SINCE_VERSION_4
     return header, converted

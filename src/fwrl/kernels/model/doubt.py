@@ -14,12 +14,12 @@ arrive than the best one is not tried.
 What is lost this way is limited, start by start. After k trips from x to the goal in use, tries on trips from x may
 have lost, in all,
 
-    -v(x) ln(k / REPEATS),     0 for k <= REPEATS
+    -v(x) sqrt(A (k - REPEATS)),     0 for k <= REPEATS
 
-as much as a logarithm of k such trips cost, as is customary for bandits (Lai and Robbins 1985). Since ln(k) / k is at
-most 1 / e, this is at most 1 / (e REPEATS) of what the k trips cost, and a vanishing share in the end; REPEATS is the
-smallest number for which that is below one in twenty. What the start of a trip does not need is left for the states
-after it. Another goal begins at k = 0.
+as much as that many such trips cost: what a bandit with A arms must lose at worst (Auer, Cesa-Bianchi, Freund and
+Schapire 2002), a vanishing share of what the k trips cost. Where starts are drawn, hardly any trip is made more than
+REPEATS times, and nothing is lost. What the start of a trip does not need is left for the states after it. Another goal
+begins at k = 0.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ def end_trip(doubt: Doubt) -> None:
 
 
 @compiled
-def allowance(trips: int, v: float) -> float:
-    """What tries may have lost, in all, on so many trips from a state with the value v."""
+def allowance(trips: int, v: float, A: int) -> float:
+    """What tries of A actions may have lost, in all, on so many trips from a state with the value v."""
     if trips <= REPEATS or not -np.inf < v < 0.0:
         return 0.0
-    return float(-v * math.log(trips / REPEATS))
+    return float(-v * math.sqrt(A * (trips - REPEATS)))
 
 
 @compiled
@@ -83,12 +83,12 @@ def repeats(doubt: Doubt, s: int) -> bool:
 
 
 @compiled
-def left_to_lose(doubt: Doubt, s: int, V: Floats) -> float:
+def left_to_lose(doubt: Doubt, s: int, V: Floats, A: int) -> float:
     """What tries may still lose on the current trip, which begins at s if it has not begun; V (S,) are its values."""
     if doubt.start[0] == NONE:
         doubt.start[0] = s
     x = doubt.start[0]
-    return allowance(doubt.trips[x], V[x]) - float(doubt.lost[x])
+    return allowance(doubt.trips[x], V[x], A) - float(doubt.lost[x])
 
 
 @compiled

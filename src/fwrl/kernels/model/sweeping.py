@@ -5,7 +5,7 @@ With P(s' | s, a) = n(s, a, s') / n(s, a), mean rewards r(s, a, s'), and D the v
     Q(s, a) = sum_s' P(s' | s, a) [ r(s, a, s') + V(s') ],     D for an action never tried
     V(s)    = max( D, max_a Q(s, a) ),     V(g) = 0
 
-for one goal g, without discount. With a loop s -> s, V(s) is on both sides of the equation, and a backup solves for it:
+for one goal g, without discount; V(s) = D where an environment was seen to end. With a loop s -> s, V(s) is on both sides of the equation, and a backup solves for it:
 the action is repeated until it leads elsewhere. D bounds V from below: backups of one model that begin at D rise
 monotonically to the solution, and states that cannot arrive stay at D instead of falling for ever.
 
@@ -30,6 +30,7 @@ from fwrl.kernels.model.optimism import Optimism, unseen_probability
 from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
+Marks = NDArray[np.int8]
 
 TWO_CHILDREN = 1  # bits of the heap; they decide which of several equal priorities comes first
 
@@ -51,10 +52,12 @@ def expected(edges: Edges, V: Floats, optimism: Optimism, pair: int, D: float) -
 
 
 @compiled
-def backed_up(edges: Edges, V: Floats, optimism: Optimism, s: int, D: float) -> float:
+def backed_up(edges: Edges, V: Floats, terminated: Marks, optimism: Optimism, s: int, D: float) -> float:
     """The backup of s: V(s) by its equation, from V (S,) at other states."""
-    A = len(edges.leaving) // len(V)
     best = D
+    if terminated[s] != 0:
+        return best
+    A = len(edges.leaving) // len(V)
     for pair in range(s * A, s * A + A):
         n = 0
         leaves = 0
@@ -77,14 +80,22 @@ def backed_up(edges: Edges, V: Floats, optimism: Optimism, s: int, D: float) -> 
 
 @compiled
 def sweep(
-    edges: Edges, V: Floats, optimism: Optimism, queue: Heap, g: int, D: float, threshold: float, backups: int
+    edges: Edges,
+    V: Floats,
+    terminated: Marks,
+    optimism: Optimism,
+    queue: Heap,
+    g: int,
+    D: float,
+    threshold: float,
+    backups: int,
 ) -> int:
     """Make up to `backups` backups of V (S,) for the goal `g`, highest priority first; how many."""
     for done in range(backups):
         if queue.size[OPEN] == 0:
             return done
         s = pop(queue, TWO_CHILDREN)
-        value = backed_up(edges, V, optimism, s, D)
+        value = backed_up(edges, V, terminated, optimism, s, D)
         delta = abs(value - V[s])
         V[s] = value
         if delta > 0.0:
@@ -109,11 +120,13 @@ def _promote_predecessors(
 
 
 @compiled
-def queue_all(edges: Edges, V: Floats, optimism: Optimism, queue: Heap, g: int, D: float, threshold: float) -> None:
+def queue_all(
+    edges: Edges, V: Floats, terminated: Marks, optimism: Optimism, queue: Heap, g: int, D: float, threshold: float
+) -> None:
     """Queue every state whose backup would change V (S,), which was made with an older model, by how much."""
     clear(queue)
     for s in range(len(V)):
-        delta = abs(backed_up(edges, V, optimism, s, D) - V[s])
+        delta = abs(backed_up(edges, V, terminated, optimism, s, D) - V[s])
         if s != g and delta > threshold:
             promote(queue, s, delta)
 

@@ -6,7 +6,7 @@ the reward of that outcome and D the value of never arriving,
     Q(s, a) = u R + (1 - u) sum_s' P(s' | s, a) [ r(s, a, s') + V(s') ],     P ~ weight,  D if nothing can follow
     V(s)    = max( D, max_a Q(s, a) ),     V(g) = 0
 
-without discount. A loop s -> s is solved for, as in `sweeping`. V begins at D and rises monotonically to the least
+without discount; V(s) = D at a state where an environment was seen to end, unless it is g. A loop s -> s is solved for, as in `sweeping`. V begins at D and rises monotonically to the least
 solution, so no loop can support its own value. States wait in a queue, first in first out: first those with an unseen
 outcome and those that lead to g, then the predecessors of each state whose V has risen by more than the threshold. A
 plan makes at most `backups` backups, each of which costs as much as its state has outcomes.
@@ -24,6 +24,7 @@ from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Marks = NDArray[np.int8]
 
 HEAD, QUEUED = 0, 1  # of `size`
 UNSEEN, DEAD_END, THRESHOLD = 0, 1, 2  # of `level`
@@ -36,6 +37,7 @@ class ValuePlan(NamedTuple):
     unseen: Floats  # (S * A,) u of each pair
     V: Floats  # (S,)
     level: Floats  # (3,) R at UNSEEN, D at DEAD_END, and THRESHOLD
+    terminated: Marks  # (S,) 1 where an environment was seen to end
     backups: Ints  # (1,) most backups of a plan
     queue: Ints  # (S,) ring of states to back up
     queued: Ints  # (S,) 1 while in the queue
@@ -49,6 +51,7 @@ def no_value_plan(S: int, A: int, unseen: float, dead_end: float, threshold: flo
         unseen=np.ones(S * A),
         V=np.full(S, float(dead_end)),
         level=np.array([unseen, dead_end, threshold], np.float64),
+        terminated=np.zeros(S, np.int8),
         backups=np.array([backups]),
         queue=np.zeros(S, np.int64),
         queued=np.zeros(S, np.int64),
@@ -139,7 +142,7 @@ def _enqueue_predecessors(edges: Edges, plan: ValuePlan, s: int, g: int) -> None
 
 @compiled
 def _enqueue(plan: ValuePlan, s: int, g: int) -> None:
-    if s != g and plan.queued[s] == 0:
+    if s != g and plan.queued[s] == 0 and plan.terminated[s] == 0:
         plan.queued[s] = 1
         plan.queue[(plan.size[HEAD] + plan.size[QUEUED]) % len(plan.queue)] = s
         plan.size[QUEUED] += 1
