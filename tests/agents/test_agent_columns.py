@@ -52,7 +52,7 @@ def applied(agent, event):
 
 @pytest.mark.parametrize("potential", [False, True], ids=["costs", "either sign"])
 @given(data=st.data(), few=st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_columns_hold_the_values_and_tie_sets_of_the_dense_table(potential, data, few):
     S, A, events = data.draw(histories(potential))
     dense = fwrl.make_agent("fwrl", S, A, storage="dense")
@@ -68,7 +68,7 @@ def test_columns_hold_the_values_and_tie_sets_of_the_dense_table(potential, data
 
 
 @given(histories(potential=False), st.sampled_from([1, 2, 5, 1 << 16]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_column_kept_current_is_the_fresh_one_to_the_last_bit(case, ring):
     S, A, events = case
     before, compact_edges.RING = compact_edges.RING, ring  # too short for some columns to catch up
@@ -105,7 +105,7 @@ def test_columns_and_the_dense_table_make_the_same_trajectory(world, objective):
 
 @pytest.mark.parametrize("rewards", ["fixed", "noisy", "zero too", "either sign"])
 @given(seed=st.integers(0, 2**32), few=st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_every_answer_is_exact_while_updates_are_pending(tmp_path_factory, rewards, seed, few):
     rng = np.random.default_rng(seed)
     S, A = int(rng.integers(2, 40)), int(rng.integers(1, 4))

@@ -31,7 +31,7 @@ def histories(draw, certain=False):
 
 
 @given(histories(), st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_after_every_step_values_and_arrival_are_those_of_the_counted_model(history, data):
     S, A, steps = history
     goal = data.draw(st.integers(0, S - 1))
@@ -69,7 +69,7 @@ def test_a_trap_lowers_the_arrival_probability_and_not_the_reward_given_arrival(
 
 
 @given(histories(certain=True))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_where_outcomes_are_certain_expected_and_best_agree_in_values_and_ties(history):
     S, A, steps = history
     best, expected = (fwrl.make_agent("fwrl", S, A, backup=backup) for backup in ("best", "expected"))

@@ -55,7 +55,7 @@ def certain_worlds(draw):
 
 
 @given(certain_worlds(), st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_once_nothing_changes_the_path_from_every_start_visited_is_the_best_there_is(world, data):
     state = st.integers(0, world.n_states - 1)
     agent = made("fwrl", {"explorer": "optimistic"}, world, seed=data.draw(st.integers(0, 9)))
@@ -200,7 +200,7 @@ def test_without_exploration_actions_and_values_are_those_without_optimism(name,
     ),
     st.integers(0, 4),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_optimistic_sweeping_converges_to_the_values_of_the_optimistic_model(steps, goal):
     S, A = 5, 2
     agent = fwrl.make_agent("sweeping", S, A, explorer="optimistic", backups=2000, threshold=0.0)
@@ -218,4 +218,6 @@ def test_optimistic_sweeping_converges_to_the_values_of_the_optimistic_model(ste
             q = optimism.unseen[int(np.log2(len(known)))] if known else 1.0
             outcomes[s][a] = [*(((1 - q) / len(known), n, r) for n, r in known), (q, goal, promise)]
     np.testing.assert_allclose(V, optimum(from_outcomes("optimistic", outcomes), goal).value, rtol=1e-6, atol=1e-9)
-    assert backed_up(agent.tables.edges, V, agent.tables.terminated, optimism, (goal + 1) % S, -1000.0) == pytest.approx(V[(goal + 1) % S])
+    assert backed_up(
+        agent.tables.edges, V, agent.tables.terminated, optimism, (goal + 1) % S, -1000.0
+    ) == pytest.approx(V[(goal + 1) % S])

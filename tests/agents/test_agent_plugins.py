@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -82,3 +86,40 @@ def test_too_little_memory_is_said(call, monkeypatch):
     code, out, err = call("train", "h-maze")
     assert (code, out) == (2, "")
     assert err == "fwrl: there is not enough memory; choose a smaller world, fewer steps or smaller tables\n"
+
+
+LEFTMOST = """
+import fwrl
+
+class Leftmost(fwrl.PythonAgent):
+    name, description = "leftmost", "always the first action"
+
+    def act(self, state):
+        return 0
+
+    def observe(self, state, action, reward, next_state, arrived=False, terminated=False):
+        pass
+
+    def action_values(self, state, goal):
+        return [1.0] + [0.0] * (self.n_actions - 1)
+"""
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_installed_agent_in_plain_python_is_compared_in_worker_processes(tmp_path, workers):
+    """The package is on the path of the command alone: worker processes find it by its entry point."""
+    (tmp_path / "leftmost_agent.py").write_text(LEFTMOST)
+    installed = tmp_path / "leftmost-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: leftmost\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text(f"[{registry.GROUP}]\nleftmost = leftmost_agent:Leftmost\n")
+    words = ["h-maze", "--agents", "leftmost random", "--seeds", "3", "--episodes", "5", "--steps", "40", "--json"]
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, "-m", "fwrl", "compare", *words, "--workers", workers, "--out", str(tmp_path / "league")],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert done.returncode == 0, done.stderr
+    assert {standing["label"] for standing in json.loads(done.stdout)["h-maze"]} >= {"leftmost", "random"}

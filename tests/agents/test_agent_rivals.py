@@ -28,7 +28,7 @@ steps = st.lists(
     min_size=1,
     max_size=25,
 )
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=60)
 
 
 class Splitmix:

@@ -41,7 +41,7 @@ def distance_left(world, positions, horizon):
     st.lists(st.integers(0, S - 1), min_size=S * A, max_size=S * A),
     st.none() | st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=S, max_size=S),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_tdm_has_the_finite_horizon_values_at_every_time(targets, positions):
     rows = [[[(1.0, targets[s * A + a], -1.0)] for a in range(A)] for s in range(S)]
     world = from_outcomes("drawn", rows)

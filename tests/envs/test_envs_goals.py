@@ -34,7 +34,7 @@ def bridge():
 
 @pytest.mark.parametrize("name", ["four-rooms", "windy-four-rooms", "muddy-rooms", "risky-bridge"])
 @pytest.mark.parametrize("threshold", [0.0, 2.0])
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_compute_reward_equals_the_reward_of_every_step(name, threshold, seed):
     env = WorldEnv(name, goal_threshold=threshold)

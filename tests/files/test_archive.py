@@ -25,7 +25,7 @@ SHAPES = hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=4)
         max_size=4,
     )
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_goes_in_comes_out(tmp_path_factory, arrays):
     path = tmp_path_factory.mktemp("files") / "x.fwrl"
     write_archive(path, "thing", {"a": [1, "b", None]}, arrays)

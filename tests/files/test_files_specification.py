@@ -26,10 +26,11 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     assert data[0:8] == bytes.fromhex("89 66 77 72 6c 0d 0a 1a")
     version, n = struct.unpack("<II", data[8:16])
     text = data[48 : 48 + n]
-    assert version == 4
+    assert version == 5
     assert hashlib.sha256(text).digest() == data[16:48]
     header = json.loads(text.decode("utf-8"))
-    assert set(header) == {"kind", "details", "sections"}
+    assert set(header) == {"version", "kind", "details", "sections"}
+    assert header["version"] == version
     b = -(-(48 + n) // 64) * 64
     arrays, end = {}, b
     for section in header["sections"]:

@@ -13,4 +13,4 @@ compiled_only = pytest.mark.skipif(UNCOMPILED, reason="needs compiled loops (NUM
 
 def examples(n: int) -> settings:
     """Settings for `n` examples; the first call of a kernel compiles it, so there is no deadline."""
-    return settings(max_examples=n, deadline=None)
+    return settings(max_examples=n)

@@ -18,7 +18,7 @@ def as_arrays(labels):
 
 
 @given(LABELS, LABELS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_labels_are_united_in_order(one, other):
     union = sorted({*one, *other})
     codes = [np.empty(len(labels), np.int32) for labels in (one, other)]

@@ -16,7 +16,7 @@ from fwrl.kernels.model.outcomes import Outcomes, outcomes_of
 from fwrl.kernels.model.solver import solve
 
 pytestmark = pytest.mark.stress
-MANY = settings(max_examples=2500, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=2500, suppress_health_check=list(HealthCheck))
 
 
 @given(models(), st.data())

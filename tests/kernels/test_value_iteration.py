@@ -52,7 +52,7 @@ def rows_of(taken: Steps, weight: Numbers, unseen: Numbers, pair: int) -> tuple[
     return (1 - u) * chances / total, (1 - u) * paid / total + u * R
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(steps, weights, unseens, ends, st.integers(0, S - 1))
 def test_values_are_those_of_the_linear_program(
     taken: Steps, weight: Numbers, unseen: Numbers, ended: list[bool], g: int
@@ -74,7 +74,7 @@ def test_values_are_those_of_the_linear_program(
     assert plan.V.tolist() == pytest.approx(found.x.tolist(), abs=1e-7)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(steps, weights, unseens, st.integers(0, S - 1))
 def test_action_values_follow_their_equation(taken: Steps, weight: Numbers, unseen: Numbers, g: int) -> None:
     edges, plan = model(taken, weight, unseen)

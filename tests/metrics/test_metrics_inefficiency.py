@@ -35,7 +35,7 @@ def test_the_ratio_of_sums_is_the_mean_of_visit_ratios_weighted_by_their_shortes
             assert ratio == pytest.approx(np.average(each, weights=shortest))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["four-rooms", "windy-four-rooms", "muddy-rooms"]))
 def test_no_run_of_any_luck_travels_less_than_the_shortest_distance(seed, name):
     world = fwrl.load_world(name)

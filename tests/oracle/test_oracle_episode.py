@@ -43,7 +43,7 @@ def expectimax(world, protocol, s, k):
 
 
 @given(worlds(max_states=4, max_actions=2, max_outcomes=2), st.data())
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 def test_backward_induction_is_the_recursion_over_all_outcomes(world, data):
     goal = data.draw(st.integers(0, world.n_states - 1))
     starts = data.draw(st.lists(st.integers(0, world.n_states - 1), min_size=1, unique=True))
@@ -54,7 +54,7 @@ def test_backward_induction_is_the_recursion_over_all_outcomes(world, data):
 
 
 @given(worlds(max_states=3, max_actions=2, max_outcomes=2), st.data())
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=12)
 def test_no_policy_that_knows_the_time_earns_more(world, data):
     """Every deterministic policy of (steps left, state), evaluated by propagating the distribution over states."""
     goal = data.draw(st.integers(0, world.n_states - 1))
@@ -145,7 +145,7 @@ def brute_rate(world, goal, starts, goal_reward):
 
 
 @given(worlds(max_states=4, max_actions=3, max_outcomes=2, slopes=False), st.data())
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_the_rate_is_the_best_ratio_of_all_policies_that_arrive(world, data):
     goal = data.draw(st.integers(0, world.n_states - 1))
     goal_reward = data.draw(st.sampled_from([0.5, 10.0, 1000.0]))

@@ -18,7 +18,7 @@ def drawn_policy(data: st.DataObject, world: World) -> np.ndarray:
     return policy
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(worlds(), st.data())
 def test_a_stochastic_policy_is_worth_what_its_markov_chain_is(world, data):
     goal = data.draw(st.integers(0, world.n_states - 1))
@@ -32,7 +32,7 @@ def test_a_stochastic_policy_is_worth_what_its_markov_chain_is(world, data):
     np.testing.assert_allclose(found.steps, steps, rtol=1e-8)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(worlds(), st.data())
 def test_actions_and_their_certain_probabilities_are_the_same_policy(world, data):
     goal = data.draw(st.integers(0, world.n_states - 1))
@@ -45,7 +45,7 @@ def test_actions_and_their_certain_probabilities_are_the_same_policy(world, data
     np.testing.assert_array_equal(listed.value, certain.value)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(worlds(), st.data())
 def test_the_path_function_is_the_first_step_weighted_by_who_arrives(world, data):
     goal = data.draw(st.integers(0, world.n_states - 1))

@@ -21,7 +21,7 @@ def expected_total(world, policy, steps):
     return Q
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(worlds(), st.integers(1, 7), st.data())
 def test_q_is_the_sum_of_p_times_f_over_final_states(world, steps, data):
     action = st.integers(0, world.n_actions - 1)

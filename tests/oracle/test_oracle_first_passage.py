@@ -13,7 +13,7 @@ from fwrl.oracle import mean_first_passage
 from fwrl.worlds import from_outcomes
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(worlds(), st.data())
 def test_it_solves_the_linear_system_where_the_set_is_entered_with_probability_1(world, data):
     ends = np.array(data.draw(st.lists(st.booleans(), min_size=world.n_states, max_size=world.n_states)))

@@ -27,7 +27,7 @@ def reversed_graph(world: World, goal: int) -> nx.MultiDiGraph:
     return graph
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(worlds(), st.data())
 def test_optimum_is_the_best_of_all_deterministic_policies(world, data):
     goal = data.draw(st.integers(0, world.n_states - 1))
@@ -37,7 +37,7 @@ def test_optimum_is_the_best_of_all_deterministic_policies(world, data):
     np.testing.assert_allclose(best.value, v, **CLOSE)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(worlds(), st.data())
 def test_the_optimal_policy_arrives_as_surely_and_earns_as_much_as_promised(world, data):
     goal = data.draw(st.integers(0, world.n_states - 1))
@@ -47,7 +47,7 @@ def test_the_optimal_policy_arrives_as_surely_and_earns_as_much_as_promised(worl
     np.testing.assert_allclose(followed.value, best.value, **CLOSE)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(worlds(), st.data())
 def test_action_values_are_one_step_of_the_definition(world, data):
     goal = data.draw(st.integers(0, world.n_states - 1))
@@ -62,7 +62,7 @@ def test_action_values_are_one_step_of_the_definition(world, data):
     np.testing.assert_allclose(best.action_value, expected, **CLOSE)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(worlds(max_outcomes=1), st.data())
 def test_without_chance_the_optimum_is_the_shortest_path_of_networkx(world, data):
     goal = data.draw(st.integers(0, world.n_states - 1))
@@ -73,7 +73,7 @@ def test_without_chance_the_optimum_is_the_shortest_path_of_networkx(world, data
     np.testing.assert_array_equal(best.arrival, np.isfinite(expected))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.integers(1, 6).flatmap(
         lambda S: st.lists(
@@ -102,7 +102,7 @@ def test_a_cycle_that_profits_on_the_way_is_refused_and_no_other(outcomes, data)
         np.testing.assert_allclose(optimum(world, goal).value, expected, **CLOSE)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(worlds(slopes=False, costs=(-1.0, -2.0)), st.data())
 def test_where_every_step_costs_the_policy_is_the_lowest_best_action(world, data):
     goal = data.draw(st.integers(0, world.n_states - 1))

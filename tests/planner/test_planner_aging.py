@@ -123,7 +123,7 @@ def assert_weighted(planner, rows, half_life):
 
 
 @given(ROWS, st.sets(st.integers(0, 5)))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_weights_halve_with_age_and_logs_can_be_added(rows, first):
     assert_weighted(fwrl.fit(rows, half_life=7), rows, 7)
     one, other = ([row for row in rows if (row[4] in first) == chosen] for chosen in (True, False))

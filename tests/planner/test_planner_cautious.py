@@ -48,7 +48,7 @@ rows = st.lists(
 
 
 @given(rows)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_without_caution_every_answer_is_the_same_to_the_bit_and_with_it_lower(log):
     state, action, following, count = (list(column) for column in zip(*log, strict=True))
     columns = {"state": state, "action": action, "next_state": following, "count": count}

@@ -15,7 +15,7 @@ from fwrl.planner.ingest.expressions import ColumnFinder
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 9)), min_size=1, max_size=30))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_the_least_cost_is_that_of_networkx(rows):
     planner = fwrl.fit(
         {"state": [s for s, _, _ in rows], "next_state": [n for _, n, _ in rows], "cost": [c for *_, c in rows]}

@@ -39,7 +39,7 @@ def runs(steps):
 
 
 @given(MADE)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_greedy_extension_is_optimal(made):
     begins, ends = zip(*(run for steps in made for run in runs(steps)), strict=True)
     furthest = furthest_ends(begins, ends, N)
@@ -50,7 +50,7 @@ def test_greedy_extension_is_optimal(made):
 
 
 @given(MADE.filter(lambda made: fewest(made) is not None), st.booleans())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_an_explanation_with_the_log_names_the_fewest_trips(made, timed):
     rows = [
         {"state": k, "next_state": k + 1, "trip": trip, **({"time": trip} if timed else {})}

@@ -83,7 +83,7 @@ def assert_same(merged: Planner, whole: Planner) -> None:
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @given(parts=points())
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=2)
 def test_merged_planners_are_what_one_fit_gives_whatever_the_options(options, parts):
     planners = [fitted(part, options) for part in parts]
     assume(None not in planners)

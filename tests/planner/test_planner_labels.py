@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fwrl.errors import UnknownNameError
@@ -20,7 +20,6 @@ def ordered(names):
 
 
 @given(st.one_of(INTEGERS, TEXTS), st.data())
-@settings(deadline=None)
 def test_labels_are_a_sorted_list_of_distinct_names(names, data):
     truth = ordered(names)
     labels = labels_of(names) if isinstance(truth[0], int) else TextLabels.of(truth)

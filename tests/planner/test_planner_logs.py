@@ -72,7 +72,7 @@ def _order(key):
 
 
 @given(st.one_of(TEXT, NUMBERS), st.randoms())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_edges_are_what_plain_counting_finds_in_any_order_of_rows(rows, random):
     planner = fwrl.fit(rows)
     check(planner, rows)
@@ -98,7 +98,7 @@ def split_by_trip(rows, first):
 
 
 @given(st.one_of(TEXT, NUMBERS), st.sets(st.integers(0, 5)))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_two_logs_one_after_the_other_equal_both_at_once(rows, first):
     one, other = split_by_trip(rows, first)
     if one and other:
@@ -106,7 +106,7 @@ def test_two_logs_one_after_the_other_equal_both_at_once(rows, first):
 
 
 @given(rows_of(list(range(12))), st.sets(st.integers(0, 5)))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_folding_is_exact_where_connections_are_sampled(rows, first):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(connection_counts, "EXACT", 4)
@@ -137,7 +137,7 @@ def test_logs_of_names_and_of_integers_are_folded(first, second, exact, monkeypa
 
 
 @given(rows_of("abcdef"), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_connections_are_those_of_networkx(rows, named):
     if not named:
         rows = [row[:4] for row in rows]
@@ -162,7 +162,7 @@ def test_more_than_5000_states_are_sampled_and_marked_so():
 
 
 @given(rows_of("abcd"), st.randoms())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_visits_become_transitions_in_order_of_time(rows, random):
     visits = [{"trip": trip, "time": time, "state": s, "reward": r} for s, _, r, _, trip, time in rows]
     random.shuffle(visits)

@@ -97,7 +97,7 @@ COLUMNS = [
 
 @pytest.mark.parametrize("columns", COLUMNS, ids=["-".join(columns) for columns in COLUMNS])
 @given(data=st.data(), labels=st.sampled_from(LABELS), sampled=st.booleans(), order=ORDERS)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 def test_merging_is_exact_associative_and_commutative(columns, data, labels, sampled, order):
     parts = data.draw(moves_of(labels, columns))
     if "trip" in columns:  # what a trip connects is known within one log
@@ -113,7 +113,7 @@ def test_merging_is_exact_associative_and_commutative(columns, data, labels, sam
 
 
 @given(parts=moves_of(LABELS[0], TRANSITIONS), half_life=st.sampled_from([0.3, 2.0, 50.0]), order=ORDERS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_weights_by_age_merge_as_counts_do(parts, half_life, order):
     planners = [fwrl.fit(part, half_life=half_life, connections=False) for part in parts]
     whole = fwrl.fit(together(parts), half_life=half_life, connections=False)
@@ -122,7 +122,7 @@ def test_weights_by_age_merge_as_counts_do(parts, half_life, order):
 
 
 @given(moves_of(LABELS[0], TRANSITIONS))
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 def test_a_trip_of_transitions_in_several_logs_counts_once(parts):
     planners = [fwrl.fit(part, connections=False) for part in parts]
     assert_merged(planners[0].merge(*planners[1:]), fwrl.fit(together(parts), connections=False))
@@ -148,7 +148,7 @@ def fitted(parts, **options):
 
 
 @given(visits(), ORDERS)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 def test_trips_that_go_on_are_joined_in_any_grouping_of_neighbours(parts, order):
     planners = fitted(parts)
     assume(planners is not None)
@@ -158,7 +158,7 @@ def test_trips_that_go_on_are_joined_in_any_grouping_of_neighbours(parts, order)
 
 
 @given(parts=visits(), half_life=st.sampled_from([0.7, 4.0]), order=ORDERS)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 def test_joining_moves_age_as_others_do_also_after_saving(parts, half_life, order, tmp_path_factory):
     planners = fitted(parts, half_life=half_life)
     assume(planners is not None)
@@ -172,7 +172,7 @@ def test_joining_moves_age_as_others_do_also_after_saving(parts, half_life, orde
 
 
 @given(visits())
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 def test_a_log_that_falls_between_two_merged_ones_is_exact_or_refused_by_name(parts):
     planners = fitted(parts)
     assume(planners is not None)
@@ -268,7 +268,7 @@ def test_columns_and_times_of_another_kind_are_refused_or_brought_to_one_unit():
 
 
 @given(st.data(), st.booleans())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_edges_of_arrays_are_merged_as_a_dictionary_would(data, large):
     S, A = (2**31 - 1, 2**31 - 1) if large else (4, 3)  # a number for each possible edge would not fit into 64 bits
     codes = st.sampled_from([0, 1, S - 2, S - 1])

@@ -56,20 +56,20 @@ def assert_best_routes(planner, graph):
 
 
 @given(logs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_routes_by_best_rewards_are_networkxs(steps):
     assert_best_routes(fwrl.fit(steps, connections=False), best_graph(steps))
 
 
 @given(logs(st.floats(-3, 0)), st.lists(st.floats(-4, 4), min_size=8, max_size=8))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_rewards_of_either_sign_without_a_positive_cycle(steps, height):
     tilted = [(s, a, r + height[s] - height[n], n) for s, a, r, n in steps]
     assert_best_routes(fwrl.fit(tilted, connections=False), best_graph(tilted))
 
 
 @given(logs(st.floats(-5, -0.01)), st.integers(2, 6), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_alternatives_are_the_shortest_simple_paths(steps, k, data):
     graph, planner = best_graph(steps), fwrl.fit(steps, connections=False)
     s, g = data.draw(st.permutations(sorted(graph)).map(lambda p: (p[0], p[-1])))
@@ -103,7 +103,7 @@ def counted(steps):
 
 
 @given(logs(st.sampled_from([0.0, -1.0, -0.25, -3.0])))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_expected_values_and_arrivals_are_the_optimum_of_the_counts(steps):
     planner = fwrl.fit(steps, connections=False)
     names, world = counted(steps)
@@ -118,7 +118,7 @@ def test_expected_values_and_arrivals_are_the_optimum_of_the_counts(steps):
 
 
 @given(logs(st.sampled_from([-1.0, -0.25, -3.0])))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_an_uncertain_route_ends_and_its_chances_are_the_observed_ones(steps):
     planner = fwrl.fit(steps, connections=False)
     names, _ = counted(steps)

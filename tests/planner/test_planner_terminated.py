@@ -155,7 +155,7 @@ def test_episodes_tell_by_their_terminations_unless_they_end_at_their_own_goal()
     ),
     goal=st.integers(0, 5),
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_terminal_states_are_traps_of_the_solver_and_of_declared_dead_ends(rows, goal):
     state, action, following, ended = (list(column) for column in zip(*rows, strict=True))
     log = {"state": state, "action": action, "next_state": following}

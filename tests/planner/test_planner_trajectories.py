@@ -32,7 +32,7 @@ def test_integers_in_lists_of_four_are_ambiguous():
 
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=7), min_size=1, max_size=6))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_trajectories_are_their_successive_states(trajectories):
     wanted = Counter(pair for states in trajectories for pair in itertools.pairwise(states))
     if not wanted:

@@ -42,7 +42,7 @@ def followed(rows):
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.sampled_from("abcd")), min_size=2, max_size=30))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_visits_at_one_time_are_in_the_order_of_rows(rows):
     if followed(rows):
         assert moves(fwrl.fit([dict(zip(NAMES, row, strict=True)) for row in rows])) == followed(rows)

@@ -30,7 +30,7 @@ def named(planner, links, chosen):
 
 
 @given(TRIPS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_weak_spots_are_those_that_brute_force_finds(trips):
     columns, rows = log_of(trips)
     planner = fwrl.fit(columns)
@@ -63,7 +63,7 @@ def test_without_trips_links_seen_once_count():
 
 
 @given(TRIPS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_summary_of_one_state_is_that_of_all(trips):
     planner = fwrl.fit(log_of(trips)[0])
     all_codes = np.arange(len(planner.states), dtype=np.int32)

@@ -120,7 +120,7 @@ def maps():
 
 
 @given(maps(), st.integers(0, 2**32), st.sampled_from(["fwrl", "random"]), st.sampled_from([0.0, 1.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_nobody_travels_less_than_the_shortest_way_on_any_map(rows, seed, name, threshold):
     world = from_map("\n".join(rows), wind=0.5)
     try:

@@ -5,7 +5,7 @@ import shlex
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from web_town import PLACES, write_town
 
@@ -63,7 +63,6 @@ def oddly_named():
 
 
 @given(question=QUESTIONS)
-@settings(deadline=None)
 def test_an_address_carries_the_question_whatever_names_states_have(oddly_named, question):
     assert from_address(to_address(question, oddly_named), oddly_named) == question
 

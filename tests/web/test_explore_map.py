@@ -17,7 +17,7 @@ MOVES = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("abcdefg
 
 
 @given(MOVES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_layers_are_distances_from_a_root_and_no_two_states_share_a_place(moves):
     planner = fwrl.fit(moves)
     links = links_of(planner.experience)
@@ -43,7 +43,7 @@ def test_the_root_is_where_trips_begin_and_the_first_layer_is_on_the_left():
 
 
 @given(MOVES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_roads_join_both_directions_and_come_in_order_of_observations(moves):
     planner = fwrl.fit(moves)
     drawn = state_map(planner.experience)

@@ -14,7 +14,7 @@ from fwrl.web.play.world_menu import drawn_world, menu_world
 maps = st.lists(st.text("#.^v<>129", min_size=4, max_size=4), min_size=2, max_size=4).map("\n".join)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(text=maps.filter(lambda text: set(text) - {"#", "\n"}))
 def test_the_floor_of_a_board_is_the_world_with_other_numbers(text):
     world = drawn_world(text)

@@ -48,7 +48,7 @@ def windy():
 
 
 @pytest.mark.parametrize("name", agent_names())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(cuts=st.lists(st.integers(1, 130), min_size=1, max_size=12))
 def test_slices_of_any_size_make_the_trajectory_of_a_run(windy, name, cuts):
     runner = runner_of(name, windy)

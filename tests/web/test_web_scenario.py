@@ -66,7 +66,7 @@ def apply(current, kind, value):
                 current.replace_agent(value, choice, current.new_runner(choice))
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(changes=changes, seed=st.integers(0, 5))
 @example(changes=[("goal", 0)], seed=0)  # where the start was
 @example(changes=[("advance", 1), ("agent", 0), ("edit", MAPS[0]), ("anywhere", False)], seed=0)

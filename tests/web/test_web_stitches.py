@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fwrl.web.play.stitches import Stitches
@@ -31,7 +31,6 @@ def first_makers(trips):
     return makers
 
 
-@settings(deadline=None)
 @given(lived=st.lists(steps, max_size=60), data=st.data())
 def test_the_maker_of_a_step_is_the_first_trip_that_made_it(lived, data):
     stitches = Stitches(LIKELY)

@@ -111,7 +111,7 @@ def test_octile_diagonals_need_both_straight_cells() -> None:
     assert world.distance(1, 4) == 2.0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(maps(), st.sampled_from([0.0, 0.25, 1.0]), st.sampled_from(["four", "octile"]))
 def test_any_map_makes_a_world(text: str, wind: float, moves: MoveSet) -> None:
     """Probabilities sum to 1, distances are those of networkx, and steps travel the distance."""

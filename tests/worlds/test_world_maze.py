@@ -37,7 +37,7 @@ GOLDEN = (
 sizes = st.integers(1, 8).map(lambda n: 2 * n + 1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(sizes, sizes.filter(lambda n: n > 3), st.integers(0, 2**32))
 def test_a_maze_without_loops_is_a_spanning_tree(width: int, height: int, seed: int) -> None:
     maze = random_maze(width, height, seed, loops=0.0)

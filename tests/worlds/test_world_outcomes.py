@@ -8,7 +8,7 @@ import pickle
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fwrl.errors import FwrlError
@@ -30,7 +30,6 @@ def tables(draw: st.DrawFn) -> Rows:
     return [[outcomes() for _ in range(A)] for _ in range(S)]
 
 
-@settings(deadline=None)
 @given(tables())
 def test_outcomes_carry_the_listed_mass_per_next_state_and_reward(rows: Rows) -> None:
     world = from_outcomes("any", rows)
@@ -44,7 +43,6 @@ def test_outcomes_carry_the_listed_mass_per_next_state_and_reward(rows: Rows) ->
             assert got == pytest.approx(mass)
 
 
-@settings(deadline=None)
 @given(tables())
 def test_cumulative_ascends_to_exactly_one_within_every_action(rows: Rows) -> None:
     T = from_outcomes("any", rows).tables
@@ -53,7 +51,6 @@ def test_cumulative_ascends_to_exactly_one_within_every_action(rows: Rows) -> No
         np.testing.assert_allclose(T.cumulative[begin:end], np.cumsum(T.probability[begin:end]))
 
 
-@settings(deadline=None)
 @given(tables())
 def test_table_distances_are_hops(rows: Rows) -> None:
     world = from_outcomes("any", rows)

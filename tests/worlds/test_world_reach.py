@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import networkx as nx
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fwrl.worlds import World, describe_reach, from_outcomes, load_world
@@ -38,7 +38,6 @@ def test_dead_ends_are_reached_but_not_left() -> None:
     assert lake.out_of_reach(5).tolist() == [s for s in range(16) if s != 5]
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 7), min_size=2, max_size=2), min_size=8, max_size=8))
 def test_regions_are_the_strongly_connected_components(targets: list[list[int]]) -> None:
     world = from_outcomes("any", [[[(1.0, t, -1.0)] for t in row] for row in targets])

@@ -94,7 +94,8 @@ def write_archive(path: str | Path, kind: str, details: Mapping[str, Any], array
         )
         offset += array.nbytes
     # Offsets count from the end of the header; otherwise they would change its length.
-    text = json.dumps({"kind": kind, "details": dict(details), "sections": sections}).encode()
+    header = {"version": VERSION, "kind": kind, "details": dict(details), "sections": sections}
+    text = json.dumps(header).encode()
     begin = _aligned(PREFIX.size + len(text))
     with replaced(path) as draft, draft.open("wb") as file:
         file.write(PREFIX.pack(MAGIC, VERSION, len(text), hashlib.sha256(text).digest()))
@@ -156,7 +157,7 @@ def _version(prefix: bytes) -> int:
 
 
 def _header(path: Path, prefix: bytes, text: bytes) -> dict[str, Any]:
-    _, _, length, checksum = PREFIX.unpack(prefix)
+    _, version, length, checksum = PREFIX.unpack(prefix)
     if len(text) < length:
         raise FileError(f"{str(path)!r} is truncated: the header is cut off")
     if hashlib.sha256(text).digest() != checksum:
@@ -165,6 +166,7 @@ def _header(path: Path, prefix: bytes, text: bytes) -> dict[str, Any]:
         header = json.loads(text)
         sound = isinstance(header["kind"], str) and isinstance(header["details"], dict)
         sound = sound and all(_sound_section(section) for section in header["sections"])
+        sound = sound and header.get("version", version) == version and (version < 5 or "version" in header)
     except (ValueError, TypeError, KeyError, RecursionError):
         sound = False
     if not sound:

@@ -6,7 +6,8 @@ no plan, which follows from the counts; before, no state was known to terminate.
 promises a reward of at least 0, and with the best backup it keeps the edges of `storage="columns"`. Since version 3
 planners list the logs they were fitted from, name every trip, keep the ends of trips and, where logged, which states
 are terminal. Since version 4 optimistic agents that count outcomes keep the trips made to the goal in use; before, none
-was counted. Since version 5 prioritised sweeping, R-max and posterior sampling keep which states terminated, too.
+was counted. Since version 5 prioritised sweeping, R-max and posterior sampling keep which states terminated, too, and
+the header repeats the version.
 
 A section that is computed from an earlier one of the same name reads that one as "earlier/NAME".
 """

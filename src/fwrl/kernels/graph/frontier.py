@@ -1,6 +1,6 @@
 """The exploration frontier: states with an untried action, and the best paths to them.
 
-Behind every untried action lies a state that nobody has seen. Taken as one more goal, it has a column like any other:
+Behind every untried action lies a state not yet seen. Taken as one more goal, it has a column like any other:
 
     W(s) = max{0 where an action at s is untried, max over edges s -> y of r(s, y) + W(y)}
 

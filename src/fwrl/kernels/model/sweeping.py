@@ -5,9 +5,10 @@ With P(s' | s, a) = n(s, a, s') / n(s, a), mean rewards r(s, a, s'), and D the v
     Q(s, a) = sum_s' P(s' | s, a) [ r(s, a, s') + V(s') ],     D for an action never tried
     V(s)    = max( D, max_a Q(s, a) ),     V(g) = 0
 
-for one goal g, without discount; V(s) = D where an environment was seen to end. With a loop s -> s, V(s) is on both sides of the equation, and a backup solves for it:
-the action is repeated until it leads elsewhere. D bounds V from below: backups of one model that begin at D rise
-monotonically to the solution, and states that cannot arrive stay at D instead of falling for ever.
+for one goal g, without discount; V(s) = D where an environment was seen to end. With a loop s -> s, V(s) is on both
+sides of the equation, and a backup solves for it: the action is repeated until it leads elsewhere. D bounds V from
+below: backups of one model that begin at D rise monotonically to the solution, and states that cannot arrive stay at D
+instead of falling for ever.
 
 When the backup of s' changes V(s') by delta, each (s, a) that led there may change by P(s' | s, a) |delta|. That is the
 priority of s, unless it has a higher one or this is below the threshold.

@@ -6,10 +6,11 @@ the reward of that outcome and D the value of never arriving,
     Q(s, a) = u R + (1 - u) sum_s' P(s' | s, a) [ r(s, a, s') + V(s') ],     P ~ weight,  D if nothing can follow
     V(s)    = max( D, max_a Q(s, a) ),     V(g) = 0
 
-without discount; V(s) = D at a state where an environment was seen to end, unless it is g. A loop s -> s is solved for, as in `sweeping`. V begins at D and rises monotonically to the least
-solution, so no loop can support its own value. States wait in a queue, first in first out: first those with an unseen
-outcome and those that lead to g, then the predecessors of each state whose V has risen by more than the threshold. A
-plan makes at most `backups` backups, each of which costs as much as its state has outcomes.
+without discount; V(s) = D at a state where an environment was seen to end, unless it is g. A loop s -> s is solved for,
+as in `sweeping`. V begins at D and rises monotonically to the least solution, so no loop can support its own value.
+States wait in a queue, first in first out: first those with an unseen outcome and those that lead to g, then the
+predecessors of each state whose V has risen by more than the threshold. A plan makes at most `backups` backups, each of
+which costs as much as its state has outcomes.
 """
 
 from __future__ import annotations
