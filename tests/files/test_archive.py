@@ -77,7 +77,7 @@ def test_a_damaged_section_is_noticed_when_it_is_used_and_not_before(saved):
 def test_foreign_newer_and_missing_files_are_refused_in_words(saved, tmp_path):
     whole = saved.read_bytes()
     saved.write_bytes(whole[:8] + struct.pack("<I", 9) + whole[12:])
-    with pytest.raises(FileError, match="version 9, this fwrl reads up to 4; upgrade"):
+    with pytest.raises(FileError, match="version 9, this fwrl reads up to 5; upgrade"):
         open_archive(saved)
     saved.write_bytes(b"PK\x03\x04" + whole)
     with pytest.raises(FileError, match="not a file saved by fwrl"):
