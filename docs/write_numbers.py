@@ -395,10 +395,13 @@ def league_table(results: Results) -> str:
         for label in sorted(default_contenders(), key=list(AGENTS).index)
     ]
     columns = ("", *(WORLDS[experiment.world] for experiment in experiments))
+    counts = {experiment.world: stored.seeds(experiment) for experiment in experiments}
+    most = max(counts.values())
+    fewer = ", ".join(f"{count} in {WORLDS[world]}" for world, count in counts.items() if count < most)
     text = (
-        f"{stored.seeds(experiments[0])} seeds; share of the exact oracle's expected reward, ± half the 95 % bootstrap "
-        "interval. A star marks worlds in which an episode may lose much: there the number is the score, 0 for random "
-        "play and 1 for the oracle."
+        f"{most} seeds{f' ({fewer})' if fewer else ''}; share of the exact oracle's expected reward, ± half the 95 % "
+        "bootstrap interval. A star marks worlds in which an episode may lose much: there the number is the score, 0 for "
+        "random play and 1 for the oracle."
     )
     return f"{text}\n\n{table(columns, rows)}"
 
