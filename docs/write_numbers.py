@@ -400,8 +400,8 @@ def league_table(results: Results) -> str:
     fewer = ", ".join(f"{count} in {WORLDS[world]}" for world, count in counts.items() if count < most)
     text = (
         f"{most} seeds{f' ({fewer})' if fewer else ''}; share of the exact oracle's expected reward, ± half the 95 % "
-        "bootstrap interval. A star marks worlds in which an episode may lose much: there the number is the score, 0 for "
-        "random play and 1 for the oracle."
+        "bootstrap interval. A star marks worlds in which an episode may lose much: there the number is the score, 0 "
+        "for random play and 1 for the oracle."
     )
     return f"{text}\n\n{table(columns, rows)}"
 
