@@ -1,7 +1,8 @@
 """The results of runs in one SQLite file.
 
 A run is written in one transaction, so it is stored completely or not at all. Tables are keyed by (experiment, agent,
-seed), so the content depends neither on the order in which runs finish nor on the time.
+seed), so the content depends neither on the order in which runs finish nor on the time. One process writes: workers
+return runs, `runner` stores them, and commands lock the file meanwhile (`changing` in `fwrl.cli.output_paths`).
 """
 
 from __future__ import annotations
