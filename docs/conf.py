@@ -29,8 +29,6 @@ napoleon_use_ivar = True
 default_role = "code"  # docstrings name things in single backticks
 highlight_language = "text"  # of blocks that do not say: formulas, commands
 
-smartquotes_action = "qe"  # quotes and ellipses; two hyphens begin an option
-
 html_theme = "furo"
 html_title = "fwrl"
 html_static_path = ["static"]

@@ -152,6 +152,12 @@ def test_the_command_line_reference_is_current():
     assert write_commands.PAGE.read_text(encoding="utf-8") == write_commands.reference(), "run make docs-numbers"
 
 
+def test_options_keep_their_two_hyphens(site):
+    text = (site / "reference" / "commands.html").read_text(encoding="utf-8")
+    assert "--memory" in text
+    assert re.findall(r"–[a-z]+", text) == []
+
+
 def test_the_command_line_reference_has_every_option_that_help_shows(call):
     text = write_commands.reference()
     for section in text.split("\n## fwrl ")[1:]:
