@@ -155,7 +155,7 @@ def test_the_command_line_reference_is_current():
 def test_options_keep_their_two_hyphens(site):
     text = (site / "reference" / "commands.html").read_text(encoding="utf-8")
     assert "--memory" in text
-    assert re.findall(r"–[a-z]+", text) == []
+    assert re.findall("\N{EN DASH}[a-z]+", text) == []
 
 
 def test_the_command_line_reference_has_every_option_that_help_shows(call):
