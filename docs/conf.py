@@ -24,8 +24,10 @@ myst_heading_anchors = 3
 autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
+autodoc_type_aliases = {"ArrayLike": "ArrayLike"}  # numpy's name, not the union that it stands for
 napoleon_use_ivar = True
 default_role = "code"  # docstrings name things in single backticks
+highlight_language = "text"  # of blocks that do not say: formulas, commands
 
 html_theme = "furo"
 html_title = "fwrl"
@@ -41,6 +43,7 @@ html_theme_options = {
 
 UNLISTED = "OTHER-PAGES"  # a line of the contents in index.md
 FIRST_PAGE = "reference/fwrl"  # names that `fwrl` exports are described there, and not again where they are defined
+SENTENCE, WORD = 32, 24  # characters; what is longer does not fit into one of three, or of two, columns of a phone
 PUBLIC = {id(getattr(fwrl, name)) for name in fwrl.__all__}
 
 
@@ -76,8 +79,19 @@ def write_block(translator: Any, node: Any) -> None:
     raise nodes.SkipNode
 
 
+def mark_cards(app: Any, doctree: Any) -> None:
+    """Mark tables that are too wide for a phone unless their rows become cards (`site.css`)."""
+    for table in doctree.findall(nodes.table):
+        rows = [[entry.astext() for entry in row.children] for row in table.findall(nodes.row)]
+        texts = [text for row in rows for text in row[1:]]
+        sentences = len(rows[0]) > 2 and max(map(len, texts)) > SENTENCE
+        if sentences or max((len(word) for text in texts for word in text.split()), default=0) > WORD:
+            table["classes"].append("cards")
+
+
 def setup(app: Any) -> None:
     """Connect to the events of Sphinx."""
     app.connect("source-read", list_other_pages)
     app.connect("autodoc-skip-member", left_out)
+    app.connect("doctree-read", mark_cards)
     app.add_html_math_renderer("mathml", inline_renderers=(write_inline, None), block_renderers=(write_block, None))

@@ -45,7 +45,16 @@ def paragraphs(text: str) -> Iterator[str]:
         if "\n" in part and re.search(r"\S {2,}\S|\n {2,}", part):
             yield f"```text\n{part.strip(chr(10))}\n```\n"
         elif part.strip():
-            yield f"{' '.join(part.split())}\n"
+            yield f"{marked(' '.join(part.split()))}\n"
+
+
+def marked(text: str) -> str:
+    """A text with its options as code: Sphinx makes a dash of two hyphens in prose.
+
+    >>> marked("With --out, see `--log`.")
+    'With `--out`, see `--log`.'
+    """
+    return re.sub(r"(?<![`\w-])--[a-z][a-z-]*", r"`\g<0>`", text)
 
 
 def table(what: str, rows: list[tuple[str, str]]) -> list[str]:
@@ -58,7 +67,7 @@ def parameter_of(parameter: inspect.Parameter) -> tuple[str, tuple[str, str]]:
     """Whether it is an argument or an option, how it is written, and what it means."""
     info = parameter.default if isinstance(parameter.default, ParameterInfo) else declared(parameter)
     default = info.default if info is parameter.default else parameter.default
-    text = " ".join((info.help or "").split())
+    text = marked(" ".join((info.help or "").split()))
     if default not in (None, False, True, ..., inspect.Parameter.empty):
         text += f" Default: `{default}`."
     return kind_of(info), (f"`{written(parameter, info)}`", text.replace("|", "\\|"))

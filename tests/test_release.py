@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,40 @@ def test_a_version_is_released_only_if_changelog_citation_and_packages_name_it(t
     for name in ("fwrl-0.2.0-py3-none-any.whl", "fwrl-0.2.0.tar.gz"):
         (tmp_path / "dist" / name).touch()
     assert problems(tmp_path, "0.2.0") == []
+
+
+def addresses_missing(citation: str, pyproject: str, readme: str) -> list[str]:
+    """What does not name the public address of the repository that CITATION.cff names, or names one without it."""
+    urls = tomllib.loads(pyproject)["project"].get("urls", {})
+    badges = re.findall(r"!\[[^]]*\]\((https://\S+/badge\.svg)\)", readme)
+    found = re.search(r"^repository-code: (\S+)$", citation, re.MULTILINE)
+    if found is None:
+        return [*urls.values(), *badges]
+    named = {"[project.urls]": list(urls.values()), "the badges of README.md": badges}
+    return [place for place, texts in named.items() if not any(text.startswith(found[1]) for text in texts)]
+
+
+def test_urls_and_badges_name_the_address_that_the_citation_names():
+    # There is no public address yet, so there are no urls and no badge of the workflow: both would be invented.
+    names = ("CITATION.cff", "pyproject.toml", "README.md")
+    assert addresses_missing(*((ROOT / name).read_text(encoding="utf-8") for name in names)) == []
+
+
+def test_an_address_without_urls_and_badges_is_noticed():
+    address, bare = "https://host/fwrl", '[project]\nname = "fwrl"\n'
+    urls, badge = f'{bare}urls.Source = "{address}"\n', f"[![tests]({address}/actions/workflows/test.yml/badge.svg)]()"
+    citation = f"title: fwrl\nrepository-code: {address}\n"
+    assert addresses_missing(citation, bare, "# fwrl") == ["[project.urls]", "the badges of README.md"]
+    assert addresses_missing(citation, urls, badge) == []
+    assert addresses_missing("title: fwrl", urls, "# fwrl") == [address]
+
+
+@pytest.mark.parametrize("folder", [".venv-lowest", ".venv-newest", "dist"])
+def test_what_a_release_makes_leaves_the_work_tree_clean(folder):
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a checkout")
+    done = subprocess.run(["git", "check-ignore", f"{folder}/x"], cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ import re
 import subprocess
 import sys
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import write_commands
@@ -86,6 +88,58 @@ def test_the_search_works_without_a_server(site):
     assert {"index", "algorithm", "reference/format"} <= set(index["docnames"])
 
 
+@pytest.fixture(scope="module")
+def phone(site: Path) -> Iterator[Any]:
+    """A page of a browser as wide as a phone; it fails for anything that is not a file."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright installed")
+    from photograph_pages import CHROMIUM
+
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": 390, "height": 844})
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        yield page
+        browser.close()
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+
+
+OVERFLOW = """() => {
+    const wide = box => box.scrollWidth > box.clientWidth + 1;
+    const texts = [...document.querySelectorAll("article table.cards")].map(table => table.parentElement);
+    return [document.documentElement, ...texts].filter(wide).map(box => box.innerText.slice(0, 60));
+}"""
+
+
+def test_on_a_phone_only_code_formulas_and_numbers_are_scrolled_sideways(site, phone):
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) > 40
+    found = {}
+    for path in pages:
+        phone.goto(path.as_uri())
+        found[path.relative_to(site).as_posix()] = phone.evaluate(OVERFLOW)
+    assert {name: wide for name, wide in found.items() if wide} == {}
+
+
+def test_a_table_of_sentences_has_no_columns_on_a_phone(site, phone):
+    phone.goto((site / "which-tool.html").as_uri())
+    cells = phone.locator("table.cards tbody tr").first.locator("td")
+    lefts = {cell.bounding_box()["x"] for cell in cells.all()}
+    assert cells.count() == 4
+    assert len(lefts) == 1
+
+
+def test_a_word_typed_into_the_search_finds_pages_without_a_server(site, phone):
+    phone.goto((site / "index.html").as_uri())
+    phone.fill("input[name=q]", "warehouse", force=True)
+    phone.locator("input[name=q]").evaluate("box => box.form.submit()")
+    phone.wait_for_selector("ul.search li a")
+    found = [link.get_attribute("href").partition("?")[0] for link in phone.locator("ul.search li > a").all()]
+    assert "warehouse.html" in {link.partition("#")[0] for link in found}
+
+
 def test_the_code_beside_an_equation_is_included_from_the_source():
     text = (DOCS / "algorithm.md").read_text(encoding="utf-8")
     sources = re.findall(r"\{literalinclude\} (\S+)", text)
@@ -96,6 +150,12 @@ def test_the_code_beside_an_equation_is_included_from_the_source():
 
 def test_the_command_line_reference_is_current():
     assert write_commands.PAGE.read_text(encoding="utf-8") == write_commands.reference(), "run make docs-numbers"
+
+
+def test_options_keep_their_two_hyphens(site):
+    text = (site / "reference" / "commands.html").read_text(encoding="utf-8")
+    assert "--memory" in text
+    assert re.findall("\N{EN DASH}[a-z]+", text) == []
 
 
 def test_the_command_line_reference_has_every_option_that_help_shows(call):
