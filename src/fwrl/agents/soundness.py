@@ -17,7 +17,7 @@ from fwrl.kernels.graph.heap import CLOSED, OPEN, Heap
 from fwrl.kernels.model.doubt import Doubt
 from fwrl.kernels.model.optimism import LEVELS, Optimism
 from fwrl.kernels.model.replay import ENDED, NEWEST, Ring, Trips
-from fwrl.kernels.rate import ARRIVALS, STEPS, Income
+from fwrl.kernels.rate import ARRIVALS, LARGEST, STEPS, Income
 
 Ints = NDArray[np.int64]
 
@@ -100,9 +100,9 @@ def check_promise(promise: NDArray[np.float64]) -> None:
 
 
 def check_income(income: Income, rho: NDArray[np.float64], n_states: int) -> None:
-    """Check lengths, that counts are counts, and that rho is one finite number."""
+    """Check lengths, that counts are counts, and that rho is one number of a possible size."""
     sound = len(income.sums) == 4 and len(income.starts) == n_states and len(income.trip_begins) == len(rho) == 1
-    sound = sound and bool(np.isfinite(income.sums).all() and np.isfinite(rho).all())
+    sound = sound and bool(np.isfinite(income.sums).all() and (np.abs(rho) <= LARGEST).all())
     sound = sound and 0 <= income.sums[ARRIVALS] <= income.sums[STEPS] and income.trip_begins[0] in (0, 1)
     sound = sound and bool(np.all(income.starts >= 0)) and income.starts.sum() <= income.sums[STEPS]
     if not sound:

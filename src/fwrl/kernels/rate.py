@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.errors import FwrlError
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.ties import RELATIVE, SMALLEST_SCALE
 
@@ -34,6 +35,7 @@ Ints = NDArray[np.int64]
 
 REWARD, STEPS, GOAL_REWARD, ARRIVALS = 0, 1, 2, 3  # of `Income.sums`
 ROUNDING = 1e-12  # relative: a smaller increase of rho is a rounding error
+LARGEST = 1e150  # size of rho: what many steps cost is then still a number
 
 
 class Income(NamedTuple):
@@ -95,9 +97,14 @@ def best_rate(income: Income, goal: int, best_trips: Callable[[float], Trips]) -
 
     Returns:
         The rate; the pooled rate where no known path leads from a start to the goal. `best_trips` has accepted it.
+
+    Raises:
+        FwrlError: rewards are too large.
     """
     rho, least, best = pooled_rate(income), -np.inf, -np.inf
     while True:
+        if not abs(rho) <= LARGEST:
+            raise FwrlError(f"rewards of {rho:.3g} a step are too large to plan with; measure them in a larger unit")
         try:
             trips = best_trips(rho)
         except CycleError as cycle:
