@@ -7,9 +7,9 @@ switch must be a strict improvement, so neither a bump into a wall nor a loop wi
 
 A change is propagated when an answer may depend on it (see `dependence`), together with all that are pending by then.
 
-A plan that would take more evaluations than the last new one is marked STALE, for `model.solver` to make anew. So is
-one for which the graph must be searched: the goal was reached for the first time, or states that come to arrive may
-be trapped.
+A plan that would take more evaluations than the last new one, which also costs searches and certificates (see
+`planning.LEAST_BUDGET`), is marked STALE, for `model.solver` to make anew. So is one for which the graph must be
+searched: the goal was reached for the first time, or states that come to arrive may be trapped.
 """
 
 from __future__ import annotations

@@ -25,6 +25,8 @@ Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
 Marks = NDArray[np.int8]
 
+LEAST_BUDGET = 3000  # evaluations that take no longer than the searches and certificates of the smallest new plan
+
 
 def solution_for(
     edges: Edges, optimism: Optimism, penalty: float, closed: Marks, goal: int, rho: float = 0.0
@@ -78,7 +80,7 @@ def make_plan(edges: Edges, plan: Plan, closed: Marks, goal: int) -> None:
     clear(plan.queue)
     plan.size[STALE], plan.size[TOUCHED] = 0, 0
     plan.size[ARRIVING] = np.count_nonzero(solution.status == ARRIVES)
-    plan.size[BUDGET] = solution.evaluations
+    plan.size[BUDGET] = max(solution.evaluations, LEAST_BUDGET)
     own_units(edges, plan, goal)
 
 
