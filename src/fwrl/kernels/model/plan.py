@@ -30,6 +30,7 @@ Marks = NDArray[np.int8]
 
 GIVES_UP = -2  # of `pi`
 GAIN = 4.0 * ACCURACY  # of v, relative: what a switch must gain
+FEW = 64  # states, up to which elimination may take the place of a new plan
 TOUCHED, STALE, ARRIVING, EVALUATIONS, BUDGET = 0, 1, 2, 3, 4  # of `size`
 
 
@@ -48,6 +49,8 @@ class Plan(NamedTuple):
     touched: Indices  # (2 S,) states at which an action may be better than that of `pi`
     is_touched: Marks  # (S,) 1 while in that list
     found: Indices  # (S,) scratch of a search
+    place: Indices  # (S,) scratch, with `system`
+    system: Floats  # (S, S + 1) scratch of elimination where S is at most FEW, otherwise (0, 1)
     penalty: Floats  # (1,) cost of giving up, inf where arriving comes first
     rho: Floats  # (1,) what a step costs beside its reward: r - rho takes the place of r
     size: Ints  # (5,) number TOUCHED; STALE: 1 if to be made anew; number ARRIVING; EVALUATIONS; BUDGET of an update
@@ -58,6 +61,7 @@ def no_plan(n_states: int, optimism: Optimism | None = None, penalty: float = np
     """A plan that arrives nowhere and is to be made."""
     size = np.zeros(5, np.int64)
     size[STALE] = 1
+    few = n_states if n_states <= FEW else 0
     return Plan(
         p=np.zeros(n_states),
         v=np.full(n_states, -np.inf),
@@ -71,6 +75,8 @@ def no_plan(n_states: int, optimism: Optimism | None = None, penalty: float = np
         touched=np.zeros(2 * n_states, np.int32),
         is_touched=np.zeros(n_states, np.int8),
         found=np.zeros(n_states, np.int32),
+        place=np.zeros(n_states, np.int32),
+        system=np.zeros((few, few + 1)),
         penalty=np.array([penalty]),
         rho=np.array([rho]),
         size=size,

@@ -7,9 +7,10 @@ switch must be a strict improvement, so neither a bump into a wall nor a loop wi
 
 A change is propagated when an answer may depend on it (see `dependence`), together with all that are pending by then.
 
-A plan that would take more evaluations than the last new one, which also costs searches and certificates (see
-`planning.LEAST_BUDGET`), is marked STALE, for `model.solver` to make anew. So is one for which the graph must be
-searched: the goal was reached for the first time, or states that come to arrive may be trapped.
+Where states are few, an update that takes many evaluations is made by elimination instead (see `direct_iteration`).
+Otherwise a plan that would take more evaluations than the last new one is marked STALE, for `model.solver` to make
+anew. So is one for which the graph must be searched: the goal was reached for the first time, or states that come to
+arrive may be trapped.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from fwrl.kernels.graph.edges import NONE, Edges, tries_of
 from fwrl.kernels.graph.heap import OPEN, clear, pop, push
 from fwrl.kernels.model.dependence import Dependence, has_pending, is_independent, postpone
+from fwrl.kernels.model.direct_iteration import evaluate_policy
 from fwrl.kernels.model.optimism import optimism_ends, unseen_probability
 from fwrl.kernels.model.plan import BUDGET, EVALUATIONS, GAIN, GIVES_UP, STALE, TOUCHED, Marks, Plan, lower_margin
 from fwrl.kernels.model.plan_equations import allowed_slack, arrives_along, gains_by_staying, solved
@@ -28,6 +30,8 @@ from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.ties import improves
 
 LEAST_CHANCE = 1e-15  # a change of p below it counts as none
+MOST_SWEEPS = 8  # evaluations for each state, before elimination takes their place
+MOST_SWITCHES = 100  # rounds of policy iteration by elimination
 
 
 @compiled
@@ -127,11 +131,16 @@ def improve_at(edges: Edges, plan: Plan, s: int) -> None:
 def iterate(edges: Edges, plan: Plan, g: int) -> bool:
     """Evaluate what is queued and improve the policy until nothing changes; False where the plan is STALE instead."""
     left = plan.size[BUDGET]
+    if len(plan.system) > 0:
+        left = min(left, MOST_SWEEPS * len(plan.p))
     while plan.size[TOUCHED] > 0 or plan.queue.size[OPEN] > 0:
         while plan.queue.size[OPEN] > 0:
             left -= 1
             plan.size[EVALUATIONS] += 1
-            if not evaluate(edges, plan, pop(plan.queue)) or left < 0:
+            arrives = evaluate(edges, plan, pop(plan.queue))
+            if arrives and left < 0 and len(plan.system) > 0:
+                return _iterate_directly(edges, plan, g)
+            if not arrives or left < 0:
                 make_stale(plan)
                 return False
         improve(edges, plan, g)
@@ -142,9 +151,33 @@ def iterate(edges: Edges, plan: Plan, g: int) -> bool:
 
 
 @compiled
+def _iterate_directly(edges: Edges, plan: Plan, g: int) -> bool:
+    """Policy iteration by elimination; False where the plan is STALE instead."""
+    for _ in range(MOST_SWITCHES):
+        _leave_no_work(plan)
+        if not evaluate_policy(edges, plan, g):
+            break
+        for s in range(len(plan.p)):
+            if s != g and plan.status[s] == ARRIVES and plan.pi[s] != NONE:
+                improve_at(edges, plan, s)
+        if plan.size[STALE] != 0:
+            break
+        if plan.queue.size[OPEN] == 0:
+            _leave_no_work(plan)
+            return True
+    make_stale(plan)
+    return False
+
+
+@compiled
 def make_stale(plan: Plan) -> None:
     """Mark the plan as one to be made anew, and leave no work."""
     plan.size[STALE] = 1
+    _leave_no_work(plan)
+
+
+@compiled
+def _leave_no_work(plan: Plan) -> None:
     clear(plan.queue)
     for i in range(plan.size[TOUCHED]):
         plan.is_touched[plan.touched[i]] = 0

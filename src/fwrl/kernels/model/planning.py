@@ -25,8 +25,6 @@ Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
 Marks = NDArray[np.int8]
 
-LEAST_BUDGET = 3000  # evaluations that take no longer than the searches and certificates of the smallest new plan
-
 
 def solution_for(
     edges: Edges, optimism: Optimism, penalty: float, closed: Marks, goal: int, rho: float = 0.0
@@ -80,7 +78,7 @@ def make_plan(edges: Edges, plan: Plan, closed: Marks, goal: int) -> None:
     clear(plan.queue)
     plan.size[STALE], plan.size[TOUCHED] = 0, 0
     plan.size[ARRIVING] = np.count_nonzero(solution.status == ARRIVES)
-    plan.size[BUDGET] = max(solution.evaluations, LEAST_BUDGET)
+    plan.size[BUDGET] = solution.evaluations
     own_units(edges, plan, goal)
 
 
