@@ -190,6 +190,25 @@ def test_bad_addresses_are_one_sentence(call, address, said):
     assert answer.err.count("\n") == 1
 
 
+COMMANDS = {
+    "reproduce": ("--only", "h-maze", "--seeds", "1"),
+    "compare": ("--seeds", "1"),
+    "tune": (),
+    "benchmark": ("online",),
+    "fit": ("log.csv",),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("address", ["nonsense", "local:0", "127.0.0.1:1"])
+def test_a_refused_cluster_leaves_nothing_behind(tmp_path, monkeypatch, call, command, address):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.csv").write_text("state,next_state\n1,2\n")
+    answer = call(command, *COMMANDS[command], "--out", "out", "--cluster", address)
+    assert answer.code == 2, answer.err
+    assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]
+
+
 def test_an_address_where_something_else_listens_is_refused():
     import socket
 
