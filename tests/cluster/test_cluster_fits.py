@@ -13,7 +13,7 @@ from worker_processes import FWRL, ended_with_kills, wait_until
 
 import fwrl
 from fwrl.errors import FwrlError, OptionError
-from fwrl.files import Partials, partial_results
+from fwrl.files import Partials, check_archive, partial_results
 from fwrl.planner.ingest.errors import LogError, NoTransitionsError
 from fwrl.planner.sharding import fit_shards
 from fwrl.planner.shards import FAN_IN, MOST_BYTES, counts_of
@@ -162,6 +162,51 @@ def test_trips_that_go_on_in_another_file_keep_the_joining_move(tmp_path):
     assert_same(fwrl.fit(source), found, exact_connections=False)
     assert found.summary.transitions == fwrl.fit(source).summary.transitions
     assert found.summary.continued == FAN_IN + 1
+
+
+def content(planner, path):
+    """The details and arrays of a planner's file."""
+    planner.save(path)
+    archive = check_archive(path)
+    return archive.details, {name: archive[name] for name in archive.names}
+
+
+def assert_files_alike(one, other, folder, rounded=("total", "weight"), except_for=()):
+    """Planner files with the same arrays, apart from rounding in those that are sums; the differing details."""
+    (details, arrays), (others, other_arrays) = (content(planner, folder / "alike.fwrl") for planner in (one, other))
+    assert list(arrays) == list(other_arrays)
+    for name in set(arrays) - set(except_for):
+        if name in rounded:
+            np.testing.assert_allclose(other_arrays[name], arrays[name], rtol=1e-12, atol=0, err_msg=name)
+        else:
+            np.testing.assert_array_equal(other_arrays[name], arrays[name], name)
+    assert details["summary"].keys() == others["summary"].keys()
+    assert details | {"summary": None} == others | {"summary": None}
+    return {name for name, value in details["summary"].items() if others["summary"][name] != value}
+
+
+@pytest.mark.parametrize("workers", [1, 3, MANY])
+def test_planner_files_differ_in_the_rounding_of_sums_only(tmp_path, logs, workers):
+    found, _ = sharded(logs, tmp_path / "x.fwrl", workers)
+    assert assert_files_alike(fwrl.fit(logs), found, tmp_path) == set()
+
+
+def test_planner_files_of_trips_that_cross_parts_differ_in_what_single_trips_connect(tmp_path):
+    """Which pairs one trip connects across parts is not known: they count as stitched, and joins are counted."""
+    parts = [[("x", 10 * k, ["a", "b", f"x{k}"]), (f"own-{k}", 10 * k, "pqr")] for k in range(FAN_IN + 2)]
+    source = write_visits(tmp_path / "v", parts)
+    whole = fwrl.fit(source)
+    together, _ = sharded(source, tmp_path / "together.fwrl", workers=1)
+    assert assert_files_alike(whole, together, tmp_path) == set()
+    found, _ = sharded(source, tmp_path / "x.fwrl")
+    assert assert_files_alike(whole, found, tmp_path, except_for=["joined"]) == {"continued", "stitched"}
+    single, across = (planner.experience.evidence.joined for planner in (found, whole))
+    assert single is not None
+    assert across is not None
+    assert not (single & ~across).any()
+    assert (whole.summary.continued, found.summary.continued) == (0, FAN_IN + 1)
+    missed = int(np.unpackbits(across).sum()) - int(np.unpackbits(single).sum())
+    assert found.summary.stitched == (whole.summary.stitched or 0) + missed
 
 
 def test_files_whose_names_are_not_in_the_order_of_time_are_merged_at_once(tmp_path):
