@@ -23,7 +23,7 @@ import numpy as np
 from PIL import Image
 
 import fwrl.kernels
-from fwrl.bench.scaling import fit_amounts
+from fwrl.bench.scaling import predicted
 from fwrl.experiment import Store
 from fwrl.experiment.catalogue import (
     FOUR_ROOMS,
@@ -481,7 +481,7 @@ def scale_model(results: Results) -> tuple[dict[str, Any], dict[str, float]]:
 
 def said(model: dict[str, Any], *amounts: float) -> float:
     """The seconds that a model says."""
-    return float(np.dot(model["seconds"], (1.0, *amounts)))
+    return predicted(model["name"], model["seconds"], amounts)
 
 
 def long(seconds: float) -> str:
@@ -503,12 +503,8 @@ def scale_costs(results: Results) -> str:
     models, sizes = scale_model(results)
     fit, merge, goal = (models[name]["seconds"] for name in ("fit", "merge", "new goal"))
     rows = [
-        ("row of a log", f"{1e9 * fit[1]:.0f} ns to fit, {1e9 * fit[2]:.0f} ns where it is read again", ""),
-        (
-            "edge",
-            f"{1e9 * fit[3]:.0f} ns to fit, {1e9 * merge[1]:.0f} ns to merge and {1e9 * merge[2]:.0f} ns in the result",
-            f"{sizes['edge']:.0f} in a file",
-        ),
+        ("row of a log", f"{20e9 * fit[1]:.0f} ns to fit, and {1e9 * fit[3]:.0f} ns where it is read again", ""),
+        ("edge", f"{20e9 * fit[2]:.0f} ns to fit, {20e9 * merge[1]:.0f} ns to merge", f"{sizes['edge']:.0f} in a file"),
         ("state", "", f"{sizes['state']:.0f} in a file"),
         ("trip", "", f"{sizes['trip']:.0f} in a file"),
         ("goal", f"{1e9 * goal[1]:.0f} ns per edge", f"{sizes['column']:.0f} per state"),
@@ -523,7 +519,7 @@ def scale_points(results: Results) -> str:
     for model in scale_model(results)[0].values():
         largest = [max(amounts) for amounts in zip(*(point[0] for point in model["fitted"]), strict=True)]
         for amounts, seconds in model["beyond"]:
-            of = ", ".join(f"{n:,.0f} {term}s" for n, term in zip(amounts, model["terms"], strict=True))
+            of = ", ".join(f"{n:,.0f} {kind}" for n, kind in zip(amounts, model["kinds"], strict=True))
             times = max(n / most for n, most in zip(amounts, largest, strict=True))
             model_said = said(model, *amounts)
             rows.append((model["name"], of, f"{times:.1f}", f"{seconds:.3g} s", f"{model_said / seconds:.2f}"))
@@ -537,11 +533,11 @@ def scale_said(results: Results) -> str:
     rows = []
     for transitions, states in ((1e9, 1e6), (1e9, 1e8), (1e12, 1e8), (1e12, 1e9)):
         edges = min(4 * states, transitions)
-        one, files = said(models["fit"], *fit_amounts(transitions, edges)), 100
+        one, files = said(models["fit"], transitions, edges), 100
         own = min(edges, transitions / files)
         level = min(edges, 10 * own)  # edges after a merge of ten
-        merges = said(models["merge"], 10 * own, level) + said(models["merge"], 10 * level, edges)
-        spread = said(models["fit"], *fit_amounts(transitions / files, own)) + merges
+        merges = said(models["merge"], 10 * own) + said(models["merge"], 10 * level)
+        spread = said(models["fit"], transitions / files, own) + merges
         volume = (2 * files * own + 2 * (files // 10) * level + edges) * sizes["edge"]
         rows.append(
             (
