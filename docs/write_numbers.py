@@ -538,7 +538,7 @@ def scale_said(results: Results) -> str:
         level = min(edges, 10 * own)  # edges after a merge of ten
         merges = said(models["merge"], 10 * own) + said(models["merge"], 10 * level)
         spread = said(models["fit"], transitions / files, own) + merges
-        volume = (2 * files * own + 2 * (files // 10) * level + edges) * sizes["edge"]
+        volume = (2 * files * own + (files // 10) * level) * sizes["edge"]  # the last merge is the caller's
         rows.append(
             (
                 f"{transitions:.0e}".replace("e+", "e"),
