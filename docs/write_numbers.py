@@ -23,6 +23,7 @@ import numpy as np
 from PIL import Image
 
 import fwrl.kernels
+from fwrl.bench.scaling import predicted
 from fwrl.experiment import Store
 from fwrl.experiment.catalogue import (
     FOUR_ROOMS,
@@ -483,7 +484,7 @@ def scale_model(results: Results) -> tuple[dict[str, Any], dict[str, float]]:
 
 def said(model: dict[str, Any], *amounts: float) -> float:
     """The seconds that a model says."""
-    return float(np.dot(model["seconds"], (1.0, *amounts)))
+    return predicted(model["name"], model["seconds"], amounts)
 
 
 def long(seconds: float) -> str:
@@ -505,8 +506,8 @@ def scale_costs(results: Results) -> str:
     models, sizes = scale_model(results)
     fit, merge, goal = (models[name]["seconds"] for name in ("fit", "merge", "new goal"))
     rows = [
-        ("row of a log", f"{1e9 * fit[1]:.0f} ns to fit", ""),
-        ("edge", f"{1e9 * fit[2]:.0f} ns to fit, {1e9 * merge[1]:.0f} ns to merge", f"{sizes['edge']:.0f} in a file"),
+        ("row of a log", f"{20e9 * fit[1]:.0f} ns to fit, and {1e9 * fit[3]:.0f} ns where it is read again", ""),
+        ("edge", f"{20e9 * fit[2]:.0f} ns to fit, {20e9 * merge[1]:.0f} ns to merge", f"{sizes['edge']:.0f} in a file"),
         ("state", "", f"{sizes['state']:.0f} in a file"),
         ("trip", "", f"{sizes['trip']:.0f} in a file"),
         ("goal", f"{1e9 * goal[1]:.0f} ns per edge", f"{sizes['column']:.0f} per state"),
@@ -521,7 +522,7 @@ def scale_points(results: Results) -> str:
     for model in scale_model(results)[0].values():
         largest = [max(amounts) for amounts in zip(*(point[0] for point in model["fitted"]), strict=True)]
         for amounts, seconds in model["beyond"]:
-            of = ", ".join(f"{n:,.0f} {term}s" for n, term in zip(amounts, model["terms"], strict=True))
+            of = ", ".join(f"{n:,.0f} {kind}" for n, kind in zip(amounts, model["kinds"], strict=True))
             times = max(n / most for n, most in zip(amounts, largest, strict=True))
             model_said = said(model, *amounts)
             rows.append((model["name"], of, f"{times:.1f}", f"{seconds:.3g} s", f"{model_said / seconds:.2f}"))
@@ -540,7 +541,7 @@ def scale_said(results: Results) -> str:
         level = min(edges, 10 * own)  # edges after a merge of ten
         merges = said(models["merge"], 10 * own) + said(models["merge"], 10 * level)
         spread = said(models["fit"], transitions / files, own) + merges
-        volume = (2 * files * own + 2 * (files // 10) * level + edges) * sizes["edge"]
+        volume = (2 * files * own + (files // 10) * level) * sizes["edge"]  # the last merge is the caller's
         rows.append(
             (
                 f"{transitions:.0e}".replace("e+", "e"),

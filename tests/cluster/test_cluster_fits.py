@@ -1,18 +1,23 @@
 """Fits on clusters: the planner of one fit, whatever happens to workers and caller."""
 
 import subprocess
+import sys
+import zipfile
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from worker_processes import FWRL, ended_with_kills, wait_until
 
 import fwrl
 from fwrl.errors import FwrlError, OptionError
-from fwrl.files import Partials, partial_results
+from fwrl.files import Partials, check_archive, partial_results
 from fwrl.planner.ingest.errors import LogError, NoTransitionsError
-from fwrl.planner.sharding import FAN_IN, fit_shards
-from fwrl.pool import PoolError, process_pool
+from fwrl.planner.sharding import fit_shards
+from fwrl.planner.shards import FAN_IN, MOST_BYTES, counts_of
+from fwrl.pool import Pool, PoolError, SerialExecutor, process_pool
 
 FILES, TRIPS, STEPS = 10, 40, 30
 
@@ -40,10 +45,18 @@ def logs(tmp_path_factory):
     return str(folder / "*.csv")
 
 
-def sharded(source, out, **options):
+MANY = 100  # workers: each file is read alone
+
+
+def pool_of(workers):
+    """Works in this process, and is thought to have so many workers."""
+    return Pool(SerialExecutor(), lambda: workers)
+
+
+def sharded(source, out, workers=MANY, **options):
     """What a fit by shards in this process gives, and the numbers of tasks that were left at its beginning."""
-    totals = []
-    with partial_results(out) as partials, process_pool(1) as pool:
+    totals, pool = [], pool_of(workers)
+    with partial_results(out) as partials:
         found = fit_shards(source, pool, partials, watch=lambda done, total, _: totals.append(total), **options)
         found.save(out)
     return fwrl.load(out), totals[0]
@@ -67,10 +80,12 @@ def assert_same(one, other, exact_connections=True):
         assert a.summary == b.summary
 
 
-def test_shards_give_the_planner_of_one_fit(tmp_path, logs):
-    found, tasks = sharded(logs, tmp_path / "x.fwrl")
+@pytest.mark.parametrize(("workers", "tasks"), [(1, 1), (2, 2), (3, 3), (MANY, 11 + 1)])
+def test_shards_give_the_planner_of_one_fit(tmp_path, logs, workers, tasks):
+    """A merge of ten files is a task; the last one, of that and the eleventh file, is made by the caller."""
+    found, made = sharded(logs, tmp_path / "x.fwrl", workers)
     assert_same(fwrl.fit(logs), found)
-    assert tasks == 11 + 1 + 1
+    assert made == tasks
     assert [path.name for path in tmp_path.iterdir()] == ["x.fwrl"], "finished parts were left"
 
 
@@ -88,7 +103,7 @@ def test_logs_are_added_to_a_planner(tmp_path, logs):
     old = fwrl.fit(logs)
     found, _ = sharded(str(folder / "*.csv"), tmp_path / "x.fwrl", into=old)
     assert_same(fwrl.fit(str(folder / "*.csv"), into=old), found)
-    with pytest.raises(FwrlError, match="two planners have the log"):
+    with pytest.raises(FwrlError, match=r"more/0\.csv' was read before \(and 2 more such files\)"):
         sharded(str(folder / "*.csv"), tmp_path / "y.fwrl", into=found)
 
 
@@ -105,11 +120,11 @@ def test_a_stopped_fit_continues_where_it_was(tmp_path, logs):
         if done == 6:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), partial_results(out) as partials, process_pool(1) as pool:
-        fit_shards(logs, pool, partials, watch=stop)
+    with pytest.raises(KeyboardInterrupt), partial_results(out) as partials:
+        fit_shards(logs, pool_of(MANY), partials, watch=stop)
     assert not out.exists()
-    _, left = sharded(logs, out)
-    assert left == 13 - 6
+    _, left = sharded(logs, out, workers=2)
+    assert left == 12 - 6, "other files were read together than before"
     sharded(logs, tmp_path / "whole.fwrl")
     assert out.read_bytes() == (tmp_path / "whole.fwrl").read_bytes()
 
@@ -122,13 +137,12 @@ def test_a_changed_file_or_option_uses_no_older_part(tmp_path):
 
     def tasks(**options):
         totals = []
-        with process_pool(1) as pool:
-            fit_shards(source, pool, partials, watch=lambda done, total, _: totals.append(total), **options)
+        fit_shards(source, pool_of(MANY), partials, watch=lambda done, total, _: totals.append(total), **options)
         return totals[0]
 
-    assert [tasks(), tasks(), tasks(skip_bad=True)] == [3, 0, 3]
+    assert [tasks(), tasks(), tasks(skip_bad=True)] == [2, 0, 2]
     write_log(tmp_path / "1.csv", rng, 5 * TRIPS)
-    assert tasks() == 2  # the changed file and the merge
+    assert tasks() == 1  # the changed file
 
 
 def write_visits(folder, parts):
@@ -150,6 +164,51 @@ def test_trips_that_go_on_in_another_file_keep_the_joining_move(tmp_path):
     assert found.summary.continued == FAN_IN + 1
 
 
+def content(planner, path):
+    """The details and arrays of a planner's file."""
+    planner.save(path)
+    archive = check_archive(path)
+    return archive.details, {name: archive[name] for name in archive.names}
+
+
+def assert_files_alike(one, other, folder, rounded=("total", "weight"), except_for=()):
+    """Planner files with the same arrays, apart from rounding in those that are sums; the differing details."""
+    (details, arrays), (others, other_arrays) = (content(planner, folder / "alike.fwrl") for planner in (one, other))
+    assert list(arrays) == list(other_arrays)
+    for name in set(arrays) - set(except_for):
+        if name in rounded:
+            np.testing.assert_allclose(other_arrays[name], arrays[name], rtol=1e-12, atol=0, err_msg=name)
+        else:
+            np.testing.assert_array_equal(other_arrays[name], arrays[name], name)
+    assert details["summary"].keys() == others["summary"].keys()
+    assert details | {"summary": None} == others | {"summary": None}
+    return {name for name, value in details["summary"].items() if others["summary"][name] != value}
+
+
+@pytest.mark.parametrize("workers", [1, 3, MANY])
+def test_planner_files_differ_in_the_rounding_of_sums_only(tmp_path, logs, workers):
+    found, _ = sharded(logs, tmp_path / "x.fwrl", workers)
+    assert assert_files_alike(fwrl.fit(logs), found, tmp_path) == set()
+
+
+def test_planner_files_of_trips_that_cross_parts_differ_in_what_single_trips_connect(tmp_path):
+    """Which pairs one trip connects across parts is not known: they count as stitched, and joins are counted."""
+    parts = [[("x", 10 * k, ["a", "b", f"x{k}"]), (f"own-{k}", 10 * k, "pqr")] for k in range(FAN_IN + 2)]
+    source = write_visits(tmp_path / "v", parts)
+    whole = fwrl.fit(source)
+    together, _ = sharded(source, tmp_path / "together.fwrl", workers=1)
+    assert assert_files_alike(whole, together, tmp_path) == set()
+    found, _ = sharded(source, tmp_path / "x.fwrl")
+    assert assert_files_alike(whole, found, tmp_path, except_for=["joined"]) == {"continued", "stitched"}
+    single, across = (planner.experience.evidence.joined for planner in (found, whole))
+    assert single is not None
+    assert across is not None
+    assert not (single & ~across).any()
+    assert (whole.summary.continued, found.summary.continued) == (0, FAN_IN + 1)
+    missed = int(np.unpackbits(across).sum()) - int(np.unpackbits(single).sum())
+    assert found.summary.stitched == (whole.summary.stitched or 0) + missed
+
+
 def test_files_whose_names_are_not_in_the_order_of_time_are_merged_at_once(tmp_path):
     """Merged in a tree, parts of the trip would seem to lie between others."""
     begins = [20 * k for k in range(FAN_IN)] + [10, 30, 50]
@@ -168,6 +227,8 @@ def test_a_file_of_single_visits_is_refused_rather_than_left_out(tmp_path):
     source = write_visits(tmp_path / "v", [[("x", 0, "abc")], [("x", 3, "d")]])
     with pytest.raises(FwrlError, match=r"1\.csv' has rows but no transition of its own"):
         sharded(source, tmp_path / "x.fwrl")
+    found, _ = sharded(source, tmp_path / "y.fwrl", workers=1)
+    assert found.plan("c", "d").states == ("c", "d")
 
 
 def test_a_positive_cycle_of_one_file_alone_is_no_error(tmp_path):
@@ -183,10 +244,45 @@ def test_a_positive_cycle_of_one_file_alone_is_no_error(tmp_path):
 def test_the_same_content_twice_is_refused(tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.csv").write_text("state,next_state\n1,2\n")
-    with pytest.raises(FwrlError, match=r"two planners have the log .*b.csv'"):
-        sharded(str(tmp_path / "*.csv"), tmp_path / "x.fwrl")
-    found, _ = sharded(str(tmp_path / "*.csv"), tmp_path / "x.fwrl", again=True)
-    assert found.summary.transitions == 2
+    for workers in (1, 2):
+        out = tmp_path / f"{workers}.fwrl"
+        with pytest.raises(FwrlError, match=r"b\.csv' has the same content as '.*a\.csv'"):
+            sharded(str(tmp_path / "*.csv"), out, workers)
+        found, _ = sharded(str(tmp_path / "*.csv"), out, workers, again=True)
+        assert found.summary.transitions == 2
+
+
+def test_the_same_content_in_two_packed_files_is_refused(tmp_path):
+    for name in ("a", "b"):
+        with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as packed:
+            packed.writestr(f"{name}.csv", "state,next_state\n1,2\n")
+    with pytest.raises(FwrlError, match=r"two planners have the log .*b\.csv"):
+        sharded(str(tmp_path / "*.zip"), tmp_path / "x.fwrl")
+
+
+def test_files_without_rows_may_be_alike(tmp_path):
+    for k in range(4):
+        rows = f"{k},{k + 1}\n" if k % 2 else ""
+        (tmp_path / f"{k}.csv").write_text(f"state,next_state\n{rows}")
+    whole = fwrl.fit(str(tmp_path / "*.csv"))
+    for workers in (1, 2, MANY):
+        found, _ = sharded(str(tmp_path / "*.csv"), tmp_path / "x.fwrl", workers)
+        assert_same(whole, found)
+
+
+@given(st.lists(st.integers(0, 2 * MOST_BYTES), min_size=1, max_size=40), st.integers(0, 5))
+def test_files_are_read_together_as_far_as_that_leaves_work_for_all(sizes, workers):
+    counts = counts_of(sizes, workers)
+    assert sum(counts) == len(sizes)
+    assert min(counts) >= 1
+    ends = np.cumsum(counts)
+    groups = [sizes[end - n : end] for end, n in zip(ends, counts, strict=True)]
+    share = sum(sizes) / max(1, workers)
+    for group in groups:
+        assert sum(group) <= min(share, MOST_BYTES) + max(group) + 1
+    one_each = [MOST_BYTES // 10] * 12
+    assert counts_of(one_each, 3) == [4, 4, 4]
+    assert counts_of(one_each, 1) == [6, 6]
 
 
 def test_cells_need_a_width(tmp_path):
@@ -205,8 +301,13 @@ def test_errors_come_back_from_workers_whole(error):
     assert (type(back), str(back), vars(back)) == (type(error), str(error), vars(error))
 
 
+SMALL = 20_000  # bytes of files that are read together: one file
+FWRL_SMALL = [sys.executable, "-c", FWRL[-1].replace("main()", f"shards.MOST_BYTES = {SMALL}; main()")]
+FWRL_SMALL[-1] = f"import fwrl.planner.shards as shards\n{FWRL_SMALL[-1]}"
+
+
 def fit_command(source, out, address):
-    return [*FWRL, "fit", source, "-o", str(out), "--cluster", address]
+    return [*FWRL_SMALL, "fit", source, "-o", str(out), "--cluster", address]
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """Sweeps on clusters: the same rows, whatever happens to workers, scheduler and caller."""
 
+import json
 import os
 import signal
 import subprocess
@@ -188,6 +189,63 @@ def test_bad_addresses_are_one_sentence(call, address, said):
     assert answer.code == 2
     assert said in answer.err
     assert answer.err.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def address():
+    """The address of a scheduler with two workers."""
+    with cluster() as found:
+        found.add_worker()
+        found.add_worker()
+        found.wait_for_workers(2)
+        yield found.address
+
+
+def test_a_league_has_the_same_rows_on_a_cluster(tmp_path, call, address):
+    words = ["four-rooms", "h-maze", "--agents", "ql", "--seeds", 3, "--episodes", 5, "--steps", 50]
+    for name, where in (("here", ("--workers", 1)), ("there", ("--cluster", address))):
+        answer = call("compare", *words, *where, "--out", tmp_path / name)
+        assert answer.code == 0, answer.err
+    assert content(tmp_path / "there" / "results.sqlite") == content(tmp_path / "here" / "results.sqlite")
+
+
+def test_tuning_finds_the_same_on_a_cluster(tmp_path, call, address):
+    for name, where in (("here", ("--workers", 1)), ("there", ("--cluster", address))):
+        answer = call("tune", "mbrl", "--seeds", 1, *where, "--out", tmp_path / name)
+        assert answer.code == 0, answer.err
+    assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "there"]
+
+
+def test_a_benchmark_has_the_same_runs_on_a_cluster(tmp_path, call, address):
+    words = ["online", "--only", "MountainCar-v0", "--seeds", 1, "--episodes", 2]
+    runs = []
+    for name, where in (("here", ()), ("there", ("--cluster", address))):
+        answer = call("benchmark", *words, *where, "--out", tmp_path / name)
+        assert answer.code == 0, answer.err
+        files = sorted((tmp_path / name).glob("**/*.json"))
+        assert len(files) == 1
+        runs.append([(file.name, json.loads(file.read_text()) | {"seconds": None}) for file in files])
+    assert runs[0] == runs[1]
+
+
+COMMANDS = {
+    "reproduce": ("--only", "h-maze", "--seeds", "1"),
+    "compare": ("--seeds", "1"),
+    "tune": (),
+    "benchmark": ("online",),
+    "fit": ("log.csv",),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("address", ["nonsense", "local:0", "127.0.0.1:1"])
+def test_a_refused_cluster_leaves_nothing_behind(tmp_path, monkeypatch, call, command, address):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.csv").write_text("state,next_state\n1,2\n")
+    answer = call(command, *COMMANDS[command], "--out", "out", "--cluster", address)
+    assert answer.code == 2, answer.err
+    assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]
 
 
 def test_an_address_where_something_else_listens_is_refused():

@@ -22,7 +22,8 @@ class Cluster:
     """A Dask scheduler and its workers, started as its users start them."""
 
     def __init__(self, **settings: str) -> None:
-        self.environment = {**os.environ, "PYTHONPATH": FOLDER, **settings}
+        paths = [FOLDER, *filter(None, [os.environ.get("PYTHONPATH")])]
+        self.environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **settings}
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
         assert self.scheduler.stderr is not None
         for line in self.scheduler.stderr:

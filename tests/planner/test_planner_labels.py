@@ -30,6 +30,8 @@ def test_labels_are_a_sorted_list_of_distinct_names(names, data):
     assert labels.decode(codes) == [truth[code] for code in codes]
     assert labels.column(np.array(codes, np.int32), as_text=False).tolist() == [truth[code] for code in codes]
     assert labels.column(np.array(codes, np.int32), as_text=True).tolist() == [str(truth[code]) for code in codes]
+    some = np.unique(np.array(codes, np.int64))
+    assert list(labels.subset(some)) == [truth[code] for code in some.tolist()]
     labels.check_order()
 
 

@@ -2,18 +2,24 @@
 
 A model with few terms is fitted to small points, by non-negative least squares of relative errors, and held to points
 at least four times larger. Times are processor seconds of one thread, so that other work on the computer changes them
-little; each is the least of some rounds.
+little. Each is the least of some rounds, and a round goes through all points, so that load affects all alike.
 
 | what | model |
 |---|---|
-| fit a log | c0 + c1 rows + c2 edges |
-| merge planners | c0 + c1 edges of all of them |
+| fit a log | c0 + (c1 rows + c2 edges) log2(edges) + c3 rows read again |
+| merge planners | c0 + c1 edges log2(edges), of all of them |
 | values of a new goal | c0 + c1 edges |
+
+Rows are grouped by edge and edges sorted, which takes the longer for each the more edges there are. Rows read
+again are those in which the latest trips of edges are looked for: all of a log with few rows for each edge, less of
+others. There is memory for all of them: what a fit writes to the disk and reads again, where `memory` is short, is not
+part of the model.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -28,17 +34,18 @@ from fwrl.bench.measure import Measurement
 from fwrl.planner import Planner
 from fwrl.planner.experience import Experience
 from fwrl.planner.goal_policy import GoalPolicySolver
+from fwrl.planner.ingest.latest import ALL, ENOUGH
 from fwrl.planner.ingest.learning import learned
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.labels import IntegerLabels
 from fwrl.planner.merging import merged
 
-MEMORY = "1GB"
-ROUNDS = 3
+MEMORY = "4GB"
+ROUNDS = 2
 ACTIONS = 4  # in each state
 MERGED = 4  # planners
-# Rows of logs and sides of their maps, larger than caches are; those beyond have four times the rows and states.
-FITTED = ((500_000, 200), (2_000_000, 200), (500_000, 400), (2_000_000, 400), (1_000_000, 300))
+# Rows of logs and sides of their maps; those beyond have four times the rows and states.
+FITTED = ((1_000_000, 200), (2_000_000, 200), (1_500_000, 300), (1_000_000, 400), (2_000_000, 400))
 BEYOND = ((8_000_000, 400), (8_000_000, 800))
 FITTED_GOALS, BEYOND_GOALS = (500, 700, 1000), (2000,)  # sides of maps
 
@@ -50,12 +57,44 @@ class Point(NamedTuple):
     seconds: float
 
 
+def _of_fit(rows: float, edges: float) -> tuple[float, ...]:
+    """The constant, rows and edges by the logarithm, and rows read again for the latest trips (see `ingest.latest`)."""
+    part, sorting = ENOUGH * edges / rows, math.log2(max(2.0, edges))
+    return 1.0, rows * sorting, edges * sorting, rows if part > ALL else part * rows
+
+
+def _of_merge(edges: float) -> tuple[float, ...]:
+    return 1.0, edges * math.log2(max(2.0, edges))
+
+
+def _of_goal(edges: float) -> tuple[float, ...]:
+    return 1.0, edges
+
+
+TERMS: dict[str, Callable[..., tuple[float, ...]]] = {"fit": _of_fit, "merge": _of_merge, "new goal": _of_goal}
+
+
+def predicted(name: str, seconds: Sequence[float], amounts: Sequence[float]) -> float:
+    """The seconds that a model says.
+
+    Args:
+        name: What is measured: a key of `TERMS`.
+        seconds: Of the constant term, and of each term per unit.
+        amounts: Of what it depends on.
+
+    Returns:
+        Processor seconds.
+
+    """
+    return float(np.dot(seconds, TERMS[name](*amounts)))
+
+
 class Model(NamedTuple):
-    """What is measured, what it depends on, seconds at nothing and per amount, and points that it is held to.
+    """What is measured, what it depends on, seconds of each term, and points that it is held to.
 
     Attributes:
         name: What is measured.
-        terms: What it depends on.
+        kinds: What it depends on.
         seconds: Of the constant term, and of each term per unit.
         fitted: Points that it was fitted to.
         beyond: Larger points.
@@ -63,22 +102,14 @@ class Model(NamedTuple):
     """
 
     name: str
-    terms: tuple[str, ...]
+    kinds: tuple[str, ...]
     seconds: tuple[float, ...]
     fitted: tuple[Point, ...]
     beyond: tuple[Point, ...]
 
     def predicted(self, amounts: Sequence[float]) -> float:
-        """The seconds that the model says.
-
-        Args:
-            amounts: As many as there are terms.
-
-        Returns:
-            Processor seconds.
-
-        """
-        return float(np.dot(self.seconds, (1.0, *amounts)))
+        """The processor seconds that the model says for amounts of all `kinds`."""
+        return predicted(self.name, self.seconds, amounts)
 
 
 class Sizes(NamedTuple):
@@ -98,12 +129,12 @@ class Sizes(NamedTuple):
     column: float
 
 
-def model_of(name: str, terms: tuple[str, ...], fitted: Sequence[Point], beyond: Sequence[Point]) -> Model:
+def model_of(name: str, kinds: tuple[str, ...], fitted: Sequence[Point], beyond: Sequence[Point]) -> Model:
     """The model of points, by non-negative least squares of relative errors.
 
     Args:
-        name: What is measured.
-        terms: What it depends on.
+        name: What is measured: a key of `TERMS`.
+        kinds: What it depends on.
         fitted: Points to fit it to.
         beyond: Points to hold it to.
 
@@ -111,22 +142,20 @@ def model_of(name: str, terms: tuple[str, ...], fitted: Sequence[Point], beyond:
         The model.
 
     """
-    rows = np.array([(1.0, *point.amounts) for point in fitted])
+    rows = np.array([TERMS[name](*point.amounts) for point in fitted])
     seconds = np.array([point.seconds for point in fitted])
     found, _ = nnls(rows / seconds[:, None], np.ones(len(fitted)))
-    return Model(name, terms, tuple(found.tolist()), tuple(fitted), tuple(beyond))
+    return Model(name, kinds, tuple(found.tolist()), tuple(fitted), tuple(beyond))
 
 
 def scale_model() -> Iterator[Measurement]:
     """Points beyond those of the model: what was measured against what it says."""
     for model in models()[0]:
-        costs = ", ".join(
-            f"{1e9 * c:.0f} ns per {term}" for c, term in zip(model.seconds[1:], model.terms, strict=True)
-        )
+        costs = ", ".join(f"{1e9 * c:.0f}" for c in model.seconds[1:])
         for point in model.beyond:
             said = model.predicted(point.amounts)
-            amounts = ", ".join(f"{n:,.0f} {term}s" for n, term in zip(point.amounts, model.terms, strict=True))
-            note = f"{costs}; processor seconds, the model {said / point.seconds:.2f} times"
+            amounts = ", ".join(f"{n:,.0f} {kind}" for n, kind in zip(point.amounts, model.kinds, strict=True))
+            note = f"{costs} ns per unit of its terms; processor seconds, the model {said / point.seconds:.2f} times"
             yield Measurement(f"{model.name}, {amounts} / model", point.seconds, said, note)
 
 
@@ -138,37 +167,42 @@ def models() -> tuple[list[Model], Sizes]:
 
     """
     with tempfile.TemporaryDirectory(prefix="fwrl-bench-") as folder:
-        small, large = (
-            list(zip(*(_fit_and_merge(Path(folder), *point) for point in points), strict=True))
-            for points in (FITTED, BEYOND)
-        )
+        rounds = [[_fit_and_merge(Path(folder), *point) for point in (*FITTED, *BEYOND)] for _ in range(ROUNDS)]
         sizes = _sizes(Path(folder))
-    goals = ([_new_goal(side) for side in sides] for sides in (FITTED_GOALS, BEYOND_GOALS))
+    fits, merges = ([_fastest(of_point) for of_point in zip(*points, strict=True)] for points in _by_kind(rounds))
+    goals = [_fastest([_new_goal(side) for _ in range(ROUNDS)]) for side in (*FITTED_GOALS, *BEYOND_GOALS)]
+    n, m = len(FITTED), len(FITTED_GOALS)
     found = [
-        model_of("fit", ("row", "edge"), small[0], large[0]),
-        model_of("merge", ("edge",), small[1], large[1]),
-        model_of("new goal", ("edge",), *goals),
+        model_of("fit", ("rows", "edges"), fits[:n], fits[n:]),
+        model_of("merge", ("edges",), merges[:n], merges[n:]),
+        model_of("new goal", ("edges",), goals[:m], goals[m:]),
     ]
     return found, sizes
 
 
+def _by_kind(rounds: Sequence[Sequence[tuple[Point, Point]]]) -> tuple[list[list[Point]], list[list[Point]]]:
+    """The rounds of fits and the rounds of merges."""
+    return [[fit for fit, _ in each] for each in rounds], [[merge for _, merge in each] for each in rounds]
+
+
+def _fastest(points: Sequence[Point]) -> Point:
+    return min(points, key=lambda point: point.seconds)
+
+
 def _fit_and_merge(folder: Path, rows: int, side: int) -> tuple[Point, Point]:
-    """A fit of a log, and a merge of the planners of its quarters."""
-    log = folder / "log.parquet"
-    write_log(log, False, range(rows), side)
+    """A fit of a log of four files, and a merge of the planners of these."""
+    files = [folder / f"{k}.parquet" for k in range(MERGED)]
+    for k, file in enumerate(files):
+        write_log(file, False, range(k * rows // MERGED, (k + 1) * rows // MERGED), side)
 
-    def fit(path: Path = log) -> Experience:
-        return learned(path, ReadOptions(), memory=MEMORY, connections=False, threads=1)
+    def fit(some: Sequence[Path]) -> Experience:
+        return learned(some, ReadOptions(), memory=MEMORY, connections=False, threads=1)
 
-    experience, fitting = _least(fit)
-    quarters = []
-    for k in range(MERGED):
-        quarter = folder / f"{k}.parquet"
-        write_log(quarter, False, range(k * rows // MERGED, (k + 1) * rows // MERGED), side)
-        quarters.append(fit(quarter))
-    _, merging = _least(lambda: merged(quarters))
-    edges = sum(len(quarter.source) for quarter in quarters)
-    return Point((rows, len(experience.source)), fitting), Point((edges,), merging)
+    whole, fitting = _timed(lambda: fit(files))
+    planners = [fit([file]) for file in files]
+    _, merging = _timed(lambda: merged(planners))
+    edges, parts = len(whole.source), sum(len(planner.source) for planner in planners)
+    return Point((rows, edges), fitting), Point((parts,), merging)
 
 
 def _new_goal(side: int) -> Point:
@@ -184,18 +218,15 @@ def _new_goal(side: int) -> Point:
     solver = GoalPolicySolver(Experience(states, None, source, None, target, ones, reward, reward))
     goals = itertools.count(S // 2)
     solver.policy(next(goals), "expected")  # prepares what all goals share
-    _, seconds = _least(lambda: solver.policy(next(goals), "expected"))
+    _, seconds = _timed(lambda: solver.policy(next(goals), "expected"))
     return Point((len(source),), seconds)
 
 
-def _least(work: Callable[[], Any]) -> tuple[Any, float]:
-    """What `work` gives, and the least processor seconds of some rounds."""
-    taken = []
-    for _ in range(ROUNDS):
-        began = time.process_time()
-        found = work()
-        taken.append(time.process_time() - began)
-    return found, min(taken)
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What `work` gives, and the processor seconds that it took."""
+    began = time.process_time()
+    found = work()
+    return found, time.process_time() - began
 
 
 def _sizes(folder: Path) -> Sizes:

@@ -40,12 +40,12 @@ def benchmark(
 
     if name not in NAMES:
         raise unknown_name("benchmark", name, NAMES)
-    make_folder(out)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with (
         contextlib.nullcontext() if cluster is None else chosen_pool(None, cluster) as pool,
         Progress(*columns, console=Console(stderr=True), transient=True) as progress,
     ):
+        make_folder(out)  # not before a cluster is found
         bar = progress.add_task(name, total=1.0)
 
         def watch(step: str, part: float) -> None:

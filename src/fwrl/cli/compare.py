@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from pathlib import Path
@@ -57,14 +58,17 @@ def compare(
     contenders = agents.split() if agents else default_contenders()
     experiments = league(worlds or LEAGUE, contenders, episodes, steps, start, goal)
     errors = Console(stderr=True)
-    path = make_folder(out) / "results.sqlite"
-    with changing(path):
-        with chosen_pool(workers, cluster) as pool, Store(path) as store:
-            run_with_progress(store, experiments, seeds, pool)
-        with Store(path) as store, errors.status("evaluating") as status:
-            results = write_league(
-                store, experiments, out, seconds_per_step, lambda world: status.update(f"evaluating {world}")
-            )
+    with contextlib.ExitStack() as work:
+        pool = work.enter_context(chosen_pool(workers, cluster))
+        path = make_folder(out) / "results.sqlite"  # not before a cluster is found
+        with changing(path):
+            with Store(path) as store:
+                run_with_progress(store, experiments, seeds, pool)
+            work.close()
+            with Store(path) as store, errors.status("evaluating") as status:
+                results = write_league(
+                    store, experiments, out, seconds_per_step, lambda world: status.update(f"evaluating {world}")
+                )
     if as_json:
         plain = {world: [_plain(standing) for standing in found] for world, found in results.items()}
         typer.echo(json.dumps(plain, indent=2, allow_nan=False))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,12 +43,15 @@ def reproduce(
 
     experiments = chosen(only)
     console = Console(highlight=False)
-    path = make_folder(out) / STORE
-    with changing(path):
-        with chosen_pool(workers, cluster) as pool, Store(path) as store:
-            run_with_progress(store, experiments, seeds, pool)
-        with Store(path) as store:
-            found = _report(store, out)
+    with contextlib.ExitStack() as work:
+        pool = work.enter_context(chosen_pool(workers, cluster))
+        path = make_folder(out) / STORE  # not before a cluster is found
+        with changing(path):
+            with Store(path) as store:
+                run_with_progress(store, experiments, seeds, pool)
+            work.close()
+            with Store(path) as store:
+                found = _report(store, out)
     print_findings(console, found)
     console.print(f"Report: {out / 'report.html'} and {out / 'report.md'}", soft_wrap=True, markup=False)
 

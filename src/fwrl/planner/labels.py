@@ -57,6 +57,10 @@ class Labels(Sequence[Label]):
         """(n,) the labels of `codes`, as an array that DuckDB reads; integers become text if `as_text`."""
 
     @abstractmethod
+    def subset(self, codes: NDArray[Any]) -> Labels:
+        """The labels of `codes`, which ascend."""
+
+    @abstractmethod
     def code(self, label: object) -> int | None:
         """The code of `label`, None if there is no such label."""
 
@@ -142,6 +146,10 @@ class IntegerLabels(Labels):
         numbers: NDArray[Any] = np.ascontiguousarray(self.numbers)[codes]
         return numbers.astype(str).astype(object) if as_text else numbers
 
+    def subset(self, codes: NDArray[Any]) -> Labels:
+        """See `Labels`."""
+        return IntegerLabels(np.asarray(self.numbers)[codes])
+
     def code(self, label: object) -> int | None:
         """The code of `label`, which may be an integer or the usual text of one."""
         number = integer(label)
@@ -195,6 +203,13 @@ class TextLabels(Labels):
         wanted, place = np.unique(codes, return_inverse=True)
         labels: NDArray[Any] = np.array(self.decode(wanted.tolist()), object)[place]
         return labels
+
+    def subset(self, codes: NDArray[Any]) -> Labels:
+        """See `Labels`."""
+        sizes, offsets = np.diff(self.offsets)[codes], np.zeros(len(codes) + 1, np.int64)
+        np.cumsum(sizes, out=offsets[1:])
+        places = np.repeat(self.offsets[:-1][codes] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return TextLabels(np.asarray(self.text)[places], offsets)
 
     def code(self, label: object) -> int | None:
         """The code of `label`, also where its accents are composed in the other way (Unicode NFC and NFD)."""

@@ -1,99 +1,39 @@
-"""One fit by many workers: every file is read by one of them, and the planners of files are merged in a tree.
+"""One fit by many workers: each reads some files, and the planners of these parts are merged in a tree.
 
 Edges keep sums, counts, best rewards and latest trips, all of which can be merged (see `merging`), so the result is
-that of one fit, up to the rounding of sums. The tree is that of the files in order, whatever finishes first, so that
-the same files give the same bytes. Trips of visits that go on in another file are joined by the move between. Where
-files are merged that others lie between in time, trips seem to overlap; all files are merged at once then, and a trip
-that overlaps even so is an error that names it.
+that of one fit, up to the rounding of sums. Parts and tree are those of the files in order (see `shards`), whatever
+finishes first, so that the same parts give the same bytes. Trips of visits that go on in another part are joined by the
+move between. Where parts are merged that others lie between in time, trips seem to overlap; all parts are merged at
+once then, and a trip that overlaps even so is an error that names it.
 
-A worker reads a file where it lies, and sends back a planner as the bytes of its file. What is finished is kept until
-the whole is written (see `fwrl.files.partials`).
+A worker reads files where they lie, and sends back a planner as the bytes of its file. What is finished is kept until
+the whole is written (see `fwrl.files.partials`). The last merge is made by the caller, to which all planners come.
 """
 
 from __future__ import annotations
 
-import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fwrl.cells import Cells
 from fwrl.errors import FileError, FwrlError, OptionError
 from fwrl.files import Partials, scratch_folder
-from fwrl.installed import installed
-from fwrl.planner.experience import Experience, LogFile
+from fwrl.planner.experience import Experience
 from fwrl.planner.ingest.errors import NoTransitionsError
-from fwrl.planner.ingest.found_files import ADDRESS, matching
+from fwrl.planner.ingest.found_files import ADDRESS
 from fwrl.planner.ingest.learning import MEMORY, learned
 from fwrl.planner.ingest.log_files import log_file, refuse_shared
 from fwrl.planner.ingest.options import ReadOptions
-from fwrl.planner.ingest.reader import reading
 from fwrl.planner.merging import OverlapError, merged
 from fwrl.planner.planner import Planner
 from fwrl.planner.positive_cycles import refuse_positive_cycle, warn_of_positive_rewards
+from fwrl.planner.shards import Branch, Shard, files_of, grouped, refuse_repeated_files, tree
 from fwrl.pool import Pool, PoolError, finished
 
-FAN_IN = 10  # planners merged by one task; more take more memory, fewer travel more often
-NOTHING = b""  # the content of the planner of a file without rows
+NOTHING = b""  # the content of the planner of files without rows
 Watch = Callable[[int, int, int], None]
-
-
-@dataclass(frozen=True)
-class Shard:
-    """A file to read: a leaf of the tree.
-
-    Attributes:
-        path: Where a worker finds it.
-        log: How it is known again.
-        options: How it is read.
-        cells: The division into cells of an older log.
-        connections: Whether connected pairs are counted.
-        memory: The most memory that reading may take.
-        threads: Threads that reading may use.
-
-    """
-
-    path: str
-    log: LogFile
-    options: ReadOptions
-    cells: Cells | None
-    connections: bool
-    memory: str
-    threads: int
-
-    @property
-    def key(self) -> str:
-        """All that determines its planner."""
-        return json.dumps([installed(), repr(self.log), repr(self.options), repr(self.cells), self.connections])
-
-    def __str__(self) -> str:
-        return repr(self.log.name)
-
-
-@dataclass(frozen=True)
-class Branch:
-    """Planners to merge: an inner node of the tree.
-
-    Attributes:
-        children: Shards or branches.
-        again: Whether logs that several have are counted several times.
-        skip_bad: Whether moves between files that lack a value are left out.
-
-    """
-
-    children: tuple[Shard | Branch, ...]
-    again: bool
-    skip_bad: bool
-
-    @property
-    def key(self) -> str:
-        """All that determines its planner."""
-        return json.dumps([[child.key for child in self.children], self.again, self.skip_bad])
-
-    def __str__(self) -> str:
-        return f"merging {self.children[0]} and others"
 
 
 @dataclass(frozen=True)
@@ -119,9 +59,9 @@ def fit_shards(
     watch: Watch = lambda *_: None,
     **reading_options: Any,
 ) -> Planner:
-    """Learn a planner from files, each of which a worker of the pool reads: what `fwrl.fit` of all of them gives.
+    """Learn a planner from files, some of which each worker of the pool reads: what `fwrl.fit` of all of them gives.
 
-    Where a trip is in several files, the pairs that it connects only across them count as connected by no single trip.
+    Where a trip is in several parts, the pairs that it connects only across them count as connected by no single trip.
 
     Args:
         source: Paths, folders, patterns or addresses; workers must find the same files there.
@@ -144,59 +84,36 @@ def fit_shards(
     cells = None if old is None else old.cells
     if options.cells is not None and cells is None and options.cell_width is None and options.resolution is None:
         raise OptionError("each worker sees some of the data only: give the cell width or the resolution of the cells")
-    counted = connections and (old is None or old.summary.connected is not None)
-    shards = [Shard(path, log, options, cells, counted, memory, pool.threads) for path, log in _files(source)]
-    top = _tree(shards, again, options.skip_bad)
-    try:
-        try:
-            _work([top], pool, partials, watch)
-            found = _loaded(top, partials)
-        except OverlapError:
-            _work(shards, pool, partials, watch)
-            found = _merged_at_once(shards, partials, again, options.skip_bad)
-    except PoolError as error:
-        raise PoolError(f"{error}; finished files are kept, and the same command continues") from error
+    counted, files = connections and (old is None or old.summary.connected is not None), files_of(source)
+    if not again:
+        refuse_repeated_files(files, options, () if old is None else old.logs)
+    groups = grouped(files, pool.workers(), partials)
+    shards = [Shard(group, options, cells, counted, again, memory, pool.threads) for group in groups]
+    found = _experience(shards, pool, partials, watch)
     if found is None:
         raise FwrlError("expected at least one transition, the logs have none")
-    found = _with_logs(found, shards, partials)
     if old is not None:
-        if not again:
-            refuse_shared([old.logs, found.logs])
         found = merged([old, found], options.skip_bad)
     refuse_positive_cycle(found)
     warn_of_positive_rewards(found)
     return Planner(found)
 
 
-def _files(source: str | Path | Sequence[str | Path]) -> list[tuple[str, LogFile]]:
-    """The files, with how they are known again."""
-    given = [source] if isinstance(source, str | Path) else list(source)
-    files = []
-    for name in matching(map(str, given)):
-        if ADDRESS.match(name):
-            files += _objects(name)
-        else:
-            files.append((str(Path(name).resolve()), log_file(name, name)))
-    return files
-
-
-def _objects(address: str) -> list[tuple[str, LogFile]]:
-    """What is at an address, which may be a pattern; known again by size and time of its last change."""
-    with reading(MEMORY, None, f"log {address}") as reader:
-        sql = "SELECT filename, size, last_modified::VARCHAR FROM read_blob(?) ORDER BY filename"
-        found = reader.con.execute(sql, [address]).fetchall()
-    if not found:
-        raise FileError(f"cannot read {address!r}: there is no such file")
-    return [(name, LogFile(name, size, changed)) for name, size, changed in found]
-
-
-def _tree(shards: Sequence[Shard], again: bool, skip_bad: bool) -> Shard | Branch:
-    """The shards in order under branches of at most `FAN_IN` children, and of as many levels as that needs."""
-    level: list[Shard | Branch] = list(shards)
-    while len(level) > 1:
-        groups = [tuple(level[k : k + FAN_IN]) for k in range(0, len(level), FAN_IN)]
-        level = [group[0] if len(group) == 1 else Branch(group, again, skip_bad) for group in groups]
-    return level[0]
+def _experience(shards: Sequence[Shard], pool: Pool, partials: Partials, watch: Watch) -> Experience | None:
+    """The experience of all shards; None without rows."""
+    skip_bad = shards[0].options.skip_bad
+    top = tree(shards, skip_bad)
+    last: Sequence[Shard | Branch] = top.children if isinstance(top, Branch) else [top]
+    try:
+        try:
+            _work(last, pool, partials, watch)
+            found = _merged(last, shards, partials)
+        except OverlapError:
+            _work(shards, pool, partials, watch)
+            found = _merged(shards, shards, partials)
+    except PoolError as error:
+        raise PoolError(f"{error}; finished files are kept, and the same command continues") from error
+    return found
 
 
 def _work(tops: Sequence[Shard | Branch], pool: Pool, partials: Partials, watch: Watch) -> None:
@@ -243,7 +160,7 @@ def _work(tops: Sequence[Shard | Branch], pool: Pool, partials: Partials, watch:
 
 
 def planner_of(task: Shard | Merge) -> bytes:
-    """What a worker does: it reads a file, or merges planners. The file of the planner; nothing without rows."""
+    """What a worker does: it reads files, or merges planners. The file of the planner; nothing without rows."""
     with scratch_folder() as folder:
         if isinstance(task, Shard):
             experience = _read(task)
@@ -251,8 +168,7 @@ def planner_of(task: Shard | Merge) -> bytes:
             files = [folder / str(k) for k, content in enumerate(task.planners) if content]
             for file, content in zip(files, filter(None, task.planners), strict=True):
                 file.write_bytes(content)
-            branch = task.branch
-            experience = _merged([Planner.load(file).experience for file in files], branch.again, branch.skip_bad)
+            experience = _as_one([Planner.load(file).experience for file in files], task.branch.skip_bad)
         if experience is None:
             return NOTHING
         Planner(experience).save(folder / "out")
@@ -260,54 +176,60 @@ def planner_of(task: Shard | Merge) -> bytes:
 
 
 def _read(shard: Shard) -> Experience | None:
-    """The experience in a file; None where it has no rows."""
-    if not ADDRESS.match(shard.path):
-        here = log_file(shard.path, shard.log.name)
-        if here != shard.log:
-            raise FileError(f"{shard.path!r} is another file on a worker than here; workers must see the same files")
+    """The experience in files; None where they have no rows."""
+    for path, log in ((file.path, file.log) for file in shard.files if not ADDRESS.match(file.path)):
+        if log_file(path, log.name) != log:
+            raise FileError(f"{path!r} is another file on a worker than here; workers must see the same files")
     try:
         experience = learned(
-            [shard.path],
+            [file.path for file in shard.files],
             shard.options,
             memory=shard.memory,
             connections=shard.connections,
-            again=True,
+            again=shard.again,
             cells=shard.cells,
             threads=shard.threads,
         )
     except NoTransitionsError as error:
         if error.has_rows:
             raise FwrlError(
-                f"{shard.log.name!r} has rows but no transition of its own, so that moves that join it to other files "
+                f"{shard} has rows but no transition of its own, so that moves that join it to other files "
                 "would be lost; leave it out, or fit without a cluster"
             ) from error
         return None
-    named = (replace(log, name=log.name.replace(shard.path, shard.log.name, 1)) for log in experience.logs)
-    return replace(experience, logs=tuple(named))
+    logs = tuple(replace(log, name=_given_name(log.name, shard)) for log in experience.logs)
+    return replace(experience, logs=logs)
 
 
-def _merged(experiences: Sequence[Experience], again: bool, skip_bad: bool) -> Experience | None:
+def _given_name(name: str, shard: Shard) -> str:
+    """The name of a log by the name of its file as the caller gave it."""
+    known = [file for file in shard.files if name.startswith(file.path)]
+    file = max(known, key=lambda file: len(file.path))  # one name may begin with another
+    return name.replace(file.path, file.log.name, 1)
+
+
+def _as_one(experiences: Sequence[Experience], skip_bad: bool) -> Experience | None:
     """Some experiences as one that others may be merged into; None where there are none."""
-    if not again:
-        refuse_shared([experience.logs for experience in experiences])
     if len(experiences) < 2:
         return experiences[0] if experiences else None
     return merged(experiences, skip_bad, whole=False)
 
 
-def _merged_at_once(shards: Iterable[Shard], partials: Partials, again: bool, skip_bad: bool) -> Experience | None:
-    loaded = (_loaded(shard, partials) for shard in shards)
-    return _merged([experience for experience in loaded if experience is not None], again, skip_bad)
+def _merged(nodes: Sequence[Shard | Branch], shards: Sequence[Shard], partials: Partials) -> Experience | None:
+    """The kept experiences of nodes as one, with all files of the shards below them among its logs."""
+    paths = [path for path in (partials.path(node.key) for node in nodes) if path.stat().st_size]
+    experiences = [Planner.load(path).experience for path in paths]
+    if not shards[0].again:
+        _refuse_shared_members(experiences, shards)
+    found = _as_one(experiences, shards[0].options.skip_bad)
+    if found is None:
+        return None
+    empty = [file.log for shard in shards if not partials.path(shard.key).stat().st_size for file in shard.files]
+    return replace(found, logs=tuple(sorted((*found.logs, *empty), key=lambda log: (log.name, log.digest))))
 
 
-def _loaded(node: Shard | Branch, partials: Partials) -> Experience | None:
-    """The kept experience of a node; None where there is nothing in it."""
-    path = partials.path(node.key)
-    return Planner.load(path).experience if path.stat().st_size else None
-
-
-def _with_logs(found: Experience, shards: Iterable[Shard], partials: Partials) -> Experience:
-    """The experience with the files without rows among its logs, as after one fit of all."""
-    empty = [shard.log for shard in shards if not partials.path(shard.key).stat().st_size]
-    logs = sorted((*found.logs, *empty), key=lambda log: (log.name, log.digest))
-    return replace(found, logs=tuple(logs))
+def _refuse_shared_members(experiences: Sequence[Experience], shards: Sequence[Shard]) -> None:
+    """Raise an error if a log inside of a packed file is in another one too; files themselves were compared before."""
+    files = {(file.log.size, file.log.digest) for shard in shards for file in shard.files}
+    logs = [[log for log in each.logs if (log.size, log.digest) not in files] for each in experiences]
+    refuse_shared(logs)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fwrl.kernels.graph.latest import Latest
 
 ENOUGH = 6  # rows per edge, on average, to read first
+ALL = 0.5  # of the time of a log, beyond which all of it is read
 FURTHER = 4  # factor by which each further read goes back in time
 KEPT_TRIPS, ROWS = 0, 1  # columns of `Latest.seen`
 
@@ -106,7 +107,7 @@ def _latest(reader: Reader, key: list[str], n_edges: int, n_rows: int, span: tup
     latest, counts = no_sights(n_edges, KEPT), _edge_counts(reader, n_edges)
     terms = listed(["edge", "time::BIGINT AS time", "hash(trip::VARCHAR) AS hash", *when(integers, "trip")])
     while until > low:
-        since = low if part > 0.5 else max(low, high - int((high - low) * part))
+        since = low if part > ALL else max(low, high - int((high - low) * part))
         within = f"time >= {since} AND time < {until}"
         if most > reader.at_once:
             most = int(reader.one(f"SELECT count(*) FROM {MOVES} WHERE {within}")[0])

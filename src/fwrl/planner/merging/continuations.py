@@ -213,20 +213,35 @@ def _ends(
     """
     first = np.searchsorted(parts.trip, np.arange(len(trips)))
     last = np.append(first[1:], len(parts.trip)) - 1
+    states, (first_state, last_state) = _used(states, parts.first_state[first], parts.last_state[last])
+    last_action = None
+    if actions is not None:
+        actions, (last_action,) = _used(actions, parts.last_action[last])
     return TripEnds(
         trips,
         states,
         actions,
         parts.first_time[first],
-        parts.first_state[first],
+        first_state,
         parts.last_time[last],
-        parts.last_state[last],
-        None if actions is None else parts.last_action[last],
+        last_state,
+        last_action,
         None if all(ends.last_reward is None for ends in known) else parts.last_reward[last],
         parts.last_arrival[last] if elapsed else None,
         None if all(ends.last_kept is None for ends in known) else parts.last_kept[last],
         None if all(ends.first_terminated is None for ends in known) else parts.first_terminated[first],
     )
+
+
+def _used(labels: Labels, *several: Indices) -> tuple[Labels, list[Indices]]:
+    """The labels that some of the codes mean, and these codes among them; others were ends of parts."""
+    used = np.unique(np.concatenate(several))
+    used = used[used != NONE]
+    if len(used) == len(labels):
+        return labels, list(several)
+    new = np.full(len(labels), NONE, np.int32)
+    new[used] = np.arange(len(used), dtype=np.int32)
+    return labels.subset(used), [_mapped(new, codes) for codes in several]
 
 
 def _moves(
