@@ -267,6 +267,18 @@ def test_turn_round_and_clear(opened):
     asks(page)
 
 
+@pytest.mark.parametrize("width", [390, 1024])
+def test_no_button_and_no_column_is_cut_off(opened, width):
+    page = opened(width, 768, address="from=home&to=shop")
+    says(page, "4 steps, arrives 94 %")
+    for part in ("header nav", "#steps .scroll", ".atlas .bar"):
+        assert page.eval_on_selector(part, "box => box.scrollWidth <= box.clientWidth"), part
+    heights = page.eval_on_selector_all(
+        "#steps .whole, #backups .whole", "parts => parts.map(part => part.getClientRects().length)"
+    )
+    assert set(heights) == {1}  # a date, or "arrives 94 %", stands on one line
+
+
 def test_a_phone_asks_by_taps(opened):
     page = opened(390, 844, has_touch=True, is_mobile=True)
     page.touchscreen.tap(*place(page, "home"))

@@ -98,7 +98,8 @@ def _openings(shape: tuple[int, int], loops: float, rng: np.random.Generator) ->
     one = np.concatenate([cell[:, :-1].ravel(), cell[:-1, :].ravel()])
     other = np.concatenate([cell[:, 1:].ravel(), cell[1:, :].ravel()])
     weight = 1 + rng.permutation(len(one)).astype(np.float64)
-    lattice = csr_array((weight, (one, other)), shape=(cell.size, cell.size))
+    ends = one.astype(np.int32), other.astype(np.int32)  # SciPy 1.17.0 has no spanning trees of 64-bit indices
+    lattice = csr_array((weight, ends), shape=(cell.size, cell.size))
     tree = minimum_spanning_tree(lattice).data.astype(np.int64) - 1
     wall = np.argsort(weight)
     left = rng.permutation(np.setdiff1d(np.arange(len(wall)), tree))

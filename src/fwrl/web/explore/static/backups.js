@@ -30,10 +30,15 @@ export class Backups {
       const { value, steps, arrival, problem } = backups[button.dataset.tool];
       const [, what] = SAID[button.dataset.tool];
       button.querySelector(".worth").textContent = problem ? "–" : `${what} ${number(value)}`;
-      button.querySelector(".detail").textContent = problem ?? `${steps.toLocaleString("en")} step${steps === 1 ? "" : "s"}, arrives ${percent(arrival)}`;
+      button.querySelector(".detail").replaceChildren(...(problem ? [problem] : detail(steps, arrival)));
     }
     find("backups-note").textContent = note(backups, same);
   }
+}
+
+function detail(steps, arrival) {
+  const count = `${steps.toLocaleString("en")} step${steps === 1 ? "" : "s"}, `;
+  return [count, element("span", `arrives ${percent(arrival)}`, { className: "whole" })];
 }
 
 function percent(arrival) {

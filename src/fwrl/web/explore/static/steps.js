@@ -70,8 +70,8 @@ export class Steps {
       const last = cell("", "last");
       const [date, time = ""] = (step.last ?? "").split(" ");
       const clock = element("span", time.slice(0, 5), { className: "clock" });
-      const said = element("span", `${date} `, { className: step.old ? "badge old" : "" });
-      said.append(clock, ...(step.old ? [" long ago"] : []));
+      const said = element("span", "", { className: step.old ? "badge old" : "" });
+      said.append(element("span", date, { className: "whole" }), " ", clock, ...(step.old ? [" long ago"] : []));
       last.append(said);
     }
     return row;
