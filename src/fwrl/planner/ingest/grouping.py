@@ -22,6 +22,8 @@ from fwrl.planner.ingest.sql import any_of, when
 from fwrl.planner.ingest.visits import ROWS, make_visits, moves_of_visits, read_rows
 
 MOST = 2**62  # transitions in all
+BYTES_OF_EDGE = 52  # in arrays of the result
+BYTES_OF_TRIPS = 52  # further ones for the latest trips of an edge, and for finding them
 
 
 class Counts(NamedTuple):
@@ -54,6 +56,8 @@ def group(reader: Reader, log: Log, skip_bad: bool, aging: Aging | None = None) 
     n_edges, transitions = _make_edges(reader, log, aging)
     if n_edges == 0:
         raise _nothing(reader, log, skipped)
+    bytes_of_edge = BYTES_OF_EDGE + (BYTES_OF_TRIPS if "trip" in log.has else 0)
+    reader.make_room(n_edges * bytes_of_edge, f"the {n_edges:,} edges of the log")
     trips, span = _count_trips(reader, log), _span(reader, log, skip_bad)
     if log.names_trips:
         keep_trips(reader, log.has, n_edges, transitions, span, _has_integer_trips(log))
