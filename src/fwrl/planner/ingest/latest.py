@@ -87,8 +87,8 @@ def keep_trips(
     named = "picked" if integers else f"picked JOIN {TRIP_HASHES} USING (hash)"
     at_once = reader.at_once // KEPT
     for first in range(0, n_edges, at_once):
-        seen, sight = (array[first : first + at_once] for array in (latest.seen, latest.sight))
-        edge, rank = np.nonzero(np.arange(KEPT) < seen[:, KEPT_TRIPS, None])
+        kept, sight = latest.seen[first : first + at_once], latest.sight[first : first + at_once]
+        edge, rank = np.nonzero(np.arange(KEPT) < kept[:, KEPT_TRIPS, None])
         trip = sight[edge, rank, TRIP]
         reader.con.register(
             "picked",
