@@ -122,7 +122,7 @@ def _header(file: FoundFile, beginning: Beginning, options: ReadOptions) -> Head
     """How the lines of a file are divided."""
     line = beginning.line
     if not line.strip():
-        raise FileError(f"{file.shown!r} is empty")
+        raise FileError(f"{file.shown!r} is empty; leave it out, or write it again")
     unquoted = QUOTED.sub("", line)
     delimiter = beginning.delimiter or max(DELIMITERS, key=unquoted.count)
     if delimiter not in line and BLANKS in line.strip():

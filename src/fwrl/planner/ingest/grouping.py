@@ -70,7 +70,9 @@ def _nothing(reader: Reader, log: Log, skipped: int) -> NoTransitionsError:
     bad = f" but {skipped} bad rows" if skipped else ""
     visited = log.shape == "visits" and bool(reader.one(f"SELECT count(*) FROM {VISITS}")[0])
     return NoTransitionsError(
-        f"expected at least one transition, the log has none{within}{bad}", visited or skipped > 0
+        f"expected at least one transition, the log has none{within}{bad}; give rows of transitions, or at least two "
+        "visits of one trip",
+        visited or skipped > 0,
     )
 
 
