@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 
-import pyarrow as pa
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 REFUSED = {

@@ -334,7 +334,9 @@ def test_folders_name_columns_of_csv_as_of_parquet(tmp_path, packed):
         else:
             (folder / "log.csv").write_bytes(text)
     planner = fwrl.fit(str(tmp_path / "logs"), columns={"trip": "day"}, skip_bad=True)
-    assert list(planner.experience.evidence.trips) == ["1", "2 b"]
+    trips = planner.experience.evidence.trips
+    assert trips is not None
+    assert list(trips) == ["1", "2 b"]
     assert (list(planner.states), planner.summary.skipped) == (["a", "b", "c"], 2)
     with pytest.raises(FwrlError, match=r"row 1: expected a value as trip, got nothing"):
         fwrl.fit(str(tmp_path / "logs"), columns={"trip": "day"})
