@@ -8,7 +8,9 @@ import sys
 import duckdb
 import pytest
 
+import fwrl
 from fwrl.errors import OptionError
+from fwrl.planner.ingest.errors import LogError
 from fwrl.planner.ingest.reader import memory_size
 
 ROWS, STATES = 8_000_000, 50_000
@@ -55,6 +57,46 @@ def test_eight_million_rows_stay_within_the_limit_and_give_the_same_file(tmp_pat
     assert peak_of_fit(log, "300MB", limited) < 450 * MEGABYTE
     peak_of_fit(log, "8GB", unlimited)
     assert limited.read_bytes() == unlimited.read_bytes()
+
+
+def write_dense_log(path, rows, following):
+    """Moves from random states to some of the `following` states after them, so that there are many edges."""
+    state, step = f"hash(i) % {STATES}", f"(1 + hash(i + 7) % {following})"
+    columns = [
+        "'trip ' || (i // 50) AS trip",
+        "i AS time",
+        f"'s' || ({state}) AS state",
+        f"'s' || (({state} + {step}) % {STATES}) AS next_state",
+        "-1 - (hash(i + 3) % 1000) / 1000.0 AS reward",
+    ]
+    with duckdb.connect() as con:
+        con.execute(f"COPY (SELECT {', '.join(columns)} FROM range({rows}) t(i)) TO '{path}' (FORMAT parquet)")
+
+
+def assert_within(log, folder, megabytes):
+    limited, unlimited = folder / "limited.fwrl", folder / "unlimited.fwrl"
+    assert peak_of_fit(log, f"{megabytes}MB", limited) < 1.5 * megabytes * MEGABYTE
+    peak_of_fit(log, "8GB", unlimited)
+    assert limited.read_bytes() == unlimited.read_bytes()
+
+
+def test_a_log_with_many_edges_stays_within_the_limit_and_gives_the_same_file(tmp_path):
+    write_dense_log(tmp_path / "log.parquet", 1_500_000, 10)  # 500,000 edges
+    assert_within(tmp_path / "log.parquet", tmp_path, 150)
+
+
+@pytest.mark.stress
+def test_eight_million_rows_of_many_edges_stay_within_the_limit(tmp_path):
+    write_dense_log(tmp_path / "log.parquet", ROWS, 32)  # 1.6 million edges
+    assert_within(tmp_path / "log.parquet", tmp_path, 300)
+
+
+def test_edges_that_need_more_memory_are_refused_with_their_number_and_size(tmp_path):
+    write_dense_log(tmp_path / "log.parquet", 1_500_000, 1000)  # 1.5 million edges of 104 bytes
+    message = r"the 1,4\d\d,\d{3} edges of the log take 154 MB, more than the 140 MB .* memory="
+    with pytest.raises(LogError, match=message) as it:
+        fwrl.fit(tmp_path / "log.parquet", memory="140MB")
+    assert it.value.option == "memory"
 
 
 @pytest.mark.parametrize(("text", "size"), [("300MB", 300 * MEGABYTE), (" 1.5 gb ", 1500 * MEGABYTE), ("64MiB", 2**26)])

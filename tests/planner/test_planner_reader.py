@@ -19,9 +19,9 @@ def alone(reader):
     reader.one("{LONG.format(10**11)}")
 
 for work, progress in ((waits, lambda what, part: None), (waits, None), (alone, None)):
-    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     try:
-        with reading("1GB", progress) as reader:
+        with reading("1GB", progress) as reader:  # imports, in which Python may lose a Ctrl-C
+            threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
             work(reader)
     except KeyboardInterrupt:
         print("stopped")

@@ -112,6 +112,46 @@ def test_a_route_is_written_as_geojson(call, fitted):
     assert features[0]["properties"]["trips"] == [1]
 
 
+def test_geojson_of_cells_has_longitude_before_latitude(call, tmp_path):
+    pytest.importorskip("h3")
+    rows = "1,1,47.1,8.1\n1,2,47.3,8.6\n1,3,47.5,9.3\n"
+    (tmp_path / "gps.csv").write_text(f"trip,time,lat,lon\n{rows}")
+    assert call("fit", "gps.csv", "-o", "g.fwrl", "--cells", "lat,lon", "--resolution", "5").code == 0
+    assert call("explain", "g.fwrl", "47.1,8.1", "47.5,9.3", "--picture", "way.geojson").code == 0
+    found = json.loads((tmp_path / "way.geojson").read_text())
+    assert (found["type"], set(found)) == ("FeatureCollection", {"type", "features"})
+    for feature in found["features"]:
+        assert feature["type"] == "Feature"
+        assert set(feature) == {"type", "geometry", "properties"}
+        line = feature["geometry"]["type"] == "LineString"
+        for longitude, latitude in feature["geometry"]["coordinates"] if line else [feature["geometry"]["coordinates"]]:
+            assert (8 < longitude < 9.5, 47 < latitude < 47.7) == (True, True)
+
+
+def test_a_missing_h3_is_named_with_its_extra(call, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "h3", None)
+    (tmp_path / "gps.csv").write_text("trip,time,lat,lon\n1,1,47.1,8.1\n1,2,47.3,8.6\n")
+    code, _, err = call("fit", "gps.csv", "-o", "g.fwrl", "--cells", "lat,lon")
+    assert code == 2
+    assert "pip install 'fwrl[geo]'" in err
+    assert not (tmp_path / "g.fwrl").exists()
+
+
+def test_trips_interleaved_between_logs_are_refused_by_name_and_nothing_changes(call, tmp_path):
+    (tmp_path / "one.csv").write_text("trip,time,state\nA,1,a\nB,1,x\nA,3,b\nB,2,y\n")
+    (tmp_path / "two.csv").write_text("trip,time,state\nA,2,c\nA,4,d\n")
+    for name in ("one", "two"):
+        assert call("fit", f"{name}.csv", "-o", f"{name}.fwrl").code == 0
+    before = (tmp_path / "one.fwrl").read_bytes()
+    for command in (("fit", "two.csv", "-o", "one.fwrl", "--add"), ("merge", "one.fwrl", "two.fwrl", "-o", "c.fwrl")):
+        code, _, err = call(*command)
+        assert code == 2
+        assert "the visits of trip 'A' in one log are between those in another" in err
+        assert err.rstrip().endswith("fit these logs together")
+    assert (tmp_path / "one.fwrl").read_bytes() == before
+    assert not (tmp_path / "c.fwrl").exists()
+
+
 def test_a_link_is_followed_and_the_mode_stays(call, fitted):
     (fitted.parent / "far").mkdir()
     target = fitted.rename(fitted.parent / "far" / "t.fwrl")

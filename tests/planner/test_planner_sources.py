@@ -321,3 +321,29 @@ def test_a_count_is_a_whole_number(tmp_path, count):
     planner = fwrl.fit(path, skip_bad=True)
     assert (planner.summary.transitions, planner.summary.skipped) == (2, 1)
     assert fwrl.fit(path, columns={"count": ""}).summary.transitions == 2
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_folders_name_columns_of_csv_as_of_parquet(tmp_path, packed):
+    for day, last in (("1", "b"), ("2%20b", "c"), ("__HIVE_DEFAULT_PARTITION__", "d")):
+        folder = tmp_path / "logs" / f"day={day}"
+        folder.mkdir(parents=True)
+        text = f"time,state\n1,a\n2,{last}\n".encode()
+        if packed:
+            (folder / "log.csv.xz").write_bytes(lzma.compress(text))
+        else:
+            (folder / "log.csv").write_bytes(text)
+    planner = fwrl.fit(str(tmp_path / "logs"), columns={"trip": "day"}, skip_bad=True)
+    trips = planner.experience.evidence.trips
+    assert trips is not None
+    assert list(trips) == ["1", "2 b"]
+    assert (list(planner.states), planner.summary.skipped) == (["a", "b", "c"], 2)
+    with pytest.raises(FwrlError, match=r"row 1: expected a value as trip, got nothing"):
+        fwrl.fit(str(tmp_path / "logs"), columns={"trip": "day"})
+
+
+def test_a_column_of_the_file_comes_before_one_of_its_folder(tmp_path):
+    folder = tmp_path / "state=x"
+    folder.mkdir()
+    (folder / "log.csv").write_text("state,next_state\na,b\n")
+    assert list(fwrl.fit(str(folder)).states) == ["a", "b"]

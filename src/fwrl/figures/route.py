@@ -31,7 +31,7 @@ LINE_HEIGHT = 0.2  # inches of a line of the legend
 LINE = 96  # characters that fit into the width of the figure
 FEW_ROADS = 400  # moves up to which they are drawn in full
 MOST_ROADS = 40_000  # moves drawn, at most
-FAINTEST = 0.5  # opacity of a move where there are many
+FAINTEST = 0.1  # opacity of a move where there are many, which overlap
 MOST_ARROWS = 400  # one-way moves up to which they are marked
 HEADS = 14  # arrow heads along a route
 
@@ -106,8 +106,8 @@ def _draw_roads(axes: Axes, experience: Experience, positions: Points) -> None:
     lines = LineCollection(
         list(positions[drawn]),
         colors=ROAD,
-        linewidths=max(0.5, 1.6 * faint),
-        alpha=max(FAINTEST, faint),
+        linewidths=max(0.4, 1.6 * faint),
+        alpha=max(FAINTEST, faint**2),
         zorder=1,
         rasterized=len(drawn) > MOST_ARROWS,
     )

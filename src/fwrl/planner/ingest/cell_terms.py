@@ -97,7 +97,7 @@ def _lengths(source: PointSource, decimal: str, on_globe: bool) -> str:
         names += [f"{source.terms[name]} AS {name}" for name in ("trip", "time")]
         pairs = (
             f"SELECT x, y, lead(x) OVER w AS u, lead(y) OVER w AS v FROM (SELECT {listed(names)} FROM "
-            f"{source.source.scan}) WINDOW w AS (PARTITION BY trip ORDER BY time)"
+            f"{source.source.scan}) WINDOW w AS (PARTITION BY trip ORDER BY time, x, y)"
         )
     if not on_globe:
         return f"SELECT sqrt((u - x) * (u - x) + (v - y) * (v - y)) AS length FROM ({pairs})"

@@ -100,6 +100,7 @@ def lines_of_files(skipped: int = 0, skip_bad: bool = False) -> str:
         "escape=''",
         "header=false",
         "auto_detect=false",
+        "hive_partitioning=false",
         f"skip={skipped}",
         f"filename={quoted(FILE)}",
         f"store_rejects={sql_bool(skip_bad)}",

@@ -16,6 +16,7 @@ from fwrl.errors import FileError
 from fwrl.planner.ingest.copies import TextFile, with_one_line_ending
 from fwrl.planner.ingest.csv_beginning import Beginning, as_utf8, beginning_of, lines_of_files, opened_by_duckdb
 from fwrl.planner.ingest.errors import LogError
+from fwrl.planner.ingest.folder_keys import folder_keys, with_folder_keys
 from fwrl.planner.ingest.found_files import FoundFile
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.scan import FILE, Source
@@ -40,6 +41,7 @@ class Header(NamedTuple):
         has_line: Whether a line has their names.
         skipped: Number of lines before it.
         is_padded: Whether there are blanks around values.
+        keys: Further columns, which folders name.
 
     """
 
@@ -48,6 +50,7 @@ class Header(NamedTuple):
     has_line: bool
     skipped: int
     is_padded: bool
+    keys: tuple[str, ...] = ()
 
 
 def csv_sources(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOptions, folder: str) -> list[Source]:
@@ -58,7 +61,10 @@ def csv_sources(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOp
         beginning = beginning_of(con, file)
         if (beginning.is_mixed or options.one_line_ending) and not opened_by_duckdb(file):
             file = file._replace(path=with_one_line_ending(TextFile(file.path, file.shown), folder))
-        by_header.setdefault(_header(file, beginning, options), []).append(file)
+        header = _header(file, beginning, options)
+        named = {name.casefold() for name in header.names}
+        keys = tuple(key for key in folder_keys(file.shown) if key.casefold() not in named)
+        by_header.setdefault(header._replace(keys=keys), []).append(file)
     return [_source(header, files, options) for header, files in by_header.items()]
 
 
@@ -66,7 +72,8 @@ def _source(header: Header, files: list[FoundFile], options: ReadOptions) -> Sou
     types = dict.fromkeys(header.names, "VARCHAR")
     pattern = _blank_separated(header, options) if header.delimiter == BLANKS else _delimited(header, types, options)
     paths, shown = tuple(file.path for file in files), {file.path: file.shown for file in files}
-    return Source(pattern, types, paths, is_text=True, shown=shown)
+    pattern = with_folder_keys(pattern, header.keys, shown)
+    return Source(pattern, types | dict.fromkeys(header.keys, "VARCHAR"), paths, is_text=True, shown=shown)
 
 
 def _delimited(header: Header, types: dict[str, str], options: ReadOptions) -> str:
@@ -78,6 +85,7 @@ def _delimited(header: Header, types: dict[str, str], options: ReadOptions) -> s
         f"header={sql_bool(header.has_line)}",
         f"skip={header.skipped}",
         "auto_detect=false",
+        "hive_partitioning=false",
         "null_padding=true",
         f"nullstr=[{listed(map(quoted, options.missing))}]",
         "allow_quoted_nulls=false",
@@ -114,7 +122,7 @@ def _header(file: FoundFile, beginning: Beginning, options: ReadOptions) -> Head
     """How the lines of a file are divided."""
     line = beginning.line
     if not line.strip():
-        raise FileError(f"{file.shown!r} is empty")
+        raise FileError(f"{file.shown!r} is empty; leave it out, or write it again")
     unquoted = QUOTED.sub("", line)
     delimiter = beginning.delimiter or max(DELIMITERS, key=unquoted.count)
     if delimiter not in line and BLANKS in line.strip():

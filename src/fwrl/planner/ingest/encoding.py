@@ -13,6 +13,19 @@ from fwrl.planner.ingest.schema import ACTION_CODES, EDGE_TRIPS, EDGES, STATE_CO
 from fwrl.planner.ingest.sql import listed, when
 from fwrl.planner.ingest.trip_ends import trip_ends
 
+DTYPES: dict[str, type[np.generic]] = {
+    "source": np.int32,
+    "action_code": np.int32,
+    "target": np.int32,
+    "edge": np.int32,
+    "count": np.int64,
+    "total": np.float64,
+    "best": np.float64,
+    "terminated": np.bool_,
+    "weight": np.float64,
+    "last": np.int64,
+}
+
 
 def encoded_experience(reader: Reader, log: Log, aging: Aging | None = None) -> Experience:
     """The experience in the tables; its summary and the counts of connections are not filled in.
@@ -22,7 +35,7 @@ def encoded_experience(reader: Reader, log: Log, aging: Aging | None = None) -> 
     states = encode(reader, STATE_CODES, EDGES, ("state", "next_state"), log, "state")
     actions = encode(reader, ACTION_CODES, EDGES, ("action",), log, "action") if "action" in log.has else None
     edges, timed = _edges(reader, log), log.time is not None
-    evidence = Evidence(last=edges["last"].astype(np.int64) if timed else None)
+    evidence = Evidence(last=edges["last"] if timed else None)
     if "trip" in log.has:
         trips = encode(reader, TRIP_CODES, TRIP_HASHES, ("trip",), log, "trip")
         trip, trip_time = _edge_trips(reader, edges, timed)
@@ -31,14 +44,14 @@ def encoded_experience(reader: Reader, log: Log, aging: Aging | None = None) -> 
     return Experience(
         states,
         actions,
-        edges["source"].astype(np.int32),
-        edges["action_code"].astype(np.int32) if "action" in log.has else None,
-        edges["target"].astype(np.int32),
-        edges["count"].astype(np.int64),
-        np.ascontiguousarray(edges["total"], np.float64),
-        np.ascontiguousarray(edges["best"], np.float64),
+        edges["source"],
+        edges["action_code"] if "action" in log.has else None,
+        edges["target"],
+        edges["count"],
+        edges["total"],
+        edges["best"],
         terminated=terminal_states(edges, len(states)) if "terminated" in log.has else None,
-        weight=None if aging is None else np.ascontiguousarray(edges["weight"], np.float64),
+        weight=None if aging is None else edges["weight"],
         aging=aging,
         cells=log.cells,
         position=None if log.cells is None else log.cells.centres(list(map(str, states))),
@@ -69,28 +82,36 @@ def _edges(reader: Reader, log: Log) -> Columns:
         *when(has_action, f"JOIN {ACTION_CODES} a ON e.action = a.label"),
     ]
     order = ["source", *when(has_action, "action_code"), "target"]
-    return reader.columns(f"SELECT {listed(terms)} FROM {' '.join(joins)} ORDER BY {listed(order)}")
+    query = f"SELECT {listed(terms)} FROM {' '.join(joins)} ORDER BY {listed(order)}"
+    n_edges = int(reader.one(f"SELECT count(*) FROM {EDGES}")[0])
+    edges: Columns = {}
+    first = 0
+    for piece in reader.pieces("", query, n_edges, ordered=True):
+        for name, column in piece.items():
+            edges.setdefault(name, np.empty(n_edges, DTYPES[name]))[first : first + len(column)] = column
+        first += len(piece["edge"])
+    return edges
 
 
 def terminal_states(edges: Columns, n_states: int) -> Bits:
     """(S,) 1 at the states that a terminated transition leads to."""
     terminated = np.zeros(n_states, np.uint8)
-    terminated[edges["target"][edges["terminated"].astype(np.bool_)]] = 1
+    terminated[edges["target"][edges["terminated"]]] = 1
     return terminated
 
 
 def _edge_trips(reader: Reader, edges: Columns, timed: bool) -> tuple[Indices, Ints | None]:
     """(E, 3) the codes of the latest trips of each edge, and their times if there are any."""
     terms = ["edge", "rank", "t.code AS trip_code", *when(timed, "time")]
-    rows = reader.columns(f"SELECT {listed(terms)} FROM {EDGE_TRIPS} e JOIN {TRIP_CODES} t ON e.trip = t.label")
+    query = f"SELECT {listed(terms)} FROM {EDGE_TRIPS} e JOIN {TRIP_CODES} t ON e.trip = t.label"
     E = len(edges["edge"])
     row_of = np.empty(E, np.int32)
     row_of[edges["edge"]] = np.arange(E, dtype=np.int32)
-    where = row_of[rows["edge"]], rows["rank"]
     trip = np.full((E, KEPT), NONE, np.int32)
-    trip[where] = rows["trip_code"]
-    if not timed:
-        return trip, None
-    trip_time = np.zeros(trip.shape, np.int64)
-    trip_time[where] = rows["time"]
+    trip_time = np.zeros(trip.shape, np.int64) if timed else None
+    for rows in reader.pieces("", query, E * KEPT):
+        where = row_of[rows["edge"]], rows["rank"]
+        trip[where] = rows["trip_code"]
+        if trip_time is not None:
+            trip_time[where] = rows["time"]
     return trip, trip_time

@@ -6,22 +6,24 @@ of all rows first takes several times as long.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from fwrl.planner.aging import Aging
 from fwrl.planner.experience import DEFAULT_REWARD, LARGEST
 from fwrl.planner.ingest.bad_rows import bad_log_error
 from fwrl.planner.ingest.errors import NoTransitionsError
+from fwrl.planner.ingest.exact_sums import USUAL, Aggregate, Grouping, exponent_of, imprecise
 from fwrl.planner.ingest.latest import count_trips, keep_listed_trips, keep_trips
 from fwrl.planner.ingest.log import Log
 from fwrl.planner.ingest.reader import Reader
 from fwrl.planner.ingest.schema import EDGES, MOVES, VISITS, edge_key
-from fwrl.planner.ingest.sql import any_of, listed, when
+from fwrl.planner.ingest.sql import any_of, when
 from fwrl.planner.ingest.visits import ROWS, make_visits, moves_of_visits, read_rows
 
 MOST = 2**62  # transitions in all
-UNFLAGGED = "count(*) - count(terminated) AS unflagged"
-MISCOUNTED = f"miscounted > 0 OR NOT coalesce(count < {MOST}, false)"
+BYTES_OF_EDGE = 52  # in arrays of the result
+BYTES_OF_TRIPS = 52  # further ones for the latest trips of an edge, and for finding them
 
 
 class Counts(NamedTuple):
@@ -54,6 +56,8 @@ def group(reader: Reader, log: Log, skip_bad: bool, aging: Aging | None = None) 
     n_edges, transitions = _make_edges(reader, log, aging)
     if n_edges == 0:
         raise _nothing(reader, log, skipped)
+    bytes_of_edge = BYTES_OF_EDGE + (BYTES_OF_TRIPS if "trip" in log.has else 0)
+    reader.make_room(n_edges * bytes_of_edge, f"the {n_edges:,} edges of the log")
     trips, span = _count_trips(reader, log), _span(reader, log, skip_bad)
     if log.names_trips:
         keep_trips(reader, log.has, n_edges, transitions, span, _has_integer_trips(log))
@@ -66,7 +70,9 @@ def _nothing(reader: Reader, log: Log, skipped: int) -> NoTransitionsError:
     bad = f" but {skipped} bad rows" if skipped else ""
     visited = log.shape == "visits" and bool(reader.one(f"SELECT count(*) FROM {VISITS}")[0])
     return NoTransitionsError(
-        f"expected at least one transition, the log has none{within}{bad}", visited or skipped > 0
+        f"expected at least one transition, the log has none{within}{bad}; give rows of transitions, or at least two "
+        "visits of one trip",
+        visited or skipped > 0,
     )
 
 
@@ -110,39 +116,71 @@ def _dated(reader: Reader, aging: Aging) -> Aging:
 
 def _make_edges(reader: Reader, log: Log, aging: Aging | None) -> tuple[int, int]:
     """Make `edges`, without `last` where `latest` finds it; the number of edges and of transitions."""
-    key, has_reward = edge_key(log.has), "reward" in log.has
-    reward = "reward" if has_reward else f"{DEFAULT_REWARD}::DOUBLE"
-    times = _times(log, aging)
-    aggregates = [
-        "try_cast(sum(count) AS BIGINT) AS count" if "count" in log.has else "count(*) AS count",
-        f"sum({reward}) AS total" if times is None else f"sum({times} * {reward}) AS total",
-        f"max({'best' if 'best' in log.has else reward}) AS best",
-        *when(aging is not None, f"sum({times}) AS weight"),
-        *when("time" in log.has and not log.names_trips, "max(time) AS last"),
-        *when("terminated" in log.has, "bool_or(terminated) AS terminated", UNFLAGGED),
-        f"{'count(*) - count(reward)' if has_reward else '0'} AS without_reward",
-        *when(log.is_cost, "count(*) FILTER (reward > 0) AS negative_cost"),
-        *when("count" in log.has, f"count(*) FILTER ({log.missing('count')}) AS miscounted"),
-    ]
-    grouped = f"SELECT {listed([*key, *aggregates])} FROM {MOVES} GROUP BY {listed(key)}"
-    reader.run(
-        "grouping",
-        f"CREATE TEMP TABLE {EDGES} AS SELECT *, (row_number() OVER () - 1)::INTEGER AS edge FROM ({grouped})",
-    )
-    unlabelled = any_of(log.missing(name) for name in key)
+    grouping = _edge_grouping(log, aging)
+    numbered = "SELECT * REPLACE (try_cast(count AS BIGINT) AS count), (row_number() OVER () - 1)::INTEGER AS edge"
+    for query, is_imprecise in _ways_to_add(reader, log, grouping):
+        reader.run("grouping", f"CREATE OR REPLACE TEMP TABLE {EDGES} AS {numbered} FROM ({query})")
+        if not reader.one(f"SELECT count(*) FILTER ({is_imprecise}) FROM {EDGES}")[0]:
+            break
+    unlabelled = any_of(log.missing(name) for name in grouping.key)
     large = f"NOT greatest(abs(total), abs(best)) <= {LARGEST}"
-    bad = [f"{unlabelled} OR {large}", *when(log.is_cost, "negative_cost > 0"), *when("count" in log.has, MISCOUNTED)]
-    bad += when("terminated" in log.has, "unflagged > 0")
+    lost = [f"{name}_lost" for name in grouping.sums]
+    counted = [*lost, *when(log.is_cost, "negative_cost"), *when("count" in log.has, "miscounted")]
+    counted += when("terminated" in log.has, "unflagged")
+    bad = [unlabelled, large, *(f"{name} > 0" for name in counted)]
+    bad += when("count" in log.has, f"NOT coalesce(count < {MOST}, false)")
     n_edges, transitions, wrong = reader.one(
-        "SELECT count(*), coalesce(sum(count), 0), "
-        f"coalesce(sum(without_reward), 0) + count(*) FILTER ({any_of(bad)}) FROM {EDGES}"
+        f"SELECT count(*), coalesce(sum(count), 0), count(*) FILTER ({any_of(bad)}) FROM {EDGES}"
     )
     if wrong:
         raise bad_log_error(reader.con, log)
-    counted = ["without_reward", *when(log.is_cost, "negative_cost"), *when("count" in log.has, "miscounted")]
-    for column in (*counted, *when("terminated" in log.has, "unflagged")):
+    for column in counted:
         reader.con.execute(f"ALTER TABLE {EDGES} DROP COLUMN {column}")
     return int(n_edges), int(transitions)
+
+
+def _edge_grouping(log: Log, aging: Aging | None) -> Grouping:
+    """What is computed of each edge."""
+    has_reward, times = "reward" in log.has, _times(log, aging)
+    reward = "reward" if has_reward else f"{DEFAULT_REWARD}::DOUBLE"
+    aggregates = [
+        Aggregate("count", "sum(count)" if "count" in log.has else "count(*)", "sum"),
+        Aggregate("best", f"max({'best' if 'best' in log.has else reward})", "max"),
+    ]
+    if "time" in log.has and not log.names_trips:
+        aggregates.append(Aggregate("last", "max(time)", "max"))
+    if "terminated" in log.has:
+        aggregates.append(Aggregate("terminated", "bool_or(terminated)", "bool_or"))
+        aggregates.append(Aggregate("unflagged", "count(*) - count(terminated)", "sum"))
+    if log.is_cost:
+        aggregates.append(Aggregate("negative_cost", "count(*) FILTER (reward > 0)", "sum"))
+    if "count" in log.has:
+        aggregates.append(Aggregate("miscounted", f"count(*) FILTER ({log.missing('count')})", "sum"))
+    if not has_reward and times is None:
+        aggregates.append(Aggregate("total", f"{DEFAULT_REWARD}::DOUBLE * count(*)", "sum"))
+        return Grouping(str(MOVES), edge_key(log.has), aggregates, {})
+    sums = {"total": reward if times is None else f"({times} * {reward})"}
+    if aging is not None and times is not None:
+        sums["weight"] = times
+    return Grouping(str(MOVES), edge_key(log.has), aggregates, sums)
+
+
+def _ways_to_add(reader: Reader, log: Log, grouping: Grouping) -> Iterator[tuple[str, str]]:
+    """Queries for edges, the fastest first, each with a condition for edges whose sum it does not find exactly."""
+    if not grouping.sums:
+        yield grouping.in_fixed_point(0, 1), "false"
+        return
+    if grouping.sums == {"total": "reward"}:
+        ways = [(USUAL, 2)]
+        if log.shape == "visits" or not any(selection.source.is_text for selection in log.selections):
+            # From the statistics of a Parquet file; text would have to be read for it.
+            low, high = reader.one(f"SELECT min(reward), max(reward) FROM {MOVES}")
+            exponent = None if low is None else exponent_of(max(abs(low), abs(high)))
+            ways = [] if exponent is None else [(exponent, 1), (exponent, 2)]
+        for exponent, limbs in ways:
+            is_imprecise = imprecise("total", "abs(best)", exponent, limbs)
+            yield grouping.in_fixed_point(exponent, limbs), f"total_lost > 0 OR ({is_imprecise})"
+    yield grouping.by_exponent(), "false"
 
 
 def _times(log: Log, aging: Aging | None) -> str | None:

@@ -84,18 +84,36 @@ def keep_trips(
         return
     from fwrl.kernels.graph.latest import TIME, TRIP
 
-    con, latest = reader.con, _latest(reader, edge_key(has), n_edges, n_rows, span, integers)
-    edge, rank = np.nonzero(np.arange(KEPT) < latest.seen[:, KEPT_TRIPS, None])
-    time, trip = latest.sight[edge, rank, TIME], latest.sight[edge, rank, TRIP]
-    picked = {"edge": edge.astype(np.int32), "time": time, "rank": rank.astype(np.int32)}
-    con.register("picked", {**picked, "trip": trip} if integers else {**picked, "hash": trip.view(np.uint64)})
+    latest = _latest(reader, edge_key(has), n_edges, n_rows, span, integers)
     named = "picked" if integers else f"picked JOIN {TRIP_HASHES} USING (hash)"
-    con.execute(f"CREATE TEMP TABLE {EDGE_TRIPS} AS SELECT edge, trip, time, rank FROM {named}")
-    last = np.ascontiguousarray(latest.sight[:, 0, TIME])
-    con.register("last_times", {"edge": np.arange(n_edges), "last": last})
-    con.execute(
+    at_once = reader.at_once // KEPT
+    for first in range(0, n_edges, at_once):
+        kept, sight = latest.seen[first : first + at_once], latest.sight[first : first + at_once]
+        edge, rank = np.nonzero(np.arange(KEPT) < kept[:, KEPT_TRIPS, None])
+        trip = sight[edge, rank, TRIP]
+        reader.con.register(
+            "picked",
+            {
+                "edge": (edge + first).astype(np.int32),
+                "time": sight[edge, rank, TIME],
+                "rank": rank.astype(np.int32),
+                **({"trip": trip} if integers else {"hash": trip.view(np.uint64)}),
+            },
+        )
+        _add_rows(reader, str(EDGE_TRIPS), f"SELECT edge, trip, time, rank FROM {named}", new=first == 0)
+        last = np.ascontiguousarray(sight[:, 0, TIME])
+        reader.con.register("picked", {"edge": np.arange(first, first + len(last)), "last": last})
+        _add_rows(reader, "last_times", "SELECT edge, last FROM picked", new=first == 0)
+    reader.con.unregister("picked")
+    del latest
+    reader.con.execute(
         f"CREATE OR REPLACE TEMP TABLE {EDGES} AS SELECT {EDGES}.*, last FROM {EDGES} JOIN last_times USING (edge)"
     )
+
+
+def _add_rows(reader: Reader, table: str, query: str, new: bool) -> None:
+    """Add the rows of a query to a table, which is made if it is `new`."""
+    reader.con.execute(f"CREATE TEMP TABLE {table} AS {query}" if new else f"INSERT INTO {table} {query}")
 
 
 def _latest(reader: Reader, key: list[str], n_edges: int, n_rows: int, span: tuple[int, int], integers: bool) -> Latest:

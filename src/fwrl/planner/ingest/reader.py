@@ -16,7 +16,7 @@ from fwrl.errors import FwrlError, OptionError
 from fwrl.files import scratch_folder
 from fwrl.planner.ingest.copies import without_folder
 from fwrl.planner.ingest.errors import BrokenLinesError, FitOption, LogError, MixedLinesError
-from fwrl.planner.ingest.sql import quoted
+from fwrl.planner.ingest.sql import quoted, sql_bool
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -29,6 +29,7 @@ POLL = 0.1  # seconds between two progress reports
 AT_ONCE = 4_000_000  # rows fetched from DuckDB at once, at most
 BYTES_OF_ROW = 250  # of memory for each row that is fetched at once, here and in DuckDB
 SHARE = 0.75  # of the memory that DuckDB may take; it keeps some buffers beyond its limit
+BOTH, LEAST_SHARE = 1.05, 0.3  # that DuckDB and arrays of the result may take together, and DuckDB in any case
 LEAST = 10_000_000  # bytes
 PREFIXES = ("", "K", "M", "G", "T")
 UNITS = {f"{prefix}B": 1000**k for k, prefix in enumerate(PREFIXES)}
@@ -63,22 +64,37 @@ class Reader:
     """
 
     def __init__(self, con: DuckDBPyConnection, progress: Progress | None, memory: int) -> None:
-        self.con, self._progress = con, progress
+        self.con, self._progress, self._memory = con, progress, memory
         self.at_once = min(AT_ONCE, memory // BYTES_OF_ROW)
 
     def run(self, step: str, query: str) -> None:
         """Execute a query as a `step` whose progress is reported."""
         self._stoppable(lambda: self.con.execute(query), step)
 
-    def pieces(self, step: str, query: str, most: int) -> Iterator[Columns]:
-        """The columns of an answer of at most `most` rows; a long one is stored first and fetched in pieces."""
+    def make_room(self, arrays: int, what: str) -> None:
+        """Leave that many bytes to `arrays` of `what`; an error if they alone take more than the memory."""
+        if arrays > self._memory:
+            raise LogError(
+                f"{what} take {arrays / 10**6:,.0f} MB, more than the {self._memory / 10**6:,.0f} MB of memory that "
+                "reading may take",
+                "memory",
+            )
+        share = max(LEAST_SHARE * self._memory, min(SHARE * self._memory, BOTH * self._memory - arrays))
+        self.con.execute(f"SET memory_limit='{int(share)}B'")
+
+    def pieces(self, step: str, query: str, most: int, ordered: bool = False) -> Iterator[Columns]:
+        """The columns of an answer of at most `most` rows; a long one is stored first and fetched in pieces.
+
+        Pieces are in the order of the query if `ordered`.
+        """
         if most <= self.at_once:
             yield self.columns(query, step)
             return
+        self.con.execute(f"SET preserve_insertion_order={sql_bool(ordered)}")
         self.run(step, f"CREATE OR REPLACE TEMP TABLE spooled AS {query}")
         for first in range(0, int(self.one("SELECT count(*) FROM spooled")[0]), self.at_once):
             yield self.columns(f"SELECT * FROM spooled WHERE rowid >= {first} AND rowid < {first + self.at_once}")
-        self.con.execute("DROP TABLE spooled")
+        self.con.execute("SET preserve_insertion_order=false; DROP TABLE spooled")
 
     def columns(self, query: str, step: str = "") -> Columns:
         """The columns of an answer without NULLs."""

@@ -90,7 +90,7 @@ def _stays(log: Log, visits: str) -> str:
     terms = {
         "state": "any_value(state)",
         "action": "arg_max(action, (time, row))",
-        "reward": "sum(reward)",
+        "reward": "sum(reward ORDER BY time, row)",
         "terminated": "bool_or(terminated)",
         "time": "max(time)",
         "trip": "trip",
