@@ -84,7 +84,7 @@ class Field(gymnasium.Env[dict[str, Any], Any]):
 
 def test_the_benchmark_s_rival_learns_though_episodes_are_long(monkeypatch):
     """A regression: hindsight replay refused to sample before the end of the first episode."""
-    gymnasium.register("fwrl-test/Field-v0", lambda: Field(), max_episode_steps=150)
+    gymnasium.register("fwrl-test/Field-v0", lambda **_: Field(), max_episode_steps=150)
     monkeypatch.setattr(online, "make_environment", lambda name: gymnasium.make("fwrl-test/Field-v0"))
     monkeypatch.setitem(online.STEPS, "field", 170)
     run = online.learned(online.Learning("field", online.SAC, 0, 1))

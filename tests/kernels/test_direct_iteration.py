@@ -52,8 +52,13 @@ def test_a_fair_walk_on_few_states_is_updated_without_new_plans(monkeypatch, S, 
         agent.observe(s, int(rng.integers(A)), -1.0, y)
         s = y if y != S - 1 else S // 2
     agent.settle()
-    made = []
-    monkeypatch.setattr("fwrl.agents.model.make_plan", lambda *given: made.append(planning.make_plan(*given)))
+    made: list[int] = []
+
+    def counted(edges, plan, closed, goal):
+        made.append(goal)
+        planning.make_plan(edges, plan, closed, goal)
+
+    monkeypatch.setattr("fwrl.agents.model.make_plan", counted)
     for _ in range(200):
         y = int(np.clip(s + rng.choice([-1, 1]), 0, S - 1))
         agent.observe(s, int(rng.integers(A)), -1.0, y)

@@ -78,7 +78,7 @@ def fit(
     again: Annotated[
         bool, typer.Option("--again", help="Count a file again whose content was read before or is given twice.")
     ] = False,
-    memory: Memory = "1GB",
+    memory: Memory = "4GB",
     cluster: Cluster = None,
     wait: Wait = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,

@@ -80,8 +80,8 @@ def fit(
         skip_bad: Leave out rows that lack a value, and count them; otherwise the first one is an error.
         into: A planner to whose experience the log is added. It is not changed. A trip of visits that goes on in the
             other log is joined.
-        memory: The most memory that reading may take, as "1GB": what does not fit is kept on disk meanwhile. The
-            experience itself is in memory in any case.
+        memory: The most memory that reading may take, as "1GB": what does not fit is kept on disk meanwhile. The edges
+            themselves, about 100 bytes each, must fit; otherwise the error names their size.
         connections: Count the pairs of states that are connected. If they are not counted for one log, they cannot be
             counted when others are added.
         progress: Called with the name of the current step and the part of it that is done, from 0 to 1.

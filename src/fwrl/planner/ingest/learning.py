@@ -21,7 +21,7 @@ from fwrl.planner.ingest.period import duration
 from fwrl.planner.ingest.reader import Progress, Reader, reading
 from fwrl.planner.ingest.sources import sources_of
 
-MEMORY = "1GB"
+MEMORY = "4GB"
 
 
 def learned(
