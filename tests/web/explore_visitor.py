@@ -14,6 +14,7 @@ WEST, NORTH = 0.0, 1.0
 def in_sight(page):
     """The middle of what is in sight and its magnification, from the address."""
     page.wait_for_timeout(400)  # the address follows a moved map
+    settled(page, lambda: "at=" in unquote(page.url), True)
     found = re.search(r"at=([^&]*)", unquote(page.url))
     assert found is not None, page.url
     x, y, zoom = (float(number) for number in found[1].split(","))

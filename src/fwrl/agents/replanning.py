@@ -22,7 +22,15 @@ from fwrl.agents.soundness import check_edges, check_marks
 from fwrl.errors import FileError
 from fwrl.kernels.graph.edges import EDGES as USED
 from fwrl.kernels.graph.edges import Edges
-from fwrl.kernels.model.value_iteration import ValuePlan, expected_value, iterate, no_value_plan
+from fwrl.kernels.model.value_iteration import (
+    DEAD_END,
+    THRESHOLD,
+    UNSEEN,
+    ValuePlan,
+    expected_value,
+    iterate,
+    no_value_plan,
+)
 from fwrl.kernels.runtime.compiled import compiled
 
 Floats = NDArray[np.float64]
@@ -143,6 +151,9 @@ class ReplanningAgent(Agent[Tables]):
         sound = [len(part) for part in (*plan[:4], tables.due)] == shapes and tables.due[0] in (0, 1)
         sound = sound and all(bool(np.isfinite(part).all()) for part in plan[:4])
         sound = sound and bool((plan.weight >= 0).all() and (plan.unseen >= 0).all() and (plan.unseen <= 1).all())
+        config = self.config
+        levels = plan.level[[DEAD_END, THRESHOLD]].tolist() if sound else []
+        sound = sound and levels == [config.dead_end, config.threshold] and plan.level[UNSEEN] >= config.max_reward
         if not sound:
             raise FileError(f"expected a plan for {S} states and {A} actions; the file is damaged")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -194,9 +194,9 @@ def draw_belief(experiment: Experiment) -> Draw:
     return draw
 
 
-def draw_league(scores: dict[str, dict[str, Estimate]], seeds: int, folder: Path) -> CaptionedFigure:
+def draw_league(scores: dict[str, dict[str, Estimate]], seeds: Sequence[int], folder: Path) -> CaptionedFigure:
     """The score of every contender in every world, into `folder`."""
-    note = f"95 % bootstrap intervals over {seeds} seeds"
+    note = f"95 % bootstrap intervals over {' or '.join(map(str, seeds))} seeds"
     caption = f"Scores from random play, 0, to the exact oracle, 1; {note}."
     return _saved(league_scores(scores, note), folder, "league", caption)
 

@@ -231,8 +231,8 @@ def write_league(
         title: {s.label: s.score for s in found if np.isfinite(s.score.value)} for title, found in results.items()
     }
     if any(scores.values()):
-        seeds = min(stored.seeds(experiment) for experiment in experiments)
-        figures.insert(0, draw_league(scores, seeds, folder / "figures"))
+        counts = sorted({stored.seeds(experiment) for experiment in experiments})
+        figures.insert(0, draw_league(scores, counts, folder / "figures"))
     introduction = f"{INTRODUCTION} {LIMIT}{', '.join(limits)}." if limits else INTRODUCTION
     with replaced(folder / "league.html") as draft:
         draft.write_text(html_page(TITLE, introduction, findings, tables, figures), encoding="utf-8")
