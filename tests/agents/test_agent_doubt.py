@@ -51,7 +51,8 @@ def test_a_door_that_failed_once_is_not_given_up(name, options, probability):
 
 def corridor_with_a_door(position, probability, length=60):
     """`door_corridor` with its door further on."""
-    rows = [[list(door_corridor(0.5, length).outcomes(s, a)) for a in range(3)] for s in range(length + 1)]
+    plain = door_corridor(0.5, length)
+    rows: list[Any] = [[list(plain.outcomes(s, a)) for a in range(3)] for s in range(length + 1)]
     rows[0][DOOR] = [(1.0, 0, -0.01)]
     rows[position][DOOR] = [(1.0 - probability, position, -0.01), (probability, length, -0.01)]
     return from_outcomes("further", rows)
