@@ -87,6 +87,7 @@ def test_the_order_of_rows_changes_no_bit_of_a_sum(kind, half_life):
     for code, state in enumerate(one.states[:-1]):
         exact = math.fsum((log["reward"] * times)[log["state"] == state])
         assert one.total[code] == pytest.approx(exact, rel=1e-12)
+    assert (one.weight is None) == (other.experience.weight is None) == (half_life is None)
     if one.weight is not None and other.experience.weight is not None:
         assert one.weight.tobytes() == other.experience.weight.tobytes()
 
