@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
 LEAST_PIVOT = 1e-13  # below it elimination has lost too many digits
-LEAST_CHANCE = 1e-12  # how far p may be from what its equation gives
+MOST_ERROR = 1e-12  # how far p may be from what its equation gives
 
 
 @compiled
@@ -147,7 +147,7 @@ def _is_accurate(edges: Edges, plan: Plan, n: int) -> bool:
         s = plan.found[i]
         p, v, own = solved(edges, plan, s, plan.pi[s])
         plan.unit[s] = allowed_slack(own, v)
-        if not (abs(v - plan.v[s]) <= plan.unit[s] and abs(p - plan.p[s]) <= LEAST_CHANCE):
+        if not (abs(v - plan.v[s]) <= plan.unit[s] and abs(p - plan.p[s]) <= MOST_ERROR):
             return False
         plan.slack[s] = 0.0
     return True
