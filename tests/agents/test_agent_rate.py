@@ -20,8 +20,15 @@ from fwrl.worlds import World, from_outcomes
 
 BEST: dict[str, Any] = {"objective": "rate"}
 EXPECTED: dict[str, Any] = {"objective": "rate", "backup": "expected"}
+DENSE: dict[str, Any] = {"objective": "rate", "storage": "dense"}
 VARIANTS = [BEST, {**BEST, "explorer": "optimistic"}, EXPECTED, {**EXPECTED, "explorer": "optimistic"}]
-every_variant = pytest.mark.parametrize("options", VARIANTS, ids=lambda o: "-".join(list(o.values())[1:]) or "paper")
+
+
+def over(variants: list[dict[str, Any]]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("options", variants, ids=lambda o: "-".join(list(o.values())[1:]) or "paper")
+
+
+every_variant = over([*VARIANTS, DENSE])
 GOAL_REWARD = 10.0
 
 
@@ -145,7 +152,7 @@ def test_both_backups_agree_where_outcomes_are_certain(seed):
     np.testing.assert_allclose(best.action_table(4), expected.action_table(4), atol=1e-9)
 
 
-@every_variant
+@over(VARIANTS)
 def test_a_cycle_with_positive_reward_is_no_error_and_the_gain_exceeds_it(options):
     """Round 0 -> 1 -> 0 earns 0.5 a step; the way over 2 earns nothing and arrives at 3 at once."""
     steps = [[(1, 1, 1.0)], [(1, 2, -1.0)]], [[(1, 0, 0.0)], [(1, 2, -1.0)]], [[(1, 3, 0.0)]] * 2, [[(1, 3, 0.0)]] * 2
@@ -165,7 +172,7 @@ def test_a_cycle_with_positive_reward_is_no_error_and_the_gain_exceeds_it(option
         plain.observe_many([2, 1, 0, 1], [0, 1, 0, 0], [0.0, -1.0, 1.0, 0.0], [3, 2, 1, 0])
 
 
-@every_variant
+@over(VARIANTS)
 def test_a_cycle_better_than_every_trip_bounds_the_gain_and_the_agent_still_arrives(options):
     """Staying at 0 earns 9 a step; a trip of one step earns (10 - 5) / 2."""
     world = from_outcomes("idle", [[[(1, 0, 9.0)], [(1, 1, -5.0)]], [[(1, 1, 0.0)]] * 2])
@@ -275,12 +282,52 @@ def test_the_gain_is_fixed_during_an_episode():
         assert gain(agent) == before
 
 
-@pytest.mark.parametrize(
-    "options", [{"relaxation": "paper"}, {"storage": "dense"}, {"storage": "dense", "backup": "expected"}]
-)
-def test_a_rate_needs_the_column_of_a_goal(options):
-    with pytest.raises(OptionError, match="there is no table of all pairs"):
-        fwrl.make_agent("fwrl", 3, 2, objective="rate", **options)
+def test_a_rate_does_not_go_with_algorithm_1():
+    with pytest.raises(OptionError, match="one reward for all of them"):
+        fwrl.make_agent("fwrl", 3, 2, objective="rate", relaxation="paper")
+
+
+def test_a_dense_table_of_the_expected_backup_does_not_exist():
+    with pytest.raises(OptionError, match="they plan for the goal in use"):
+        fwrl.make_agent("fwrl", 3, 2, objective="rate", storage="dense", backup="expected")
+
+
+@pytest.mark.parametrize("world", ["muddy-rooms", "windy-four-rooms"])
+def test_dense_storage_keeps_path_rewards_of_all_pairs_and_answers_like_columns(world, tmp_path):
+    """V is the table of `objective="reward"`, to the bit; what the agent does and says is what it is on columns."""
+    task = Task(fwrl.load_world(world))
+    S, A = task.world.n_states, task.world.n_actions
+    dense, columns = (fwrl.make_agent("fwrl", S, A, seed=0, objective="rate", storage=k) for k in ("dense", "columns"))
+    plain = fwrl.make_agent("fwrl", S, A, seed=0, storage="dense")
+    for n, step in enumerate(rollout(task, dense, episodes=4, steps=150, seed=1)):
+        if n % 150 == 0:
+            columns.begin_episode(step.goal)
+        s, a, r, end = step.state, step.action, step.reward, step.next_state
+        columns.observe(s, a, r, end, arrived=step.arrived)
+        plain.observe(s, a, r, end, arrived=step.arrived)
+        if n % 50 == 0:
+            np.testing.assert_array_equal(dense.action_table(step.goal), columns.action_table(step.goal))
+            np.testing.assert_array_equal(dense.values(7), columns.values(7))
+    tables: Any = dense.tables
+    np.testing.assert_array_equal(tables.V, np.stack([plain.values(g) for g in range(S)]))
+    assert gain(dense) == gain(columns) > 0
+    dense.save(tmp_path / "agent.fwrl")
+    loaded: Any = fwrl.load(tmp_path / "agent.fwrl")
+    np.testing.assert_array_equal(loaded.tables.V, tables.V)
+    assert gain(loaded) == gain(dense)
+
+
+def test_dense_storage_refuses_a_cycle_without_an_end_and_stays_as_it_was():
+    agent = fwrl.make_agent("fwrl", 3, 2, **DENSE)
+    agent.begin_episode(2)
+    agent.observe(0, 0, 1.0, 1)
+    tables: Any = agent.tables
+    before, steps = tables.V.copy(), tables.rate.income.sums.copy()
+    with pytest.raises(PositiveCycleError):
+        agent.observe(1, 0, -0.5, 0)
+    np.testing.assert_array_equal(tables.V, before)
+    np.testing.assert_array_equal(tables.rate.income.sums, steps)
+    agent.observe(1, 0, -1.0, 0)  # in all 0: no reason to go round
 
 
 def test_a_trip_that_gives_up_has_no_rate():

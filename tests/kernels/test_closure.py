@@ -157,7 +157,7 @@ def test_closing_over_each_better_edge_gives_the_fixed_point(case):
             e = compact_edges.find_edge(compact, s * A + a, n)
             compact_edges.set_best(compact, compact_edges.add_edge(compact, s * A + a, n) if e < 0 else e, r)
             best[s, a, n] = r
-            close_over(V, edges, scratch, s, r, n)
+            close_over(V, outgoing(edges), scratch, s, r, n)
     truth = fixed_point(S, best)
     np.testing.assert_allclose(V.T, truth, rtol=1e-8, atol=1e-8)
     dense, columns = np.empty(A), np.empty(A)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fwrl.agents import make_agent
-from fwrl.agents.model import planned_values
+from fwrl.agents.model_updates import planned_values
 from fwrl.bench.counted import windy_world
 from fwrl.kernels.graph.edges import NONE
 from fwrl.kernels.model.dependence import LIMIT, LOWEST, MEMBERS, has_pending, is_independent

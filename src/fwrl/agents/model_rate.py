@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import DEFAULT_STEPS
-from fwrl.agents.model import ModelAgent, ModelTables
+from fwrl.agents.model import ModelAgent
+from fwrl.agents.model_updates import ModelTables
 from fwrl.agents.sections import Sections, income_sections
 from fwrl.agents.soundness import check_income
 from fwrl.kernels.model.plan import Plan

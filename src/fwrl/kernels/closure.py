@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.graph.edges import NONE, Edges, Outgoing
+from fwrl.kernels.graph.edges import NONE, Outgoing
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.ties import improves
 
@@ -52,7 +52,7 @@ def nothing_known(n_states: int) -> Floats:
 
 
 @compiled
-def close_over(V: Floats, edges: Edges, scratch: ClosureScratch, x: int, r: float, y: int) -> None:
+def close_over(V: Floats, edges: Outgoing, scratch: ClosureScratch, x: int, r: float, y: int) -> None:
     """Make V the fixed point again after the best reward of the edge x -> y became `r`."""
     S = V.shape[0]
     A = len(edges.leaving) // S
@@ -73,7 +73,7 @@ def close_over(V: Floats, edges: Edges, scratch: ClosureScratch, x: int, r: floa
                 scratch.action[top] = a
                 scratch.edge[top] = edges.leaving[scratch.node[top] * A + a]
             continue
-        scratch.edge[top] = edges.next_leaving[e]
+        scratch.edge[top] = edges.following[e]
         j = edges.target[e]
         if scratch.seen[j] == scratch.searches[0]:
             continue
@@ -88,7 +88,7 @@ def close_over(V: Floats, edges: Edges, scratch: ClosureScratch, x: int, r: floa
 
 
 @compiled
-def _push(scratch: ClosureScratch, edges: Edges, A: int, top: int, j: int, kept: int) -> None:
+def _push(scratch: ClosureScratch, edges: Outgoing, A: int, top: int, j: int, kept: int) -> None:
     scratch.node[top] = j
     scratch.kept[top] = kept
     scratch.action[top] = 0

@@ -8,7 +8,7 @@ instead (see `graph.rebuild`), so no query costs much more than a fresh column.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,7 @@ from fwrl.kernels.runtime.ties import largest, least_tie
 
 if TYPE_CHECKING:
     from fwrl.agents.fwrl.optimistic import OptimisticTables
+    from fwrl.agents.fwrl.rate_dense import RateDenseTables
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -97,8 +98,11 @@ class ColumnTables(NamedTuple):
     rate: Rate
 
 
+AnyColumnTables: TypeAlias = "ColumnTables | OptimisticTables | RateDenseTables"
+
+
 @compiled
-def act(agent: ColumnTables | OptimisticTables, s: int, rng: np.random.Generator) -> int:
+def act(agent: AnyColumnTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on F(s, ., g)."""
     if agent.heap.size[OPEN] > 0:
         process_pending(agent, s, True)
@@ -110,7 +114,7 @@ def act(agent: ColumnTables | OptimisticTables, s: int, rng: np.random.Generator
 
 
 @compiled
-def observe(agent: ColumnTables | OptimisticTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
+def observe(agent: AnyColumnTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
     """Keep the best reward of the edge; if it is new or better, queue updates of the goal's column."""
     by_rate = agent.rate.income.on[0] != 0
     if by_rate:
@@ -151,13 +155,13 @@ def observe(agent: ColumnTables | OptimisticTables, s: int, a: int, r: float, ne
 
 
 @compiled
-def action_values(agent: ColumnTables | OptimisticTables, s: int, g: int, values: Floats) -> None:
+def action_values(agent: AnyColumnTables, s: int, g: int, values: Floats) -> None:
     """F(s, ., g), for a goal whose column is exact at `s`."""
     path_rewards(agent.columns.V[agent.columns.slot[g]], outgoing(agent.edges), s, values)
 
 
 @compiled
-def queue_changes(agent: ColumnTables | OptimisticTables, n: int) -> None:
+def queue_changes(agent: AnyColumnTables, n: int) -> None:
     """Queue the states of column n that recent edge changes improve; the changes must still be in the ring."""
     columns = agent.columns
     g, since, positive = columns.goal[n], columns.change[n], agent.positive[0] != 0
@@ -167,7 +171,7 @@ def queue_changes(agent: ColumnTables | OptimisticTables, n: int) -> None:
 
 
 @compiled
-def process_pending(agent: ColumnTables | OptimisticTables, s: int, best_only: bool, floor: float = -np.inf) -> None:
+def process_pending(agent: AnyColumnTables, s: int, best_only: bool, floor: float = -np.inf) -> None:
     """Process pending updates until F(s, ., g) is exact, or only its largest values with `best_only`.
 
     Values below `floor` are then of no interest. `action_values` holds F(s, ., g). With s = NONE all updates are
@@ -198,7 +202,7 @@ def process_pending(agent: ColumnTables | OptimisticTables, s: int, best_only: b
 
 
 @compiled
-def abandon_pending(agent: ColumnTables | OptimisticTables) -> None:
+def abandon_pending(agent: AnyColumnTables) -> None:
     """Process a limited number of updates as the goal goes out of use; if more are left, mark the column OUTDATED."""
     columns, n = agent.columns, agent.pending[0]
     expand_highest(columns.V[n], agent.h, agent.edges, agent.heap, columns.goal[n], -np.inf, LAST)
@@ -208,7 +212,7 @@ def abandon_pending(agent: ColumnTables | OptimisticTables) -> None:
 
 
 @compiled
-def least_relevant(agent: ColumnTables | OptimisticTables, V: Floats, s: int, best_only: bool, floor: float) -> float:
+def least_relevant(agent: AnyColumnTables, V: Floats, s: int, best_only: bool, floor: float) -> float:
     """The smallest V at which a pending state may still change F(s, ., g), or its largest values from `floor` on.
 
     Its update reaches another state over at least one edge, and from there an action tried at `s` over another.

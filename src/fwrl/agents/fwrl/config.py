@@ -63,11 +63,10 @@ class FwrlConfig(Config):
                 "expected backup='best' and explorer='epsilon-greedy' with relaxation='paper', got "
                 f"{self.backup!r} and {self.explorer!r}"
             )
-        if self.objective == "rate" and (self.relaxation == "paper" or self.storage == "dense"):
-            option = "relaxation='paper'" if self.relaxation == "paper" else "storage='dense'"
+        if self.objective == "rate" and self.relaxation == "paper":
             raise OptionError(
-                f"expected relaxation='exact' and storage='columns' or 'auto' with objective='rate', got {option}; the "
-                "cost of a step depends on the goal, so there is no table of all pairs"
+                "expected relaxation='exact' with objective='rate', got 'paper'; what a step costs depends on the "
+                "goal, and Algorithm 1 has one reward for all of them"
             )
         if self.objective == "rate" and self.give_up is not None:
             raise OptionError(

@@ -81,7 +81,7 @@ def observe(agent: DenseTables, s: int, a: int, r: float, next_s: int, arrived: 
     see_edge(agent.edges, e, r)
     agent.greedy.changes[0] += 1
     if improves(r, agent.V[next_s, s]):
-        close_over(agent.V, agent.edges, agent.scratch, s, r, next_s)
+        close_over(agent.V, outgoing(agent.edges), agent.scratch, s, r, next_s)
     return LEARNED
 
 
@@ -89,6 +89,19 @@ def observe(agent: DenseTables, s: int, a: int, r: float, next_s: int, arrived: 
 def action_values(agent: DenseTables, s: int, g: int, values: Floats) -> None:
     """F(s, ., g)."""
     path_rewards(agent.V[g], outgoing(agent.edges), s, values)
+
+
+def empty_pairs(n_states: int) -> Floats:
+    """(S, S) V with no path known; `OptionError` where it would be too large."""
+    what = f"{n_states:,} states with relaxation='exact'"
+    check_table_size(8 * n_states * n_states, what, "use storage='columns', or a smaller world")
+    return nothing_known(n_states)
+
+
+def check_pairs(V: Floats, n_states: int) -> None:
+    """Check the shape of V as read from a file."""
+    if V.shape != (n_states, n_states):
+        raise FileError(f"expected path rewards for all pairs of {n_states} states; the file is damaged")
 
 
 class DenseFwrl(FwrlAgent[DenseTables]):
@@ -100,10 +113,8 @@ class DenseFwrl(FwrlAgent[DenseTables]):
     def empty_tables(self) -> DenseTables:
         """No path known."""
         S, A = self.n_states, self.n_actions
-        what = f"{S:,} states with relaxation='exact'"
-        check_table_size(8 * S * S, what, "use storage='columns', or a smaller world")
         return DenseTables(
-            V=nothing_known(S),
+            V=empty_pairs(S),
             edges=no_edges(S, A),
             episode=no_episode(),
             scratch=closure_scratch(S),
@@ -133,10 +144,8 @@ class DenseFwrl(FwrlAgent[DenseTables]):
 
     def check_tables(self) -> None:
         """Check the shape of V, and the edges."""
-        S, A = self.n_states, self.n_actions
-        check_edges(self.tables.edges, S, A)
-        if self.tables.V.shape != (S, S):
-            raise FileError(f"expected tables for {S} states and {A} actions")
+        check_edges(self.tables.edges, self.n_states, self.n_actions)
+        check_pairs(self.tables.V, self.n_states)
 
     def values(self, goal: int) -> Floats:
         """(S,) V(., g)."""
