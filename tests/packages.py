@@ -59,7 +59,7 @@ def test_sdist(sdist: Path, folder: Path, tests: tuple[str, ...]) -> None:
     (root,) = folder.glob("fwrl-*/")
     python = environment(folder / "sdist")
     call(python, "-m", "pip", "install", "--quiet", "--constraint", "constraints.txt", ".[test,docs]", cwd=root)
-    call(python, "-m", "pytest", "-q", "-m", "not stress", *tests, cwd=root)
+    call(python, "-m", "pytest", "-q", "-m", "not stress", "-n", "2", "--dist", "loadgroup", *tests, cwd=root)
 
 
 def main(dist: Path, quick: bool) -> None:

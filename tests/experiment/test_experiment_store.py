@@ -13,6 +13,7 @@ from fwrl.experiment.export import export_results, score_matrices
 from fwrl.experiment.reference import reference
 from fwrl.experiment.spec import AgentSpec, Experiment
 from fwrl.experiment.store import SCHEMA
+from fwrl.experiment.trial import run_trial
 from fwrl.worlds import load_world
 
 TINY = Experiment(
@@ -106,8 +107,11 @@ def test_foreign_damaged_and_other_versions_are_refused_and_left_untouched(tmp_p
     edit(f"PRAGMA user_version = {SCHEMA}")
     edit('UPDATE about SET value = \'{"fwrl": "0.0.1"}\'')
     assert "0.0.1" in unchanged(path, lambda: Store(path))
+    with Store(path, read_only=True) as store:  # to read, any version will do
+        assert store.seeds(H_MAZE.id, H_MAZE.agents[0].label) == [0]
     edit("PRAGMA application_id = 7")
     assert "not a results file of fwrl" in unchanged(path, lambda: Store(path))
+    assert "not a results file of fwrl" in unchanged(path, lambda: Store(path, read_only=True))
     path.write_text("hello, I am a text file and not a database at all")
     assert "left untouched" in unchanged(path, lambda: Store(path))
 
@@ -121,14 +125,22 @@ def test_a_damaged_store_is_refused_and_left_untouched(tmp_path):
     assert "damaged and was left untouched" in unchanged(path, lambda: Store(path))
 
 
+def test_reading_makes_no_store_and_changes_none(tmp_path):
+    path = tmp_path / "x.sqlite"
+    with pytest.raises(FileError, match="cannot use"):
+        Store(path, read_only=True)
+    assert not path.exists()
+    filled(path, [H_MAZE], seeds=1)
+    with Store(path, read_only=True) as store, pytest.raises(FileError, match="readonly"):
+        store.write([run_trial(H_MAZE, H_MAZE.agents[0].label, 7)], {H_MAZE.id: H_MAZE})
+
+
 def test_a_missing_folder_is_said(tmp_path):
     with pytest.raises(FileError, match="cannot use"):
         Store(tmp_path / "no" / "x.sqlite")
 
 
 def test_stored_numbers_are_those_of_the_run(tmp_path):
-    from fwrl.experiment.trial import run_trial
-
     filled(tmp_path / "x.sqlite")
     with Store(tmp_path / "x.sqlite") as store:
         for seed in range(3):

@@ -24,9 +24,8 @@ def export(
 
     if not (results / STORE).is_file():
         raise FileError(f"there is no {STORE} in {str(results)!r}; make it with: fwrl reproduce --out {results}")
-    folder = make_folder(out or results / "export")
-    with Store(results / STORE) as store:
-        written = export_results(store, folder)
+    with Store(results / STORE, read_only=True) as store:
+        written = export_results(store, make_folder(out or results / "export"))
     if as_json:
         typer.echo(json.dumps([str(path) for path in written]))
         return

@@ -69,16 +69,23 @@ def versions() -> str:
 
 
 class Store:
-    """An open results file, created if it does not exist; a context manager."""
+    """An open results file; a context manager.
 
-    def __init__(self, path: str | Path) -> None:
+    Args:
+        path: The file, created if it does not exist.
+        read_only: Only read results, which may be those of other versions; the file must exist.
+
+    """
+
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         self.path = Path(path)
         try:
             _roll_back(self.path)
-            fresh = not self.path.exists() or self.path.stat().st_size == 0
+            fresh = not read_only and (not self.path.exists() or self.path.stat().st_size == 0)
             if not fresh:
-                _check_sound(self.path)
-            self._db = sqlite3.connect(self.path)
+                _check_sound(self.path, any_version=read_only)
+            mode = "ro" if read_only else "rwc"
+            self._db = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode={mode}", uri=True)
             self._db.execute("PRAGMA synchronous = FULL")
             if fresh:
                 self._create()
@@ -204,8 +211,11 @@ def _roll_back(path: Path) -> None:
             db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
 
 
-def _check_sound(path: Path) -> None:
-    """Raise an error if an existing file is damaged, foreign or of other versions; do not change it."""
+def _check_sound(path: Path, *, any_version: bool) -> None:
+    """Raise an error if an existing file is damaged, foreign or, unless all will do, of other versions.
+
+    The file stays as it is.
+    """
     db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
     try:
         application = db.execute("PRAGMA application_id").fetchone()[0]
@@ -221,7 +231,7 @@ def _check_sound(path: Path) -> None:
         if not sound:
             raise FileError(f"{str(path)!r} is damaged and was left untouched; use another file")
         found = db.execute("SELECT value FROM about WHERE key = 'versions'").fetchone()
-        if found is None or found[0] != versions():
+        if not any_version and (found is None or found[0] != versions()):
             raise FileError(
                 f"{str(path)!r} was made with {found[0] if found else 'unknown versions'}, this process has "
                 f"{versions()}; results of different versions are not mixed, it was left untouched: use another file"

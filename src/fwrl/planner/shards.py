@@ -27,7 +27,7 @@ from fwrl.planner.ingest.reader import reading
 from fwrl.planner.ingest.sources import sources_of
 
 FAN_IN = 10  # planners merged by one task; more take more memory, fewer travel more often
-MOST_BYTES = 256 * 2**20  # of files that are read together: as much work as may be lost with a worker
+MOST_BYTES = 2**30  # of files that are read together: as much work as may be lost with a worker
 
 
 @dataclass(frozen=True)
