@@ -19,6 +19,7 @@ VARIANTS: list[tuple[str, Mapping[str, Any]]] = [
     ("fwrl", {"backup": "expected", "explorer": "optimistic"}),
     ("fwrl", {"explorer": "optimistic"}),
     ("fwrl", {"objective": "rate"}),
+    ("fwrl", {"objective": "rate", "storage": "dense"}),
     ("fwrl", {"backup": "expected"}),
     ("fwrl", {"relaxation": "paper"}),
     ("sweeping", {"explorer": "optimistic"}),
