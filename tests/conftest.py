@@ -21,6 +21,7 @@ UNCOMPILED = bool(int(os.environ.get("NUMBA_DISABLE_JIT") or 0))
 UNCOMPILED_EXAMPLES = 60  # of each property test: interpreted kernels are a hundred times slower
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks which tests belong together
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if isinstance(item, pytest.Function):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+PATIENCE = 1  # second in which a process must end by itself
 FOLDER = str(Path(__file__).parent)
 FWRL = [sys.executable, "-c", "from fwrl.cli import main\nif __name__ == '__main__': main()"]
 
@@ -39,7 +40,14 @@ class Cluster:
     def _start(self, what: str, *words: str, log: bool = True) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *words]
         to = subprocess.PIPE if log else subprocess.DEVNULL
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=to, text=True, env=self.environment)
+        return subprocess.Popen(
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=to,
+            text=True,
+            env=self.environment,
+            start_new_session=True,  # so that what it starts can be ended with it
+        )
 
     def wait_for_workers(self, n: int) -> None:
         import distributed
@@ -48,12 +56,14 @@ class Cluster:
             client.wait_for_workers(n, timeout=120)
 
     def stop(self) -> None:
+        """End all processes; one that is just starting a worker anew does not listen, and is killed."""
         for process in (*self.workers, self.scheduler):
             process.terminate()
         for process in (*self.workers, self.scheduler):
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(20)
-            process.kill()
+                process.wait(PATIENCE)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             if process.stderr is not None:
                 process.stderr.close()
