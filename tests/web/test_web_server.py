@@ -37,14 +37,15 @@ def test_no_frame_is_sent_before_the_last_one_was_drawn(server):
         page.frame()
         while isinstance(message := page.socket.recv(timeout=TIMEOUT), str):
             pass
-        for _ in range(300):  # each of which makes another frame due; some end an episode
+        steps = 300  # each of which makes another frame due; some end an episode
+        for _ in range(steps):
             page.send("step")
-            kind = ""
-            while kind != "state":
-                received = page.socket.recv(timeout=TIMEOUT)
-                assert isinstance(received, str)
-                kind = json.loads(received)["type"]
-                assert kind != "error", received
+        while steps:
+            received = page.socket.recv(timeout=TIMEOUT)
+            assert isinstance(received, str)
+            kind = json.loads(received)["type"]
+            assert kind != "error", received
+            steps -= kind == "state"
         page.send("ack", frame=int.from_bytes(message[4:8], "little"))
         assert page.frame()[:4] == b"FWR1"
 

@@ -236,6 +236,7 @@ VERBS = register_verbs(ColumnTables, act, observe, action_values)
 
 def empty_column_tables(n_states: int, n_actions: int, memory: int, *, counts_steps: bool) -> ColumnTables:
     """No edges, and columns for `memory` MB: at least two, one for the goal in use and one for queries."""
+    edges = no_compact_edges(n_states, n_actions)  # first of all, as it refuses worlds that are too large
     G = min(n_states, max(2, memory * MEGABYTE // (8 * n_states)))
     columns = Columns(
         V=np.zeros((G, n_states)),
@@ -245,7 +246,7 @@ def empty_column_tables(n_states: int, n_actions: int, memory: int, *, counts_st
         use=np.zeros(G, np.int64),
     )
     return ColumnTables(
-        edges=no_compact_edges(n_states, n_actions),
+        edges=edges,
         columns=columns,
         h=np.zeros(n_states),
         positive=np.zeros(1, np.int64),
