@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fwrl
-from fwrl.planner.ingest.exact_sums import SHORT, SHORT_ROWS, Aggregate, Grouping, are_alike, exponent_of, imprecise
+from fwrl.planner.ingest.exact_sums import Aggregate, Grouping, exponent_of, imprecise
 from fwrl.planner.ingest.learning import learned
 from fwrl.planner.ingest.options import ReadOptions
 
@@ -55,29 +55,6 @@ def test_sums_in_fixed_point_are_precise_or_say_that_they_are_not(numbers, limbs
     assert (count, lost) == (len(numbers), 0)
     if not is_imprecise:
         assert abs(total - math.fsum(numbers)) <= 1e-12 * math.fsum(map(abs, numbers))
-
-
-@given(st.lists(st.floats(0.125, 1.0), min_size=1, max_size=30), st.floats(-2000, 2000).filter(lambda x: abs(x) > 1e-9))
-@settings(max_examples=60, deadline=None)
-def test_short_sums_of_numbers_that_are_alike_are_precise(shares, largest):
-    numbers = [largest * share for share in (1.0, *shares)]
-    assert are_alike(min(numbers), max(numbers))
-    exponent = exponent_of(abs(largest))
-    count, total, lost = sums(grouping(), lambda g: g.short(exponent), numbers)
-    assert (count, lost) == (len(numbers), 0)
-    assert abs(total - math.fsum(numbers)) <= 1e-12 * abs(math.fsum(numbers))
-
-
-def test_short_sums_of_as_many_rows_as_a_group_may_have_fit():
-    numbers = [-1024.0] * (SHORT_ROWS - 1) + [-1023.0 - 2.0 ** (10 - SHORT)]
-    assert sums(grouping(), lambda g: g.short(10), numbers)[1] == math.fsum(numbers)
-
-
-@pytest.mark.parametrize("rows", [SHORT_ROWS, 3 * SHORT_ROWS])
-def test_edges_with_few_and_with_many_rows_have_the_same_precise_sum(rows):
-    """Sums of the larger log would not fit into 64 bits if short."""
-    log = {"state": np.zeros(rows, int), "next_state": np.ones(rows, int), "reward": np.full(rows, -7.0 - 1 / 3)}
-    assert fwrl.fit(log).edges()["reward"][0].as_py() == pytest.approx(-7.0 - 1 / 3, rel=1e-12)
 
 
 def test_numbers_beyond_the_range_and_missing_ones_are_counted():

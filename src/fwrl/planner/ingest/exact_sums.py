@@ -3,8 +3,6 @@
 DuckDB adds in the order in which its threads finish, and sums of floats depend on it in their last bits. So numbers are
 added as integers, whose sums are exact:
 
-- *Short.* Where all numbers are of about the same size, 2^(e-4) to 2^e, each is rounded to 44 bits. Sums of 2^18 of
-  them fit into 64 bits, which is as fast as adding floats. A group with more rows than that is not `precise`.
 - *Fixed point.* A number x with |x| <= 2^e is written as x = l_0 2^(e-62) + l_1 2^(e-124), with integers l of 64 bits.
   Most numbers of one log are alike in size, and l_0 alone suffices: it holds all bits of numbers down to 2^(e-9), and
   rounds smaller ones to 2^(e-62). A sum that may be off by more than 2^-41 of its size is not `precise`.
@@ -23,7 +21,6 @@ from typing import NamedTuple
 
 from fwrl.planner.ingest.sql import listed
 
-SHORT, SHORT_RANGE, SHORT_ROWS = 44, 3, 2**18  # bits of short numbers, by how many their sizes differ, rows of a group
 BITS = 62  # of a limb, beside its sign
 USUAL = 33  # e of numbers whose size is not known beforehand
 PRECISION = 41  # bits of a sum
@@ -63,15 +60,6 @@ class Grouping:
     key: Sequence[str]
     aggregates: Sequence[Aggregate]
     sums: Mapping[str, str]
-
-    def short(self, exponent: int) -> str:
-        """The query, for numbers that all are there and within 2^`exponent`."""
-        terms = [f"{each.term} AS {each.name}" for each in self.aggregates]
-        for name, number in self.sums.items():
-            units = f"CAST({number} * {2.0 ** (SHORT - exponent)!r}::DOUBLE AS BIGINT)"
-            whole = f"sum_no_overflow({units})::DOUBLE * {2.0 ** (exponent - SHORT)!r}::DOUBLE"
-            terms += [f"{whole} AS {name}", f"0 AS {name}_lost"]
-        return f"SELECT {listed([*self.key, *terms])} FROM {self.table} GROUP BY {listed(self.key)}"
 
     def in_fixed_point(self, exponent: int, limbs: int) -> str:
         """The query, for numbers up to 2^`exponent` in size; `limbs` is 1 or 2."""
@@ -131,15 +119,6 @@ def exponent_of(largest: float) -> int | None:
         return None
     mantissa, exponent = math.frexp(largest)
     return exponent - (mantissa == 0.5)
-
-
-def are_alike(low: float, high: float) -> bool:
-    """Whether all numbers from `low` to `high` are of about the same size, so that short sums are precise.
-
-    >>> are_alike(-1.9, -0.8), are_alike(-1.0, 1.0), are_alike(0.1, 2.0)
-    (True, False, False)
-    """
-    return low * high > 0 and max(abs(low), abs(high)) <= 2.0**SHORT_RANGE * min(abs(low), abs(high))
 
 
 def imprecise(name: str, size: str, exponent: int, limbs: int) -> str:

@@ -13,7 +13,7 @@ from fwrl.planner.aging import Aging
 from fwrl.planner.experience import DEFAULT_REWARD, LARGEST
 from fwrl.planner.ingest.bad_rows import bad_log_error
 from fwrl.planner.ingest.errors import NoTransitionsError
-from fwrl.planner.ingest.exact_sums import SHORT_ROWS, USUAL, Aggregate, Grouping, are_alike, exponent_of, imprecise
+from fwrl.planner.ingest.exact_sums import USUAL, Aggregate, Grouping, exponent_of, imprecise
 from fwrl.planner.ingest.latest import count_trips, keep_listed_trips, keep_trips
 from fwrl.planner.ingest.log import Log
 from fwrl.planner.ingest.reader import Reader
@@ -174,11 +174,9 @@ def _ways_to_add(reader: Reader, log: Log, grouping: Grouping) -> Iterator[tuple
         ways = [(USUAL, 2)]
         if log.shape == "visits" or not any(selection.source.is_text for selection in log.selections):
             # From the statistics of a Parquet file; text would have to be read for it.
-            low, high, missing = reader.one(f"SELECT min(reward), max(reward), count(*) - count(reward) FROM {MOVES}")
+            low, high = reader.one(f"SELECT min(reward), max(reward) FROM {MOVES}")
             exponent = None if low is None else exponent_of(max(abs(low), abs(high)))
             ways = [] if exponent is None else [(exponent, 1), (exponent, 2)]
-            if exponent is not None and not missing and are_alike(low, high):
-                yield grouping.short(exponent), f"count > {SHORT_ROWS}"
         for exponent, limbs in ways:
             is_imprecise = imprecise("total", "abs(best)", exponent, limbs)
             yield grouping.in_fixed_point(exponent, limbs), f"total_lost > 0 OR ({is_imprecise})"
