@@ -11,7 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fwrl
-from fwrl.planner.ingest.exact_sums import Aggregate, Grouping, exponent_of, imprecise
+from fwrl.planner.ingest import grouping as grouping_module
+from fwrl.planner.ingest.exact_sums import (
+    ROOM,
+    SHORT,
+    Aggregate,
+    Grouping,
+    are_alike,
+    beyond_short,
+    exponent_of,
+    imprecise,
+)
 from fwrl.planner.ingest.learning import learned
 from fwrl.planner.ingest.options import ReadOptions
 
@@ -55,6 +65,59 @@ def test_sums_in_fixed_point_are_precise_or_say_that_they_are_not(numbers, limbs
     assert (count, lost) == (len(numbers), 0)
     if not is_imprecise:
         assert abs(total - math.fsum(numbers)) <= 1e-12 * math.fsum(map(abs, numbers))
+
+
+SHARES = st.lists(st.floats(0.125, 1.0), min_size=1, max_size=30)
+
+
+@given(SHARES, st.floats(-2000, 2000).filter(lambda x: abs(x) > 1e-9), st.sampled_from([1, 2]))
+@settings(max_examples=60)
+def test_short_sums_of_numbers_that_are_alike_are_precise(shares, largest, limbs):
+    numbers = [largest * share for share in (1.0, *shares)]
+    assert are_alike(min(numbers), max(numbers))
+    exponent = exponent_of(abs(largest))
+    assert exponent is not None
+    condition = f", {beyond_short('total', exponent, limbs)}"
+    count, total, lost, is_beyond = sums(grouping(), lambda g: g.short(exponent, limbs), numbers, condition)
+    assert (count, lost, is_beyond) == (len(numbers), 0, False)
+    assert abs(total - math.fsum(numbers)) <= 1e-12 * abs(math.fsum(numbers))
+
+
+@given(SHARES, st.floats(-2000, 2000).filter(lambda x: abs(x) > 1e-9))
+@settings(max_examples=60)
+def test_short_sums_are_the_same_with_one_limb_and_with_two(shares, largest):
+    numbers = [largest * share for share in (1.0, *shares)]
+    one, two = (sums(grouping(), lambda g, n=n: g.short(exponent_of(abs(largest)), n), numbers) for n in (1, 2))
+    assert one == two
+
+
+def test_a_short_sum_says_when_it_has_too_many_rows_for_one_limb():
+    """Odd multiples of the unit: beyond 2^53 of it, floats would lose the last ones."""
+    most = 2 ** ROOM[1]
+    for rows in (most, most + 1, 3 * most):
+        numbers = [-1023.0 - 2.0 ** (10 - SHORT)] * rows
+        total, beyond = sums(grouping(), lambda g: g.short(10, 1), numbers, f", {beyond_short('total', 10, 1)}")[1::2]
+        assert beyond == (rows > most)
+        assert beyond or total == math.fsum(numbers)
+        assert sums(grouping(), lambda g: g.short(10, 2), numbers)[1] == math.fsum(numbers)
+
+
+@pytest.mark.parametrize("guess", ["light", "heavy"])
+@pytest.mark.parametrize("rows", [500, 2_000, 300_000])
+def test_edges_with_few_and_with_many_rows_have_the_same_precise_sum(rows, guess, monkeypatch):
+    """Whatever is guessed of the number of rows of an edge, its sum is the same."""
+    monkeypatch.setattr(grouping_module, "_has_heavy_edges", lambda *_: guess == "heavy")
+    reward = -7.0 - np.arange(rows) % 7 / 7
+    log = {"state": np.zeros(rows, int), "next_state": np.ones(rows, int), "reward": reward}
+    edges = learned(log, ReadOptions(), connections=False)
+    assert edges.total[0] == pytest.approx(math.fsum(reward), rel=1e-12)
+    assert edges.total[0] == short_sum(reward, 4)
+
+
+def short_sum(numbers, exponent):
+    """By Python's integers."""
+    units = sum(int(np.floor(abs(x) * 2.0 ** (SHORT - exponent) + 0.5)) for x in numbers)
+    return -float(units) * 2.0 ** (exponent - SHORT)
 
 
 def test_numbers_beyond_the_range_and_missing_ones_are_counted():

@@ -13,15 +13,25 @@ from fwrl.planner.aging import Aging
 from fwrl.planner.experience import DEFAULT_REWARD, LARGEST
 from fwrl.planner.ingest.bad_rows import bad_log_error
 from fwrl.planner.ingest.errors import NoTransitionsError
-from fwrl.planner.ingest.exact_sums import USUAL, Aggregate, Grouping, exponent_of, imprecise
+from fwrl.planner.ingest.exact_sums import (
+    ROOM,
+    USUAL,
+    Aggregate,
+    Grouping,
+    are_alike,
+    beyond_short,
+    exponent_of,
+    imprecise,
+)
 from fwrl.planner.ingest.latest import count_trips, keep_listed_trips, keep_trips
 from fwrl.planner.ingest.log import Log
 from fwrl.planner.ingest.reader import Reader
 from fwrl.planner.ingest.schema import EDGES, MOVES, VISITS, edge_key
-from fwrl.planner.ingest.sql import any_of, when
+from fwrl.planner.ingest.sql import any_of, listed, when
 from fwrl.planner.ingest.visits import ROWS, make_visits, moves_of_visits, read_rows
 
 MOST = 2**62  # transitions in all
+SAMPLED = 50  # one row in so many is looked at to guess how many rows edges have
 BYTES_OF_EDGE = 52  # in arrays of the result
 BYTES_OF_TRIPS = 52  # further ones for the latest trips of an edge, and for finding them
 
@@ -174,13 +184,26 @@ def _ways_to_add(reader: Reader, log: Log, grouping: Grouping) -> Iterator[tuple
         ways = [(USUAL, 2)]
         if log.shape == "visits" or not any(selection.source.is_text for selection in log.selections):
             # From the statistics of a Parquet file; text would have to be read for it.
-            low, high = reader.one(f"SELECT min(reward), max(reward) FROM {MOVES}")
+            low, high, given, rows = reader.one(
+                f"SELECT min(reward), max(reward), count(reward), count(*) FROM {MOVES}"
+            )
             exponent = None if low is None else exponent_of(max(abs(low), abs(high)))
             ways = [] if exponent is None else [(exponent, 1), (exponent, 2)]
+            if exponent is not None and given == rows and are_alike(low, high):
+                for limbs in (2,) if _has_heavy_edges(reader, grouping, rows) else (1, 2):
+                    yield grouping.short(exponent, limbs), beyond_short("total", exponent, limbs)
         for exponent, limbs in ways:
             is_imprecise = imprecise("total", "abs(best)", exponent, limbs)
             yield grouping.in_fixed_point(exponent, limbs), f"total_lost > 0 OR ({is_imprecise})"
     yield grouping.by_exponent(), "false"
+
+
+def _has_heavy_edges(reader: Reader, grouping: Grouping, rows: int) -> bool:
+    """Whether some edge, by a part of the log, has too many rows for short sums with one limb."""
+    key = listed(grouping.key)
+    part = f"SELECT {key} FROM {MOVES} LIMIT {rows // SAMPLED}"
+    most = reader.one(f"SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM ({part}) GROUP BY {key})")[0]
+    return bool(most * SAMPLED > 2 ** (ROOM[1] + 1))
 
 
 def _times(log: Log, aging: Aging | None) -> str | None:
