@@ -55,7 +55,7 @@ def register_names(con: DuckDBPyConnection, cells: Cells | None) -> None:
 
 def cell_term(source: Source, point: tuple[Column, Column], cells: Cells, decimal: str) -> str:
     """A term for the name of the cell of a point; NULL where a coordinate is missing."""
-    one, other = (number_term(source, Expression((column,), column), "a coordinate", decimal) for column in point)
+    one, other = (_coordinate(source, column, decimal) for column in point)
     if isinstance(cells, SquareCells):
         scaled = [f"({value} / {cells.width!r}::DOUBLE)" for value in (one, other)]
         column, row = (f"CASE WHEN abs({x}) <= {LARGEST:.0f} THEN floor({x})::BIGINT END" for x in scaled)
@@ -84,14 +84,11 @@ def _chosen(con: DuckDBPyConnection, sources: Sequence[PointSource], decimal: st
 
 def _lengths(source: PointSource, decimal: str, on_globe: bool) -> str:
     """A query for the lengths of moves: between the points of a transition, or successive points of a trip."""
-
-    def coordinate(column: Column) -> str:
-        return number_term(source.source, Expression((column,), column), "a coordinate", decimal)
-
     points = source.choice.points
-    names = [f"{coordinate(column)} AS {name}" for name, column in zip("xy", points["state"], strict=True)]
+    columns = [*points["state"], *points.get("next_state", ())]
+    coordinates = [_coordinate(source.source, column, decimal) for column in columns]
+    names = [f"{coordinate} AS {name}" for name, coordinate in zip("xyuv", coordinates, strict=False)]
     if "next_state" in points:
-        names += [f"{coordinate(column)} AS {name}" for name, column in zip("uv", points["next_state"], strict=True)]
         pairs = f"SELECT {listed(names)} FROM {source.source.scan}"
     else:
         names += [f"{source.terms[name]} AS {name}" for name in ("trip", "time")]
@@ -108,6 +105,12 @@ def _lengths(source: PointSource, decimal: str, on_globe: bool) -> str:
     )
     # Of a trip's last point the half is NULL, which least() alone would take for 1.
     return f"SELECT {2 * EARTH} * asin(sqrt(CASE WHEN {half} > 1 THEN 1 ELSE {half} END)) AS length FROM ({pairs})"
+
+
+def _coordinate(source: Source, column: Column, decimal: str) -> str:
+    """A term for a coordinate; NULL where it is missing or not finite."""
+    number = number_term(source, Expression((column,), column), "a coordinate", decimal)
+    return f"CASE WHEN isfinite({number}) THEN {number} END"
 
 
 def _is_on_globe(point: tuple[Column, Column]) -> bool:

@@ -159,7 +159,8 @@ class Log:
         if name in NUMBERS:
             positive = {"count": " AND count >= 1 AND count = floor(count)", "weight": " AND weight > 0"}.get(name, "")
             cost = " AND reward <= 0" if name == "reward" and self.is_cost else ""
-            return f"({name} IS NULL OR NOT (abs({name}) <= {LARGEST}{positive}{cost}))"
+            # Parquet's statistics pass over what is not a number; DuckDB may take it from them that none is too large.
+            return f"({name} IS NULL OR NOT isfinite({name}) OR NOT (abs({name}) <= {LARGEST}{positive}{cost}))"
         kind = self.kinds["state"] if name == "next_state" else self.kinds.get(name, "integer")
         return f"{name} IS NULL" if kind == "integer" else f"({name} IS NULL OR {name} = '')"
 
