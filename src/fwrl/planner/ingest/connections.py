@@ -52,14 +52,12 @@ def _join_trips(reader: Reader, experience: Experience, row: Indices, joined: Bi
     from fwrl.kernels.graph.reach import join_trips, reach_scratch
 
     every = bool((row >= 0).all())
-    table, n_rows = (str(MOVES), experience.summary.transitions) if every else _make_sampled(reader, row)
+    steps, n_rows = (_steps(), experience.summary.transitions) if every else _make_sampled(reader, row)
     parts = max(1, -(-n_rows // reader.at_once))
     for part in range(parts):
         reader.run(
             "counting connections",
-            f"CREATE OR REPLACE TEMP TABLE joining AS SELECT DISTINCT hash(trip) AS trip, s.code AS source, "
-            f"n.code AS target FROM {table} JOIN {STATE_CODES} s ON state = s.label "
-            f"JOIN {STATE_CODES} n ON next_state = n.label WHERE hash(trip) % {parts} = {part}",
+            f"CREATE OR REPLACE TEMP TABLE joining AS SELECT DISTINCT * FROM {steps} WHERE trip % {parts} = {part}",
         )
         moves = reader.columns("SELECT * FROM joining ORDER BY trip")
         trip, n = moves["trip"], len(moves["trip"])
@@ -70,8 +68,16 @@ def _join_trips(reader: Reader, experience: Experience, row: Indices, joined: Bi
             join_trips(begin, source, target, row, scratch, joined)
 
 
+def _steps(trips: str = "") -> str:
+    """A query for the moves by code, of all trips or of those that are joined with."""
+    return (
+        f"(SELECT hash(trip) AS trip, s.code AS source, n.code AS target FROM {MOVES} {trips} "
+        f"JOIN {STATE_CODES} s ON state = s.label JOIN {STATE_CODES} n ON next_state = n.label)"
+    )
+
+
 def _make_sampled(reader: Reader, row: Indices) -> tuple[str, int]:
-    """Make `sampled`: the transitions of trips that leave a sampled state. Its name and number of rows."""
+    """Make `sampled`: the moves, by code, of trips that leave a sampled state. Its name and number of rows."""
     reader.con.register("chosen", {"code": np.flatnonzero(row >= 0)})
     reader.con.execute(
         f"CREATE TEMP TABLE starts AS SELECT label AS state FROM {STATE_CODES} SEMI JOIN chosen USING (code)"
@@ -80,10 +86,8 @@ def _make_sampled(reader: Reader, row: Indices) -> tuple[str, int]:
         "sampling trips",
         f"CREATE TEMP TABLE through AS SELECT DISTINCT trip FROM {MOVES} SEMI JOIN starts USING (state)",
     )
-    reader.run(
-        "sampling trips",
-        f"CREATE TEMP TABLE sampled AS SELECT trip, state, next_state FROM {MOVES} SEMI JOIN through USING (trip)",
-    )
+    sampled = _steps("SEMI JOIN through USING (trip)")
+    reader.run("sampling trips", f"CREATE TEMP TABLE sampled AS SELECT * FROM {sampled}")
     return "sampled", int(reader.one("SELECT count(*) FROM sampled")[0])
 
 
