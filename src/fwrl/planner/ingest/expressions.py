@@ -21,6 +21,7 @@ from fwrl.planner.ingest.sql import listed
 TOKEN = re.compile(r'\s*(?:(?P<quoted>"[^"]+")|(?P<operator>[-+*/()])|(?P<word>[^-+*/()"\s]+))')
 NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
 LISTED = 20  # columns named in a message
+LONGEST = 40  # characters of a column's name in a message
 
 
 class Column(str):
@@ -112,8 +113,13 @@ class ColumnFinder:
 
 
 def column_names(columns: Iterable[str]) -> str:
-    """Columns in a message."""
-    return listed(list(columns)[:LISTED])
+    r"""Columns in a message: the first few, long ones shortened, on one line.
+
+    >>> column_names(["from", "to\nhere", 50 * "x"])
+    'from, to here, xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'
+    """
+    names = [" ".join(column.split()) for column in list(columns)[:LISTED]]
+    return listed(name if len(name) <= LONGEST else f"{name[: LONGEST - 3]}..." for name in names)
 
 
 def _tokens(text: str) -> list[str]:
