@@ -5,16 +5,19 @@ Compiled code is cached on disk. Without this step every test process compiles t
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Mapping
+from multiprocessing import get_context
 from typing import Any
 
 import fwrl
 from fwrl.agents import agent_names
 from fwrl.kernels.runtime.deferred import compile_at_once
 
-VARIANTS: list[tuple[str, Mapping[str, Any]]] = [
+Variant = tuple[str, Mapping[str, Any]]
+
+# Those that take longest come first, so that both processes end at about the same time.
+VARIANTS: list[Variant] = [
     ("fwrl", {"storage": "columns"}),
     ("fwrl", {"backup": "expected", "explorer": "optimistic"}),
     ("fwrl", {"explorer": "optimistic"}),
@@ -28,21 +31,19 @@ VARIANTS: list[tuple[str, Mapping[str, Any]]] = [
 PROCESSES = 2
 
 
-def warm_up(variants: list[tuple[str, Mapping[str, Any]]]) -> None:
-    """Compile the run loop, `observe_many` and the values of some agents."""
+def warm_up(variant: Variant) -> None:
+    """Compile the run loop, `observe_many` and the values of an agent."""
     compile_at_once()
+    name, options = variant
     world = fwrl.load_world("four-rooms")
-    for name, options in variants:
-        agent = fwrl.make_agent(name, world.n_states, world.n_actions, **options)
-        fwrl.run(world, agent, episodes=2, steps=20)
-        agent.observe_many([0, 1], [0, 0], [-1.0, -1.0], [1, 2])
-        agent.values(3)
+    agent = fwrl.make_agent(name, world.n_states, world.n_actions, **options)
+    fwrl.run(world, agent, episodes=2, steps=20)
+    agent.observe_many([0, 1], [0, 0], [-1.0, -1.0], [1, 2])
+    agent.values(3)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        warm_up(VARIANTS[int(sys.argv[1]) :: PROCESSES])
-    else:
-        command = [sys.executable, __file__]
-        started = [subprocess.Popen([*command, str(part)]) for part in range(PROCESSES)]
-        sys.exit(max(process.wait() for process in started))
+    with get_context("spawn").Pool(PROCESSES) as pool:
+        for done, _ in enumerate(pool.imap_unordered(warm_up, VARIANTS), start=1):
+            print(f"\rcompiling agents: {done} of {len(VARIANTS)}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
