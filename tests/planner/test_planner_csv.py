@@ -159,3 +159,13 @@ def test_the_values_of_a_large_padded_log_are_those_of_the_bare_one(tmp_path):
     bare, padded = (fwrl.fit(tmp_path / name) for name in ("bare.csv", "padded.csv"))
     assert (list(bare.states), moves(bare)) == (list(padded.states), moves(padded))
     np.testing.assert_array_equal(bare.experience.count, padded.experience.count)
+
+
+def test_a_long_file_is_read_with_little_memory(tmp_path):
+    rows = 400_000
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "state,next_state,reward\n" + "".join(f"station {k % 50},station {k % 49},-1.5\n" for k in range(rows))
+    )
+    assert path.stat().st_size > 10_000_000
+    assert fwrl.fit(path, memory="20MB").summary.transitions == rows

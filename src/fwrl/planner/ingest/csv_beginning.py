@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 LONGEST_HEADER = 1 << 20  # bytes
+LONGEST_LINE = 2_000_000  # bytes; DuckDB reads twice as many at once: its own 32 MB would not fit into a small memory
 NO_DELIMITER = "\x01"  # a character that no line has
 UNREADABLE = (OSError, EOFError, zlib.error)
 PADDED = re.compile(rb"(?:\A|[,;|\t\r\n]) | (?:[,;|\t\r\n]|\Z)|[,;|]\t|\t[,;|]")  # a blank beside a delimiter
@@ -102,6 +103,8 @@ def lines_of_files(skipped: int = 0, skip_bad: bool = False) -> str:
         "auto_detect=false",
         "hive_partitioning=false",
         f"skip={skipped}",
+        f"max_line_size={LONGEST_LINE}",
+        f"buffer_size={2 * LONGEST_LINE}",
         f"filename={quoted(FILE)}",
         f"store_rejects={sql_bool(skip_bad)}",
     ]

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fwrl.errors import FileError
 from fwrl.planner.ingest.copies import TextFile, with_one_line_ending
-from fwrl.planner.ingest.csv_beginning import Beginning, as_utf8, beginning_of, lines_of_files, opened_by_duckdb
+from fwrl.planner.ingest.csv_beginning import (
+    LONGEST_LINE,
+    Beginning,
+    as_utf8,
+    beginning_of,
+    lines_of_files,
+    opened_by_duckdb,
+)
 from fwrl.planner.ingest.errors import LogError
 from fwrl.planner.ingest.folder_keys import folder_keys, with_folder_keys
 from fwrl.planner.ingest.found_files import FoundFile
@@ -84,6 +91,8 @@ def _delimited(header: Header, types: dict[str, str], options: ReadOptions) -> s
         "escape='\"'",
         f"header={sql_bool(header.has_line)}",
         f"skip={header.skipped}",
+        f"max_line_size={LONGEST_LINE}",
+        f"buffer_size={2 * LONGEST_LINE}",
         "auto_detect=false",
         "hive_partitioning=false",
         "null_padding=true",
