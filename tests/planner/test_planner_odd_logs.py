@@ -21,6 +21,10 @@ REFUSED = {
     "open-quote": ('state,next_state\n"a,b\nc,d\n', "--skip-bad"),
     "decimal-comma": ("state;next_state;reward\na;b;-1,5\nb;c;-2,5\n", "--decimal ,"),
     "prose": ("hello world this is not a log\n", "--columns"),
+    "broken-line.jsonl": ('{"state":1,"next_state":2}\n{"state":1,\n', "--skip-bad"),
+    "broken-array.json": ('[{"state":1,"next_state":2},\n {"state":1 "next_state":3}]', "line 2, character 13"),
+    "no-objects.json": ("[1, 2, 3]", "write one in each line"),
+    "false.parquet": ("state,next_state\na,b\n", "name it after the format that it has"),
 }
 READ = {
     "one-row": ("state,next_state\na,b\n", ["a", "b"]),
@@ -35,7 +39,7 @@ READ = {
 
 
 def written(folder, name, text):
-    path = folder / f"{name}.csv"
+    path = folder / (name if "." in name else f"{name}.csv")
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path.name
 

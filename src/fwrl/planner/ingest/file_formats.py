@@ -17,16 +17,18 @@ from fwrl.errors import FileError, FwrlError
 from fwrl.planner.ingest.copies import opened
 from fwrl.planner.ingest.csv_beginning import as_utf8, first_line, opened_by_duckdb
 from fwrl.planner.ingest.csv_format import csv_sources, struct
+from fwrl.planner.ingest.errors import LogError
 from fwrl.planner.ingest.found_files import FoundFile
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.scan import FILE, Source, column_types
-from fwrl.planner.ingest.sql import listed, quoted, sql_bool
+from fwrl.planner.ingest.sql import listed, quoted, sql_bool, when
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 UNQUOTED = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN")  # DuckDB's types of what JSON does not quote
 SHOWN = 60  # characters of a line that cannot be read
+SKIP = "ignore_errors=true"
 PARTITION = re.compile(r"[\\/][^\\/=]+=[^\\/=]*(?=[\\/])")  # a folder named key=value
 ARROW_FILE = b"ARROW1"  # what an Arrow file begins with, unlike a stream
 ARROW = "arrow_file"  # what DuckDB calls Arrow files, with a number after it
@@ -53,10 +55,23 @@ def file_sources(con: DuckDBPyConnection, files: list[FoundFile], options: ReadO
 
 
 def _parquet(con: DuckDBPyConnection, files: list[FoundFile]) -> Source:
+    import duckdb
+
     hive = all(PARTITION.search(file.path) for file in files)
     terms = ["union_by_name=true", f"hive_partitioning={sql_bool(hive)}", f"filename={quoted(FILE)}"]
     untyped = Source(f"read_parquet({listed(['{files}', *terms])})", {}, *_named(files))
-    return replace(untyped, types=column_types(con, untyped.scan))
+    try:
+        return replace(untyped, types=column_types(con, untyped.scan))
+    except duckdb.Error as error:
+        raise (_no_parquet(files, error) or error) from error
+
+
+def _no_parquet(files: list[FoundFile], error: Exception) -> FileError | None:
+    """The error that names the first file which is no Parquet file; None where DuckDB's `error` is another one."""
+    named = next((file.shown for file in files if repr(file.path) in str(error)), None)
+    if named is None or "magic bytes" not in str(error):
+        return None
+    return FileError(f"{named!r} is not a whole Parquet file; write it again, or name it after the format that it has")
 
 
 def _named(files: list[FoundFile]) -> tuple[tuple[str, ...], bool, dict[str, str]]:
@@ -104,10 +119,9 @@ def _json(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOptions)
     """A source for the files with an object per line, and one for those with one array."""
     arrays = [file for file in files if _is_array(con, file)]
     lines = [file for file in files if file not in arrays]
-    skip = f"ignore_errors={sql_bool(options.skip_bad)}"
     sources = []
     if lines:
-        sources.append(_json_source(con, lines, ["format='newline_delimited'", skip]))
+        sources.append(_json_source(con, lines, ["format='newline_delimited'", *when(options.skip_bad, SKIP)]))
     if arrays:
         sources.append(_json_source(con, arrays, ["format='array'"]))
     return sources
@@ -122,8 +136,8 @@ def _json_source(con: DuckDBPyConnection, files: list[FoundFile], options: list[
     try:
         detected = column_types(con, untyped.scan)
     except duckdb.Error as error:
-        is_array = "format='array'" in options
-        problem = _not_objects(files, error) if is_array else _no_object(files)
+        broken = _broken_array if "format='array'" in options else _no_object
+        problem = None if SKIP in options else broken(files)
         raise (problem or _not_objects(files, error) or error) from error
     # Scalars other than numbers are read as text: DuckDB would rewrite a name that looks like a date.
     types = {
@@ -147,10 +161,26 @@ def _not_objects(files: list[FoundFile], error: Exception) -> FileError | None:
     if "expected records" not in str(error):
         return None
     named = listed(repr(file.shown) for file in files)
-    return FileError(f"expected JSON objects in {named}, one in each line or all in one array; there is none")
+    return FileError(f"expected JSON objects in {named}, there are none; write one in each line, or all in one array")
 
 
-def _no_object(files: list[FoundFile]) -> FileError | None:
+def _broken_array(files: list[FoundFile]) -> FileError | None:
+    """The error that names where the first array is broken; None where Python reads all of them."""
+    for file in files:
+        if opened_by_duckdb(file):
+            continue
+        with opened(file.path) as text, contextlib.suppress(OSError, EOFError, zlib.error, RecursionError):
+            try:
+                json.load(text)
+            except json.JSONDecodeError as error:
+                return FileError(
+                    f"{file.shown}, line {error.lineno:,}, character {error.colno:,}: the array of JSON objects is "
+                    f"broken ({error.msg}); write it again, or one object in each line; bad ones can be left out then"
+                )
+    return None
+
+
+def _no_object(files: list[FoundFile]) -> FwrlError | None:
     """The error that names the first line which is not a JSON object; None where Python reads all of them."""
     for file in files:
         if opened_by_duckdb(file):
@@ -159,9 +189,8 @@ def _no_object(files: list[FoundFile]) -> FileError | None:
             for number, line in enumerate(filter(bytes.strip, lines), start=1):
                 if not _is_object(line):
                     shown = line.decode(errors="replace").strip()
-                    return FileError(
-                        f"{file.shown}, row {number:,}: expected a line with a JSON object, got {shown[:SHOWN]!r}"
-                    )
+                    problem = f"{file.shown}, row {number:,}: expected a line with a JSON object, got {shown[:SHOWN]!r}"
+                    return LogError(problem, "skip_bad")
     return None
 
 
