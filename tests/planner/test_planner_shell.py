@@ -97,6 +97,15 @@ def test_the_log_itself_gives_the_fewest_trips(call, tmp_path):
     assert (found["stretches"], found["covering"], found["fewest"]) == ([["old"]], [1], True)
 
 
+def test_of_many_stitches_the_first_are_named(call, tmp_path):
+    steps = [f"{k},1,s{k:02}\n{k},2,s{k + 1:02}" for k in range(30)]
+    (tmp_path / "long.csv").write_text("trip,time,state\n" + "\n".join(steps) + "\n")
+    call("fit", "long.csv", "-o", "long.fwrl")
+    assert "stitched 29 times, at s01, s02," in (out := call("explain", "long.fwrl", "s00", "s30").out)
+    assert "s20 and 9 more (at most" in out
+    assert len(json.loads(call("explain", "long.fwrl", "s00", "s30", "--json").out)["stitches"]) == 29
+
+
 def test_a_route_is_written_as_geojson(call, fitted):
     code, out, _ = call("explain", "t.fwrl", "a", "y", *NAMED, "--picture", "way.geojson")
     assert (code, out.splitlines()[-1]) == (0, "drawn to way.geojson")

@@ -52,6 +52,8 @@ from fwrl.planner.counting import times
 if TYPE_CHECKING:
     from fwrl.planner import Explanation, Planner
 
+SHOWN = 20  # stitches that are named
+
 
 def explain(
     file: File,
@@ -181,7 +183,7 @@ def _print(explanation: Explanation, gives_up: bool) -> None:
         typer.echo("the log names no trips, so stitches are unknown")
     else:
         n = len(explanation.stitches)
-        where = ", ".join(map(str, explanation.stitches))
+        where = ", ".join(map(str, explanation.stitches[:SHOWN])) + (f" and {n - SHOWN:,} more" if n > SHOWN else "")
         bound = f"at most: going by the latest {KEPT} trips of each step, see --log"
         how = "no fewer past trips cover the route" if explanation.fewest else bound
         typer.echo(f"stitched {times(n)}, at {where} ({how})" if n else "one past trip covers all of it")
