@@ -49,13 +49,13 @@ def addresses_missing(citation: str, pyproject: str, readme: str) -> list[str]:
     badges = re.findall(r"!\[[^]]*\]\((https://\S+/badge\.svg)\)", readme)
     found = re.search(r"^repository-code: (\S+)$", citation, re.MULTILINE)
     if found is None:
-        return [*urls.values(), *badges]
+        return [*(url for url in urls.values() if url not in citation), *badges]
     named = {"[project.urls]": list(urls.values()), "the badges of README.md": badges}
     return [place for place, texts in named.items() if not any(text.startswith(found[1]) for text in texts)]
 
 
 def test_urls_and_badges_name_the_address_that_the_citation_names():
-    # There is no public address yet, so there are no urls and no badge of the workflow: both would be invented.
+    # There is no public address yet: urls other than the paper's, and a badge of the workflow, would be invented.
     names = ("CITATION.cff", "pyproject.toml", "README.md")
     assert addresses_missing(*((ROOT / name).read_text(encoding="utf-8") for name in names)) == []
 
