@@ -59,6 +59,8 @@ def test_sdist(sdist: Path, folder: Path, tests: tuple[str, ...]) -> None:
     (root,) = folder.glob("fwrl-*/")
     python = environment(folder / "sdist")
     call(python, "-m", "pip", "install", "--quiet", "--constraint", "constraints.txt", ".[test,docs]", cwd=root)
+    if not tests:
+        call(python, "tests/warm_up.py", cwd=root)
     call(python, "-m", "pytest", "-q", "-m", "not stress", "-n", "2", "--dist", "loadgroup", *tests, cwd=root)
 
 
