@@ -58,7 +58,9 @@ def test_sdist(sdist: Path, folder: Path, tests: tuple[str, ...]) -> None:
         packed.extractall(folder, filter="data")
     (root,) = folder.glob("fwrl-*/")
     python = environment(folder / "sdist")
-    call(python, "-m", "pip", "install", "--quiet", "--constraint", "constraints.txt", ".[test,docs]", cwd=root)
+    # Editable, or the examples in src would be those of another package than the one that is imported.
+    install = ("-m", "pip", "install", "--quiet", "--constraint", "constraints.txt", "--editable", ".[test,docs]")
+    call(python, *install, cwd=root)
     if not tests:
         call(python, "tests/warm_up.py", cwd=root)
     call(python, "-m", "pytest", "-q", "-m", "not stress", "-n", "2", "--dist", "loadgroup", *tests, cwd=root)
