@@ -1,9 +1,11 @@
-"""Queries report their progress, and stop at Ctrl-C."""
+"""Queries report their progress, stop at Ctrl-C, and use as many threads as memory allows."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+
+import pytest
 
 from fwrl.planner.ingest.reader import reading
 
@@ -41,3 +43,9 @@ def test_ctrl_c_stops_a_query_watched_or_not():
         [sys.executable, "-c", STOPPED_SOON], capture_output=True, text=True, timeout=120, check=False
     )
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["stopped"] * 3, "")
+
+
+@pytest.mark.parametrize(("memory", "threads", "used"), [("20MB", 4, 1), ("10MB", 4, 1), ("70MB", 4, 3), ("1GB", 4, 4)])
+def test_little_memory_is_shared_by_few_threads(memory, threads, used):
+    with reading(memory, None, threads=threads) as reader:
+        assert reader.one("SELECT current_setting('threads')") == (used,)

@@ -31,6 +31,7 @@ BYTES_OF_ROW = 250  # of memory for each row that is fetched at once, here and i
 SHARE = 0.75  # of the memory that DuckDB may take; it keeps some buffers beyond its limit
 BOTH, LEAST_SHARE = 1.05, 0.3  # that DuckDB and arrays of the result may take together, and DuckDB in any case
 LEAST = 10_000_000  # bytes
+OF_THREAD = 20_000_000  # bytes of memory for each thread of DuckDB; how many of its buffers are in use is chance
 PREFIXES = ("", "K", "M", "G", "T")
 UNITS = {f"{prefix}B": 1000**k for k, prefix in enumerate(PREFIXES)}
 UNITS |= {f"{prefix}IB": 1024**k for k, prefix in enumerate(PREFIXES) if prefix}
@@ -167,7 +168,7 @@ def reading(
     """A reader of `what`; DuckDB's errors become errors of this package.
 
     `option` is the option of `fit` that raises the limit on `memory`, None where there is none. `threads` is how many
-    DuckDB may use, by default one per core.
+    DuckDB may use, by default one per core; fewer where memory is little.
     """
     import duckdb
 
@@ -178,8 +179,8 @@ def reading(
             with contextlib.suppress(duckdb.Error):  # refused in notebooks that lack ipywidgets; then no share is known
                 con.execute("SET enable_progress_bar=true; SET enable_progress_bar_print=false")
             con.execute("SET preserve_insertion_order=false; SET TimeZone='UTC'")
-            if threads is not None:
-                con.execute(f"SET threads={threads}")
+            wanted = threads or int(con.execute("SELECT current_setting('threads')").fetchall()[0][0])
+            con.execute(f"SET threads={max(1, min(wanted, size // OF_THREAD))}")
             yield Reader(con, progress, size)
         except duckdb.OutOfMemoryException as error:
             problem = f"the {what} needs more memory than {memory} ({_sentence(error, str(folder))})"
