@@ -30,7 +30,7 @@ SEEDS = 3
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     with Store(folder / "results.sqlite") as store:
-        run_experiments(store, EXPERIMENTS, seeds=SEEDS, workers=2)
+        run_experiments(store, EXPERIMENTS, seeds=SEEDS, workers=1)
         write_report(store, folder)
     return folder
 
@@ -39,6 +39,12 @@ def folder(tmp_path_factory):
 def stored(folder):
     with Store(folder / "results.sqlite") as store:
         yield StoredResults(store)
+
+
+@pytest.fixture(scope="module")
+def found(stored):
+    """What the report finds."""
+    return findings(stored)
 
 
 def raw(folder, sql):
@@ -99,24 +105,24 @@ def test_sample_efficiency_follows_from_the_raw_rows(folder, stored):
         assert found == (learned[0] if learned else np.inf)
 
 
-def claim(stored, words):
-    return next(f for f in findings(stored) if words in f.claim)
+def claim(found, words):
+    return next(f for f in found if words in f.claim)
 
 
 def numbers_in(text):
     return [float(n.replace(",", "")) for n in re.findall(r"-?\d[\d,]*\.?\d*", text)]
 
 
-def test_the_gap_in_reward_follows_from_the_raw_rows(folder, stored):
-    finding = claim(stored, "Windy four rooms: FWRL earns more")
+def test_the_gap_in_reward_follows_from_the_raw_rows(folder, found):
+    finding = claim(found, "Windy four rooms: FWRL earns more")
     ours = column(folder, WINDY, FWRL.label, "reward").mean()
     for agent in ("QL", "QLCAT", "MBRL (straight lines)", "MBRL"):
         gap = ours - column(folder, WINDY, agent, "reward").mean()
         assert f"{agent}: {gap:,.1f} [" in finding.numbers
 
 
-def test_the_factor_over_the_next_best_follows_from_the_raw_rows(folder, stored):
-    finding = claim(stored, "Four rooms: twice the median reward of the next best baseline, with a planner free")
+def test_the_factor_over_the_next_best_follows_from_the_raw_rows(folder, found):
+    finding = claim(found, "Four rooms: twice the median reward of the next best baseline, with a planner free")
     factor = np.median(column(folder, FOUR_ROOMS, FWRL.label, "reward")) / np.median(
         column(folder, FOUR_ROOMS, MBRL.label, "reward")
     )
@@ -124,9 +130,9 @@ def test_the_factor_over_the_next_best_follows_from_the_raw_rows(folder, stored)
     assert finding.verdict == ("holds" if numbers_in(finding.numbers)[1] >= 2 else "does not hold")
 
 
-def test_a_factor_far_from_the_published_one_is_said_to_be_unexplained(folder, stored):
+def test_a_factor_far_from_the_published_one_is_said_to_be_unexplained(folder, found):
     for words, experiment in (("Four rooms: twice", FOUR_ROOMS), ("Windy four rooms: twice", WINDY)):
-        published, turning = (f for f in findings(stored) if f.claim.startswith(words))
+        published, turning = (f for f in found if f.claim.startswith(words))
         assert "free to turn" not in published.reason
         assert "free to turn" in turning.reason
         assert ("unexplained" in published.reason) == (numbers_in(published.numbers)[1] > 4)
@@ -147,8 +153,7 @@ def test_the_straight_line_planner_with_perfect_knowledge_earns_little():
     assert abs(earned.mean() - expected) < 5 * earned.std() / np.sqrt(len(earned))
 
 
-def test_every_finding_has_a_verdict_of_four_and_numbers(stored):
-    found = findings(stored)
+def test_every_finding_has_a_verdict_of_four_and_numbers(found):
     assert {f.verdict for f in found} <= {"holds", "holds in part", "does not hold", "undecided"}
     assert all(re.search(r"\d", f.numbers) for f in found)
     assert len({f.claim for f in found}) == len(found)
@@ -179,7 +184,7 @@ def test_few_runs_leave_a_share_undecided():
     assert share_of_runs(45, 100) == pytest.approx((0.45, exact.low, exact.high))
 
 
-def test_the_h_maze_counts_follow_from_the_raw_steps(folder, stored):
+def test_the_h_maze_counts_follow_from_the_raw_steps(folder, stored, found):
     world = load_world("h-maze")
     start, goal = world.state_at(0, 2), world.state_at(2, 2)
     for agent, words in ((FWRL.label, "Algorithm 1) takes the shortest"), (FWRL_EXACT.label, "(exact) takes the")):
@@ -193,12 +198,12 @@ def test_the_h_maze_counts_follow_from_the_raw_steps(folder, stored):
             moves = [row for row in rows if not row[2]]
             assert rows[0][0] == start
             straight += len(rows) == 5 and len(moves) == 4 and moves[-1][1] == goal
-        assert f"shortest path in {straight} of {SEEDS} runs" in claim(stored, words).numbers
+        assert f"shortest path in {straight} of {SEEDS} runs" in claim(found, words).numbers
     assert stored.seeds(H_MAZE) == SEEDS
 
 
-def test_the_muddy_costs_follow_from_the_raw_audits(folder, stored):
-    finding = claim(stored, "Muddy rooms")
+def test_the_muddy_costs_follow_from_the_raw_audits(folder, found):
+    finding = claim(found, "Muddy rooms")
     for statistic in (np.mean, np.median):
         costs = []
         for agent in (FWRL_EXACT.label, "FWRL (fewest steps)"):
@@ -242,7 +247,7 @@ class Page(HTMLParser):
         self.text.append(data)
 
 
-def test_the_page_is_one_file_with_every_claim_and_picture(folder, stored):
+def test_the_page_is_one_file_with_every_claim_and_picture(folder, found):
     text = (folder / "report.html").read_text(encoding="utf-8")
     page = Page()
     page.feed(text)
@@ -250,14 +255,14 @@ def test_the_page_is_one_file_with_every_claim_and_picture(folder, stored):
     assert all(source.startswith("data:image/") for source in page.sources)
     assert "http" not in re.sub(r"base64,[A-Za-z0-9+/=]+", "", text)
     shown = "".join(page.text)
-    for finding in findings(stored):
+    for finding in found:
         assert finding.claim in shown
         assert finding.numbers in shown
 
 
-def test_the_markdown_shows_the_same_verdicts_and_its_pictures_exist(folder, stored):
+def test_the_markdown_shows_the_same_verdicts_and_its_pictures_exist(folder, found):
     text = (folder / "report.md").read_text(encoding="utf-8")
-    for finding in findings(stored):
+    for finding in found:
         assert f"| {finding.claim} | **{finding.verdict}** | {finding.numbers} |" in text
     for name in re.findall(r"\]\((figures/[^)]+)\)", text):
         assert (folder / Path(name)).is_file()

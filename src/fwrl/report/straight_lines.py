@@ -22,15 +22,24 @@ def straight_line_reward(world: World, steps: int) -> float:
     """
     task = Task(world)
     goals = task.sampler.goals.tolist()
-    return float(np.mean([expected_rewards(task, _policy(world, goal), [goal], steps)[0] for goal in goals]))
+    likely = _likely(world)
+    return float(np.mean([expected_rewards(task, _policy(likely, goal), [goal], steps)[0] for goal in goals]))
 
 
-def _policy(world: World, goal: int) -> NDArray[np.float64]:
-    """(S, A) the nearest straight way to the goal, at random where there is none."""
-    S, A = world.n_states, world.n_actions
-    likely = np.array(
-        [[max(world.outcomes(s, a), key=lambda o: o.probability).next_state for a in range(A)] for s in range(S)]
+def _likely(world: World) -> NDArray[np.int64]:
+    """(S, A) the most probable next state."""
+    actions = range(world.n_actions)
+    return np.array(
+        [
+            [max(world.outcomes(s, a), key=lambda o: o.probability).next_state for a in actions]
+            for s in range(world.n_states)
+        ]
     )
+
+
+def _policy(likely: NDArray[np.int64], goal: int) -> NDArray[np.float64]:
+    """(S, A) the nearest straight way to the goal, at random where there is none."""
+    S, A = likely.shape
     steps = np.full((S, A), np.inf)
     here = np.tile(np.arange(S)[:, None], (1, A))
     for n in range(1, S + 1):
