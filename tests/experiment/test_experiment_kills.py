@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,9 +68,17 @@ def killed_and_resumed(folder, kills, rng):
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory):
-    with Store(tmp_path_factory.mktemp("whole") / "x.sqlite") as store:
+def whole(tmp_path_factory):
+    """The file of a run that was never killed."""
+    path = tmp_path_factory.mktemp("whole") / "x.sqlite"
+    with Store(path) as store:
         run_experiments(store, chosen(EXPERIMENTS), seeds=SEEDS, workers=1)
+    return path
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(whole):
+    with Store(whole) as store:
         return store.content()
 
 
@@ -101,10 +110,9 @@ def killed_while_writing(path, when):
     assert Path(f"{path}-journal").stat().st_size > 0
 
 
-def test_what_was_being_written_when_killed_is_undone(tmp_path, uninterrupted):
+def test_what_was_being_written_when_killed_is_undone(tmp_path, whole, uninterrupted):
     path = tmp_path / "x.sqlite"
-    with Store(path) as store:
-        run_experiments(store, chosen(EXPERIMENTS), seeds=SEEDS, workers=1)
+    shutil.copyfile(whole, path)
     killed_while_writing(path, "later")
     with Store(path) as store:
         assert store.content() == uninterrupted

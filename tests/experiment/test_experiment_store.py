@@ -167,7 +167,7 @@ def test_exported_tables_hold_the_same_rows(tmp_path):
     import duckdb
 
     with Store(tmp_path / "x.sqlite") as store:
-        run_experiments(store, [FOUR_ROOMS, WINDY], seeds=2, workers=2)
+        run_experiments(store, [FOUR_ROOMS, WINDY], seeds=2, workers=1)
         files = {path.name for path in export_results(store, tmp_path / "out")}
         columns, rows = store.rows("episodes")
         scores = score_matrices(store)
