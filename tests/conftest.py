@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import hypothesis
 import pytest
 
-# Tests run in one process per core. Threads of BLAS, which NumPy reads this for, would wait for a core in busy loops.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Tests run in one process per core. More threads of BLAS and torch, which read this, would wait for it in busy loops.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # No test asserts a time: the first example of a property test may compile kernels, and machines are shared.
 hypothesis.settings.register_profile("untimed", deadline=None)

@@ -12,9 +12,15 @@ from fwrl.benchmark import online
 from fwrl.envs import register
 from fwrl.envs.registration import IDS
 
-stable_baselines3 = pytest.importorskip("stable_baselines3")
+pytestmark = pytest.mark.usefixtures("stable_baselines3")
 
 register()
+
+
+@pytest.fixture(scope="module")
+def stable_baselines3() -> Any:
+    """Imported in the one process that runs these tests: torch takes seconds."""
+    return pytest.importorskip("stable_baselines3")
 
 
 def make(name):
@@ -32,7 +38,7 @@ def test_its_checker_has_nothing_to_say(name):
 
 
 @pytest.mark.parametrize(("name", "copy_info"), [("fwrl/FourRooms-v0", False), ("fwrl/MuddyRooms-v0", True)])
-def test_dqn_with_hindsight_replay_trains(name, copy_info):
+def test_dqn_with_hindsight_replay_trains(stable_baselines3, name, copy_info):
     model = stable_baselines3.DQN(
         "MultiInputPolicy",
         make(name),
