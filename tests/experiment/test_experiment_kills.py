@@ -100,6 +100,8 @@ db.execute("PRAGMA cache_size = 1")  # so that pages reach the file before the e
 db.execute("BEGIN")
 if sys.argv[2] == "first":
     db.execute("CREATE TABLE about (key TEXT, value TEXT)")
+else:
+    db.execute("UPDATE episodes SET reward = reward + 1")
 db.executemany("INSERT INTO about VALUES (?, ?)", [(f"key {n}", "x" * 1000) for n in range(5000)])
 os.kill(os.getpid(), signal.SIGKILL)
 """
