@@ -126,3 +126,9 @@ def test_what_colours_mean_is_also_written(opened):
     legend = page.inner_text(".legend")
     for words in ("route", "stitch", "seen only once", "not seen for 85 days"):
         assert words in legend
+
+
+def test_axe_would_find_a_picture_without_words(opened):
+    page = opened(address=ASKED)
+    page.evaluate("document.querySelector('main').append(document.createElement('img'))")
+    assert [rule for rule, _ in problems(page)] == ["image-alt"]
