@@ -6,6 +6,9 @@ TESTS := pytest -m "not stress" -n 2 --dist loadgroup
 COVERED := --cov --cov-append --cov-report= --cov-fail-under=0 # the report at the end has the limit of pyproject.toml
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
+# Tests start many processes, each of which would compile all sources to bytecode anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help reproduce test test-extras coverage lint bench stress measure docs docs-numbers docs-notebooks docs-pictures \
     test-lowest test-newest test-packages release clean
 

@@ -248,9 +248,10 @@ def test_a_refused_cluster_leaves_nothing_behind(tmp_path, monkeypatch, call, co
     assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]
 
 
-def test_an_address_where_something_else_listens_is_refused():
+def test_an_address_where_something_else_listens_is_refused(monkeypatch):
     import socket
 
+    monkeypatch.setattr("fwrl.cluster.TIMEOUT", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as other:
         address = f"127.0.0.1:{other.getsockname()[1]}"
         with pytest.raises(FwrlError, match="no Dask scheduler answers"), cluster_pool(address):
