@@ -9,7 +9,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import fwrl
@@ -65,7 +65,9 @@ def test_routes_by_best_rewards_are_networkxs(steps):
 @settings(max_examples=40)
 def test_rewards_of_either_sign_without_a_positive_cycle(steps, height):
     tilted = [(s, a, r + height[s] - height[n], n) for s, a, r, n in steps]
-    assert_best_routes(fwrl.fit(tilted, connections=False), best_graph(tilted))
+    graph = best_graph(tilted)
+    assume(not nx.negative_edge_cycle(graph, weight="cost"))  # by rounding alone
+    assert_best_routes(fwrl.fit(tilted, connections=False), graph)
 
 
 @given(logs(st.floats(-5, -0.01)), st.integers(2, 6), st.data())
