@@ -154,7 +154,7 @@ def test_coverage_shows_bridges_dead_ends_and_one_way_streets(opened):
     page.click("[data-kind='dead ends'] summary")
     before = in_sight(page)
     page.click("[data-kind='dead ends'] button >> text=park")
-    assert in_sight(page) != before
+    settled(page, lambda: in_sight(page) != before, True)
     page.click("#views [data-tool=route]")
     says(page, "Click where to start")
 
@@ -224,10 +224,10 @@ def test_the_map_moves_and_zooms_by_drag_wheel_and_buttons(opened):
     page.mouse.down()
     page.mouse.move(700, 540, steps=4)
     page.mouse.up()
-    assert in_sight(page)[0] < moved_x
+    settled(page, lambda: in_sight(page)[0] < moved_x, True)
     asks(page)  # a drag is no click
     page.click("#fit")
-    assert in_sight(page) == (x, y, zoom)
+    settled(page, lambda: in_sight(page), (x, y, zoom))
 
 
 def test_pointing_at_a_state_names_it_and_at_a_step_lights_it(opened):
