@@ -9,7 +9,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fwrl
@@ -40,6 +40,7 @@ def best_graph(steps, potential=None):
 
 
 def assert_best_routes(planner, graph):
+    costs = nx.floyd_warshall(graph, weight="cost")  # networkx's Bellman-Ford may miss states behind costs of 1e-44
     for s, g in itertools.product(graph, graph):
         if not nx.has_path(graph, s, g):
             with pytest.raises(NoRouteError) as error:
@@ -48,26 +49,27 @@ def assert_best_routes(planner, graph):
             assert error.value.reaching == len(nx.ancestors(graph, g))
             continue
         route = planner.plan(s, g, backup="best")
-        cost = nx.bellman_ford_path_length(graph, s, g, weight="cost")
-        assert route.reward == pytest.approx(-cost, rel=1e-9, abs=1e-9)
-        assert planner.value(s, g, "best") == pytest.approx(-cost, rel=1e-9, abs=1e-9)
+        assert route.reward == pytest.approx(-costs[s][g], rel=1e-9, abs=1e-9)
+        assert planner.value(s, g, "best") == pytest.approx(-costs[s][g], rel=1e-9, abs=1e-9)
         assert (route.states[0], route.states[-1]) == (s, g)
         assert len(set(route.states)) == len(route.states)
 
 
 @given(logs())
+@example(
+    [(0, "a", 0.0, 2), (1, "a", -1.9772343758727666e-44, 2), (2, "a", -1.0, 3), (3, "a", 0.0, 4), (1, "a", 0.0, 0)]
+)
 @settings(max_examples=60)
 def test_routes_by_best_rewards_are_networkxs(steps):
     assert_best_routes(fwrl.fit(steps, connections=False), best_graph(steps))
 
 
 @given(logs(st.floats(-3, 0)), st.lists(st.floats(-4, 4), min_size=8, max_size=8))
+@example([(0, "a", 0.0, 1), (1, "a", 0.0, 0), (2, "a", 0.0, 1)], [1.0, 2.2250738585e-313, *[0.0] * 6])
 @settings(max_examples=40)
 def test_rewards_of_either_sign_without_a_positive_cycle(steps, height):
     tilted = [(s, a, r + height[s] - height[n], n) for s, a, r, n in steps]
-    graph = best_graph(tilted)
-    assume(not nx.negative_edge_cycle(graph, weight="cost"))  # by rounding alone
-    assert_best_routes(fwrl.fit(tilted, connections=False), graph)
+    assert_best_routes(fwrl.fit(tilted, connections=False), best_graph(tilted))
 
 
 @given(logs(st.floats(-5, -0.01)), st.integers(2, 6), st.data())
