@@ -178,6 +178,14 @@ def test_the_address_carries_the_question_and_what_is_in_sight(opened, visits):
     assert in_sight(other) == sight
 
 
+def test_an_address_is_not_lost_to_one_that_the_page_writes_meanwhile(opened):
+    page = opened(1440, 900, address="from=home&to=shop")
+    says(page, "4 steps")
+    page.evaluate("const old = location.hash; location.hash = 'to=shop'; history.replaceState(null, '', old)")
+    asks(page, "to shop")
+    says(page, "Click where to start")
+
+
 def test_a_link_with_an_unknown_state_says_so_and_shows_the_map(opened):
     page = opened(address="from=hoem&to=shop")
     settled(page, lambda: "did you mean 'home'" in page.inner_text("#notice"), True)

@@ -177,6 +177,17 @@ def test_a_goal_that_nobody_has_visited_says_so(opened):
     settled(page, lambda: why.nth(1).inner_text().startswith("QLCAT has been at this goal, but"), True)
 
 
+def test_an_address_is_not_lost_to_an_answer_that_writes_its_own(opened):
+    page = opened()
+    why = page.locator(".why")
+    settled(page, lambda: why.first.is_visible(), True)
+    page.evaluate(
+        "learned => { const old = location.hash; location.hash = learned; history.replaceState(null, '', old); }",
+        LEARNED,
+    )
+    settled(page, lambda: why.first.is_visible(), False)
+
+
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768)])
 def test_boards_verdicts_charts_and_inspector_need_no_scrolling(opened, width, height):
     page = opened(width, height, address=LEARNED)

@@ -7,25 +7,29 @@ const SIGNS = { from: "●", to: "■", via: "◆", avoid: "✕" };
 const find = (id) => document.getElementById(id);
 const AT = /(^|&)at=([^&]*)/; // the part of an address that says what is in sight
 
+// What the server reads of an address.
+const questionOf = (hash) => hash.slice(1).replace(AT, "").replace(/^&/, "");
+
 export class QuestionBox {
   constructor({ send, view }) {
     Object.assign(this, { send, view });
     this.question = { start: -1, goal: -1, via: [], avoid: [], backup: "expected", view: "route" };
     this.answered = "";
     this.asked = this.answeredAsked = 0;
-    window.addEventListener("hashchange", () => {
-      this.readView();
-      if (this.address !== this.answered) send("address", { address: this.address });
+    window.addEventListener("hashchange", ({ newURL }) => {
+      const { hash } = new URL(newURL); // not that of `location`, where a moved map may have been written meanwhile
+      this.readView(hash);
+      const address = questionOf(hash);
+      if (address !== this.answered) send("address", { address });
     });
   }
 
-  // What the server reads of the address.
   get address() {
-    return location.hash.slice(1).replace(AT, "").replace(/^&/, "");
+    return questionOf(location.hash);
   }
 
-  readView() {
-    const found = AT.exec(location.hash.slice(1));
+  readView(hash = location.hash) {
+    const found = AT.exec(hash.slice(1));
     if (found) this.view.text = decodeURIComponent(found[2]);
     return found !== null;
   }

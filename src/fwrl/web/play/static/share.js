@@ -10,7 +10,8 @@ export class Share {
   constructor({ send, announce }) {
     this.send = send;
     this.wanted = null; // what to do with the next answer
-    window.addEventListener("hashchange", () => send("address", { address: location.hash.slice(1) }));
+    // Not from `location`: an answer that came meanwhile may have written its own address there.
+    window.addEventListener("hashchange", ({ newURL }) => send("address", { address: new URL(newURL).hash.slice(1) }));
     find("share-open").addEventListener("click", () => this.ask(() => find("share-dialog").showModal()));
     find("share-copy").addEventListener("click", async () => {
       const copied = await copyText(find("share-link").value);
