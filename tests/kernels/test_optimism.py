@@ -9,8 +9,8 @@ from oracle_reference import brute_force
 
 import fwrl
 from fwrl.agents import make_agent
-from fwrl.kernels.graph.edges import count_edge, find_edge, no_edges, with_capacity
-from fwrl.kernels.model.dependence import no_dependence
+from fwrl.kernels.graph.edges import NONE, count_edge, find_edge, no_edges, with_capacity
+from fwrl.kernels.model.envelope import no_envelope
 from fwrl.kernels.model.optimism import (
     LEVELS,
     NEGLIGIBLE,
@@ -110,7 +110,7 @@ def test_updated_the_optimistic_plan_solves_it_too_after_every_step(data):
     for k, (s, a, r, n) in enumerate(steps):
         new = find_edge(edges, s * A + a, n) < 0
         count_edge(edges, s * A + a, n, r)
-        if not update_plan(edges, plan, no_dependence(S), closed, s, a, n, new, goal, False):
+        if not update_plan(edges, plan, no_envelope(S, A), closed, s, a, n, new, goal, False, NONE):
             make_plan(edges, plan, closed, goal)
         assert_solves(plan, S, A, steps[: k + 1], goal)
 

@@ -11,9 +11,9 @@ from kernel_examples import compiled_only, examples
 from counted_reference import counted
 from fwrl.agents import make_agent
 from fwrl.errors import PositiveCycleError
-from fwrl.kernels.graph.edges import count_edge, find_edge, no_edges, with_capacity
+from fwrl.kernels.graph.edges import NONE, count_edge, find_edge, no_edges, with_capacity
 from fwrl.kernels.graph.heap import OPEN
-from fwrl.kernels.model.dependence import no_dependence
+from fwrl.kernels.model.envelope import no_envelope
 from fwrl.kernels.model.plan import ARRIVING, BUDGET, EVALUATIONS, STALE, TOUCHED, no_plan, touch
 from fwrl.kernels.model.plan_equations import outcome_of
 from fwrl.kernels.model.plan_updates import make_stale, update_plan
@@ -162,7 +162,7 @@ def test_the_policy_of_an_updated_plan_is_greedy_on_its_values(history, data):
     for s, a, r, n in steps:
         new = find_edge(edges, s * A + a, n) < 0
         count_edge(edges, s * A + a, n, r)
-        if not update_plan(edges, plan, no_dependence(S), closed, s, a, n, new, goal, False):
+        if not update_plan(edges, plan, no_envelope(S, A), closed, s, a, n, new, goal, False, NONE):
             make_plan(edges, plan, closed, goal)
     for s in set(range(S)) - {goal}:
         p, v = zip(*(outcome_of(edges, plan, s * A + a) for a in range(A)), strict=True)

@@ -247,11 +247,12 @@ class Agent(ABC, ValueFunction[Tables]):
         except NumbaError as error:
             raise explained(error, self.verbs) from error
 
-    def settle(self, *, before_acting: bool = True) -> None:
-        """Finish what the compiled `observe` left undone when it returned UNSETTLED.
+    def settle(self, *, before_acting: bool = True, at: int | None = None) -> None:
+        """Finish what the compiled `observe` left undone.
 
         Args:
             before_acting: False if more observations follow, so that only what may refuse the latest one is due.
+            at: The state of the next action, if no more than that action need be right.
 
         Raises:
             PositiveCycleError: the latest observation closes a positive cycle; it is taken back.

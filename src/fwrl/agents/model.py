@@ -34,15 +34,14 @@ from fwrl.agents.model_updates import (
 from fwrl.agents.options import check_choice, check_give_up
 from fwrl.agents.sections import DOUBT, EDGES, TERMINATED, Sections, optimism_sections
 from fwrl.agents.soundness import check_doubt, check_edges, check_marks, check_optimism
-from fwrl.agents.verbs import UNSETTLED
 from fwrl.errors import PositiveCycleError
-from fwrl.kernels.graph.edges import no_edges
-from fwrl.kernels.model.dependence import has_pending, no_dependence
+from fwrl.kernels.graph.edges import NONE, no_edges
 from fwrl.kernels.model.doubt import begin_trips, no_doubt
+from fwrl.kernels.model.envelope import forget_waiting, no_envelope
 from fwrl.kernels.model.greedy import empty_greedy
 from fwrl.kernels.model.optimism import no_optimism, refresh
 from fwrl.kernels.model.plan import STALE, Plan, no_plan
-from fwrl.kernels.model.plan_updates import iterate, make_stale
+from fwrl.kernels.model.plan_updates import make_stale
 from fwrl.kernels.model.planning import make_plan, solution_for
 from fwrl.kernels.model.positive_means import PositiveMeanError
 from fwrl.kernels.rate import STEPS, no_income
@@ -98,9 +97,9 @@ class ModelAgent(Agent[ModelTables]):
             terminated=np.zeros(S, np.int8),
             plan=no_plan(S, no_optimism(PRIOR, counts_steps=steps), self.give_up),
             doubt=no_doubt(S if self.optimistic else 0),
-            dependence=no_dependence(S),
+            envelope=no_envelope(S, A),
             latest=Latest(np.zeros(3, np.int64), np.zeros(4)),
-            positive=np.zeros(1, np.int64),
+            largest=np.full(1, -np.inf),
             episode=no_episode(),
             greedy=empty_greedy(S, A),
             action_values=np.empty(A),
@@ -111,7 +110,7 @@ class ModelAgent(Agent[ModelTables]):
     def prepare(self, goal: int) -> None:
         """Plan for the goal."""
         self.tables.plan.rho[0] = self._rho(goal)
-        make_stale(self.tables.plan)
+        self._forget_plan()
         self._make_plan(self.tables.plan, goal)
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
@@ -125,20 +124,18 @@ class ModelAgent(Agent[ModelTables]):
 
     def act(self, state: int) -> int:
         """The action at `state`, after the changes on which it may depend are propagated."""
-        if self.goal is not None and settled_for(self.tables, self._state(state)) == UNSETTLED:
-            self.settle()
+        self.settle(at=self._state(state))
         return super().act(state)
 
-    def settle(self, *, before_acting: bool = True) -> None:
-        """Propagate what is pending; make the plan anew where that would take longer.
+    def settle(self, *, before_acting: bool = True, at: int | None = None) -> None:
+        """Propagate what is pending, as far as the next action needs it; make the plan anew where that takes longer.
 
         Before acting this is always done, otherwise only to detect a positive cycle.
         """
         tables = self.tables
-        if self.goal is None or not (before_acting or tables.positive[0]):
+        if self.goal is None or not (before_acting or tables.largest[0] > 0.0):
             return
-        if has_pending(tables.plan):
-            iterate(tables.edges, tables.plan, self.goal)
+        settled_for(tables, NONE if at is None else at)
         if not tables.plan.size[STALE]:
             return
         try:
@@ -153,10 +150,10 @@ class ModelAgent(Agent[ModelTables]):
 
     def mark_terminated(self, states: Ints) -> None:
         """From terminated states no goal is reached, unless one of them is the goal."""
-        terminated, plan = self.tables.terminated, self.tables.plan
+        terminated = self.tables.terminated
         if not terminated[states].all():
             terminated[states] = 1
-            make_stale(plan)
+            self._forget_plan()
             self.tables.greedy.changes[0] += 1
 
     def action_values(self, state: int, goal: int) -> Floats:
@@ -202,8 +199,7 @@ class ModelAgent(Agent[ModelTables]):
         check_marks(tables.terminated, self.n_states)
         check_optimism(tables.plan.optimism)
         check_doubt(tables.doubt, self.n_states if self.optimistic else 0)
-        used = int(tables.edges.used[0])
-        tables.positive[0] = int(bool(np.any(tables.edges.best[:used] > tables.plan.rho[0])))
+        self._find_largest()
         if self.goal is not None:
             self._make_plan(tables.plan, self.goal)
 
@@ -224,6 +220,15 @@ class ModelAgent(Agent[ModelTables]):
     def _rho(self, goal: int) -> float:
         """What a step on the way to `goal` costs beside its reward: nothing, unless the objective is a rate."""
         return 0.0
+
+    def _find_largest(self) -> None:
+        """Find the largest r - rho."""
+        edges, rho = self.tables.edges, self.tables.plan.rho[0]
+        self.tables.largest[0] = np.max(edges.best[: edges.used[0]], initial=-np.inf) - rho
+
+    def _forget_plan(self) -> None:
+        forget_waiting(self.tables.envelope)
+        make_stale(self.tables.plan)
 
     def _make_plan(self, plan: Plan, goal: int) -> None:
         try:

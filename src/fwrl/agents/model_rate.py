@@ -46,7 +46,7 @@ class RateModelAgent(ModelAgent):
     def prepare(self, goal: int) -> None:
         """Find the rate of the goal, and plan for it."""
         super().prepare(goal)
-        self._mark_positive()
+        self._find_largest()
 
     def action_values(self, state: int, goal: int) -> Floats:
         """(A,) the value of the state, less what each action loses to the best one at rho a step."""
@@ -78,10 +78,6 @@ class RateModelAgent(ModelAgent):
 
     def _trips(self, goal: int, rho: float) -> Trips:
         return best_trips(self.tables.edges, self.tables.terminated, goal, rho)
-
-    def _mark_positive(self) -> None:
-        edges, rho = self.tables.edges, self.tables.plan.rho[0]
-        self.tables.positive[0] = int(bool(np.any(edges.best[: edges.used[0]] > rho)))
 
     def _make_plan(self, plan: Plan, goal: int) -> None:
         while True:

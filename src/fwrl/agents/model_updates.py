@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from fwrl.agents.verbs import LEARNED, UNSETTLED, register_verbs
 from fwrl.kernels.exploration import GOAL, epsilon_greedy_from
 from fwrl.kernels.graph.edges import NONE, Edges, add_edge, drop_newest_edge, find_edge, see_edge, tries_of
-from fwrl.kernels.model.dependence import Dependence, has_pending
 from fwrl.kernels.model.doubt import Doubt, end_trip, left_to_lose, repeats, try_again
+from fwrl.kernels.model.envelope import Envelope
 from fwrl.kernels.model.greedy import Greedy, cache_greedy
 from fwrl.kernels.model.optimism import count_try, level_of, refresh, see_reward, uncount_try
 from fwrl.kernels.model.plan import STALE, Plan
 from fwrl.kernels.model.plan_equations import outcome_of
-from fwrl.kernels.model.plan_updates import iterate, make_stale, settle_for, update_plan
+from fwrl.kernels.model.plan_updates import change_optimism, settle_for, update_plan
 from fwrl.kernels.rate import Income, count_step
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits
@@ -48,9 +48,9 @@ class ModelTables(NamedTuple):
     terminated: Marks  # (S,) 1 where an environment was seen to end
     plan: Plan
     doubt: Doubt
-    dependence: Dependence
+    envelope: Envelope
     latest: Latest
-    positive: Ints  # (1,) 1 once a reward was above rho
+    largest: Floats  # (1,) the largest r - rho so far, -inf before
     episode: Ints
     greedy: Greedy
     action_values: Floats  # (A,)
@@ -128,34 +128,34 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
     latest.rewards[OPTIMISTIC] = plan.optimism.reward[0]
     see_edge(edges, e, r)
     agent.greedy.changes[0] += 1
-    due = see_reward(plan.optimism.reward, r) or due
-    if r > plan.rho[0]:
-        agent.positive[0] = 1
+    promises = see_reward(plan.optimism.reward, r)
+    agent.largest[0] = max(agent.largest[0], r - plan.rho[0])
     if g < 0:
         return LEARNED
     settled = plan.size[STALE] == 0
-    if plan.optimism.on[0] != 0 and due:
-        refresh(plan.optimism)
-        make_stale(plan)
-    may_wait = agent.positive[0] == 0 and not _doubts(agent, next_s)
-    if update_plan(edges, plan, agent.dependence, agent.terminated, s, a, next_s, new, g, may_wait):
+    negative = agent.largest[0] < 0.0
+    if plan.optimism.on[0] != 0 and (due or promises):
+        ends = refresh(plan.optimism)
+        change_optimism(edges, plan, agent.envelope, g, negative, ends or promises)
+    asked = _asked(agent, next_s)
+    if update_plan(edges, plan, agent.envelope, agent.terminated, s, a, next_s, new, g, negative, asked):
         return LEARNED
-    return UNSETTLED if settled or agent.positive[0] != 0 else LEARNED
+    return UNSETTLED if settled or agent.largest[0] > 0.0 else LEARNED
 
 
 @compiled
 def settled_for(agent: ModelTables, s: int) -> int:
-    """Propagate pending changes as far as the action at s needs it: all where another than the best may be tried."""
-    edges, plan, g = agent.edges, agent.plan, agent.episode[GOAL]
-    if _doubts(agent, s):
-        return LEARNED if not has_pending(plan) or iterate(edges, plan, g) else UNSETTLED
-    return LEARNED if settle_for(edges, plan, agent.dependence, s, g) else UNSETTLED
+    """Make the best actions at s exact, all values if s is NONE."""
+    g, negative = agent.episode[GOAL], agent.largest[0] < 0.0
+    exact = settle_for(agent.edges, agent.plan, agent.envelope, _asked(agent, s), g, negative)
+    return LEARNED if exact else UNSETTLED
 
 
 @compiled
-def _doubts(agent: ModelTables, s: int) -> bool:
-    """Whether an action at s may be one that is tried again."""
-    return agent.plan.optimism.on[0] != 0 and repeats(agent.doubt, s)
+def _asked(agent: ModelTables, s: int) -> int:
+    """Where values are needed for the action at s: there, or everywhere if it may be one that is tried again."""
+    everywhere = s == NONE or (agent.plan.optimism.on[0] != 0 and repeats(agent.doubt, s))
+    return NONE if everywhere else s
 
 
 @compiled

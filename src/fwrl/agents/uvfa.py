@@ -301,7 +301,7 @@ class UniversalValues(Agent[UvfaTables]):
         super().grow(n_states)
         self.tables.horde[:, known:] = self.config.initial_value
 
-    def settle(self, *, before_acting: bool = True) -> None:
+    def settle(self, *, before_acting: bool = True, at: int | None = None) -> None:
         """Factorise when it is time."""
         if self.tables.counts[SINCE] >= INTERVAL:
             self._factorise()

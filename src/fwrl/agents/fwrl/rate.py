@@ -91,7 +91,7 @@ class RateFwrl(SparseFwrl[Any]):
             self._take_rho(rho)
         super().prepare(goal)
 
-    def settle(self, *, before_acting: bool = True) -> None:
+    def settle(self, *, before_acting: bool = True, at: int | None = None) -> None:
         """Raise rho to the reward per step of the cycle that the latest observation has closed."""
         rate = self.tables.rate
         if not rate.cycle[0]:

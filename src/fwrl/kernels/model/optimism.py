@@ -114,8 +114,13 @@ def see_reward(promise: Floats, r: float) -> bool:
 
 
 @compiled
-def refresh(optimism: Optimism) -> None:
-    """Set q_j from the evidence."""
+def refresh(optimism: Optimism) -> bool:
+    """Set q_j from the evidence; whether one of them has become 0, or ceased to be."""
+    ends = False
     for j in range(LEVELS):
         q = (optimism.prior[0] / (1 << j) + optimism.new_outcomes[j]) / (1.0 + optimism.tries[j])
-        optimism.unseen[j] = q if q >= NEGLIGIBLE else 0.0
+        if q < NEGLIGIBLE:
+            q = 0.0
+        ends = ends or (q == 0.0) != (optimism.unseen[j] == 0.0)
+        optimism.unseen[j] = q
+    return ends

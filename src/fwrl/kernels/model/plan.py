@@ -31,7 +31,8 @@ Marks = NDArray[np.int8]
 GIVES_UP = -2  # of `pi`
 GAIN = 4.0 * ACCURACY  # of v, relative: what a switch must gain
 FEW = 64  # states, up to which elimination may take the place of a new plan
-TOUCHED, STALE, ARRIVING, EVALUATIONS, BUDGET = 0, 1, 2, 3, 4  # of `size`
+SURE = 1.0 - 1e-12  # the least p that is 1 up to rounding
+TOUCHED, STALE, ARRIVING, EVALUATIONS, BUDGET, UNSURE = 0, 1, 2, 3, 4, 5  # of `size`
 
 
 class Plan(NamedTuple):
@@ -53,13 +54,13 @@ class Plan(NamedTuple):
     system: Floats  # (S, S + 1) scratch of elimination where S is at most FEW, otherwise (0, 1)
     penalty: Floats  # (1,) cost of giving up, inf where arriving comes first
     rho: Floats  # (1,) what a step costs beside its reward: r - rho takes the place of r
-    size: Ints  # (5,) number TOUCHED; STALE: 1 if to be made anew; number ARRIVING; EVALUATIONS; BUDGET of an update
+    size: Ints  # (6,) number TOUCHED; STALE: 1 if to be made anew; number ARRIVING, UNSURE; EVALUATIONS; BUDGET
     optimism: Optimism
 
 
 def no_plan(n_states: int, optimism: Optimism | None = None, penalty: float = np.inf, rho: float = 0.0) -> Plan:
     """A plan that arrives nowhere and is to be made."""
-    size = np.zeros(5, np.int64)
+    size = np.zeros(6, np.int64)
     size[STALE] = 1
     few = n_states if n_states <= FEW else 0
     return Plan(
@@ -82,6 +83,14 @@ def no_plan(n_states: int, optimism: Optimism | None = None, penalty: float = np
         size=size,
         optimism=no_optimism() if optimism is None else optimism,
     )
+
+
+@compiled
+def count_unsure(plan: Plan) -> None:
+    """Count the states that arrive, but not surely."""
+    plan.size[UNSURE] = 0
+    for s in range(len(plan.p)):
+        plan.size[UNSURE] += plan.status[s] == ARRIVES and plan.p[s] < SURE
 
 
 @compiled

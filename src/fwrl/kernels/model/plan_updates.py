@@ -5,7 +5,8 @@ outwards and most states are evaluated once. Then `pi` is improved where an acti
 keeps the margin by which the action of `pi` was better than every other, less what it lost and others gained since. A
 switch must be a strict improvement, so neither a bump into a wall nor a loop without cost can support its own value.
 
-A change is propagated when an answer may depend on it (see `dependence`), together with all that are pending by then.
+Where every reward is negative and all states that arrive do so surely, this is not needed: values are kept as bounds,
+and made exact where an answer depends on them (see `envelope`).
 
 Where states are few, an update that takes many evaluations is made by elimination instead (see `direct_iteration`).
 Otherwise a plan that would take more evaluations than the last new one is marked STALE, for `model.solver` to make
@@ -19,10 +20,28 @@ import numpy as np
 
 from fwrl.kernels.graph.edges import NONE, Edges, tries_of
 from fwrl.kernels.graph.heap import OPEN, clear, pop, push
-from fwrl.kernels.model.dependence import Dependence, has_pending, is_independent, postpone
+from fwrl.kernels.model.bounds import revise_all, settle_around
 from fwrl.kernels.model.direct_iteration import evaluate_policy
+from fwrl.kernels.model.envelope import (
+    WAITING,
+    Envelope,
+    forget_waiting,
+    has_pending,
+    values_bound,
+)
 from fwrl.kernels.model.optimism import optimism_ends, unseen_probability
-from fwrl.kernels.model.plan import BUDGET, EVALUATIONS, GAIN, GIVES_UP, STALE, TOUCHED, Marks, Plan, lower_margin
+from fwrl.kernels.model.plan import (
+    BUDGET,
+    EVALUATIONS,
+    GAIN,
+    GIVES_UP,
+    STALE,
+    TOUCHED,
+    Marks,
+    Plan,
+    count_unsure,
+    lower_margin,
+)
 from fwrl.kernels.model.plan_equations import allowed_slack, arrives_along, gains_by_staying, solved
 from fwrl.kernels.model.plan_status import update_status
 from fwrl.kernels.model.reachability import ARRIVES
@@ -32,6 +51,7 @@ from fwrl.kernels.runtime.ties import improves
 LEAST_CHANCE = 1e-15  # a change of p below it counts as none
 MOST_SWEEPS = 8  # evaluations for each state, before elimination takes their place
 MOST_SWITCHES = 100  # rounds of policy iteration by elimination
+DEAR = 10  # evaluations in a sweep of `solver` that cost as much as a backup
 
 
 @compiled
@@ -164,6 +184,7 @@ def _iterate_directly(edges: Edges, plan: Plan, g: int) -> bool:
             break
         if plan.queue.size[OPEN] == 0:
             _leave_no_work(plan)
+            count_unsure(plan)
             return True
     make_stale(plan)
     return False
@@ -185,42 +206,108 @@ def _leave_no_work(plan: Plan) -> None:
 
 
 @compiled
-def settle_for(edges: Edges, plan: Plan, D: Dependence, s: int, g: int) -> bool:
-    """Propagate pending changes if the best actions at s may depend on them; False where the plan is STALE instead."""
-    return bool(not has_pending(plan) or is_independent(D, s, g) or iterate(edges, plan, g))
+def settle_for(edges: Edges, plan: Plan, envelope: Envelope, s: int, g: int, negative: bool) -> bool:
+    """Make the best actions at s exact, all values if s is NONE; False where the plan is STALE instead.
+
+    Args:
+        edges: counted.
+        plan: for g.
+        envelope: of the plan.
+        s: a state, or NONE.
+        g: the goal.
+        negative: whether all rewards are.
+
+    Returns:
+        Whether that is done.
+    """
+    if not has_pending(plan, envelope):
+        return True
+    if negative and values_bound(plan):
+        most = plan.size[BUDGET] // DEAR
+        if len(plan.system) > 0:
+            most = min(most, MOST_SWEEPS * len(plan.p))
+        if settle_around(edges, plan, envelope, s, g, most):
+            return True
+        forget_waiting(envelope)
+        if len(plan.system) > 0:
+            return _iterate_directly(edges, plan, g)
+        make_stale(plan)
+        return False
+    if envelope.size[WAITING] > 0:
+        forget_waiting(envelope)
+        make_stale(plan)
+        return False
+    return iterate(edges, plan, g)
+
+
+@compiled
+def change_optimism(edges: Edges, plan: Plan, envelope: Envelope, g: int, negative: bool, ends: bool) -> None:
+    """Take over new probabilities of unseen outcomes; the plan is STALE if one of them `ends`."""
+    if plan.size[STALE] != 0:
+        return
+    if ends or not negative or not values_bound(plan) or not revise_all(edges, plan, envelope, g):
+        forget_waiting(envelope)
+        make_stale(plan)
 
 
 @compiled
 def update_plan(
-    edges: Edges, plan: Plan, D: Dependence, closed: Marks, s: int, a: int, y: int, new: bool, g: int, may_wait: bool
+    edges: Edges,
+    plan: Plan,
+    envelope: Envelope,
+    closed: Marks,
+    s: int,
+    a: int,
+    y: int,
+    new: bool,
+    g: int,
+    negative: bool,
+    asked: int,
 ) -> bool:
-    """Update the plan for g after one more try of a at s, which led to y; `new` if for the first time.
+    """Update the plan for g after one more try of a at s, which led to y; False where the plan is STALE instead.
 
-    `closed` (S,) marks terminated states. With `may_wait`, changes that the best actions at y do not depend on are left
-    pending. Returns False where the plan is STALE instead.
+    Args:
+        edges: counted.
+        plan: for g.
+        envelope: of the plan.
+        closed: (S,) marks terminated states.
+        s: a state.
+        a: the action that was tried.
+        y: where it led.
+        new: whether for the first time.
+        g: the goal.
+        negative: whether all rewards are.
+        asked: the state at which the best actions must be exact, NONE for all.
+
+    Returns:
+        Whether the plan is up to date.
     """
     if plan.size[STALE] != 0:
         return False
     first = plan.left[s] == 0
     plan.left[s] = 1
     if s == g or closed[s] != 0:
-        return settle_for(edges, plan, D, y, g)
-    arrived = plan.status[s] == ARRIVES
-    if new and not update_status(edges, plan, closed, s, a, y, first, g):
-        make_stale(plan)
-        return False
+        return settle_for(edges, plan, envelope, asked, g, negative)
     tries = tries_of(edges, s * (len(edges.leaving) // len(plan.p)) + a)
-    if plan.status[s] != ARRIVES and unseen_probability(plan.optimism, tries) > 0.0:
+    anew = new and not update_status(edges, plan, closed, s, a, y, first, g)
+    if plan.status[s] != ARRIVES:
+        anew = anew or unseen_probability(plan.optimism, tries) > 0.0
+    elif plan.pi[s] == a and optimism_ends(plan.optimism, tries - 1):
+        anew = anew or not arrives_along(edges, plan, s, g)
+    if anew:
+        forget_waiting(envelope)
         make_stale(plan)
         return False
     if plan.status[s] == ARRIVES:
-        if plan.pi[s] == a and optimism_ends(plan.optimism, tries - 1) and not arrives_along(edges, plan, s, g):
-            make_stale(plan)
-            return False
-        if may_wait and arrived and postpone(edges, plan, D, s, g):
-            return settle_for(edges, plan, D, y, g)
-        if plan.pi[s] == a:
+        if negative and values_bound(plan):
+            plan.margin[s] = -np.inf
+            push(plan.queue, s, plan.v[s])
+        elif plan.pi[s] == a:
             push(plan.queue, s, plan.v[s])
         else:
             improve_at(edges, plan, s)
-    return iterate(edges, plan, g)
+            if plan.size[STALE] != 0:
+                forget_waiting(envelope)
+                make_stale(plan)
+                return False
+    return settle_for(edges, plan, envelope, asked, g, negative)

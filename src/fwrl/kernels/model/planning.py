@@ -13,7 +13,7 @@ from fwrl.kernels.graph.edges import NONE, Edges, tries_of
 from fwrl.kernels.graph.heap import clear
 from fwrl.kernels.model.optimism import Optimism, unseen_probability
 from fwrl.kernels.model.outcomes import Outcomes, outcomes_of
-from fwrl.kernels.model.plan import ARRIVING, BUDGET, GIVES_UP, STALE, TOUCHED, Plan
+from fwrl.kernels.model.plan import ARRIVING, BUDGET, GIVES_UP, STALE, TOUCHED, Plan, count_unsure
 from fwrl.kernels.model.plan_equations import own_units
 from fwrl.kernels.model.positive_means import PositiveMeanError
 from fwrl.kernels.model.reachability import ARRIVES, TRAP
@@ -79,6 +79,7 @@ def make_plan(edges: Edges, plan: Plan, closed: Marks, goal: int) -> None:
     plan.size[STALE], plan.size[TOUCHED] = 0, 0
     plan.size[ARRIVING] = np.count_nonzero(solution.status == ARRIVES)
     plan.size[BUDGET] = solution.evaluations
+    count_unsure(plan)
     own_units(edges, plan, goal)
 
 
