@@ -130,6 +130,16 @@ def test_the_envelope_is_what_near_actions_reach_and_none_of_it_waits():
     assert min(checked, remembered) > 50
 
 
+def test_for_another_goal_nothing_waits_and_no_action_is_known_to_be_near():
+    for agent, _, _goal in walked(windy_world(8), "optimistic", 200, 0):
+        if agent.tables.envelope.knows_near.any() and agent.tables.envelope.size[WAITING]:
+            agent.begin_episode(0)
+            assert not agent.tables.envelope.knows_near.any()
+            assert not agent.tables.envelope.waits.any()
+            return
+    pytest.fail("nothing waited")
+
+
 @pytest.mark.parametrize("explorer", EXPLORERS)
 def test_asked_for_all_values_none_waits_and_all_are_those_of_a_plan_from_scratch(explorer):
     for agent, _, goal in walked(windy_world(6), explorer, 100, 1):

@@ -12,31 +12,40 @@ from fwrl.agents import make_agent
 from fwrl.kernels.graph.edges import NONE
 from fwrl.kernels.graph.heap import OPEN, push
 from fwrl.kernels.model.bounds import settle_around
-from fwrl.kernels.model.envelope import AROUND, ROUND, WAITING, begin_question, is_around
+from fwrl.kernels.model.envelope import AROUND, ROUND, WAITING, begin_question, is_around, values_bound, wait
 from fwrl.kernels.model.exits import lower_to_exits, widen
 from fwrl.kernels.model.optimism import unseen_probability
 from fwrl.kernels.model.plan import EVALUATIONS
+from fwrl.kernels.model.plan_equations import solved
 
 Pairs = dict[tuple[int, int], tuple[float, dict[int, float]]]
 
 
 def learned(seed: int, *, certain: bool, explorer: str) -> Any:
-    """An agent that has seen random outcomes on a row of states with ways back, its plan for the last one exact."""
+    """An agent that has seen random outcomes on a row of states with ways back, its plan for the last one exact.
+
+    The last action but the first may end in a trap, the last state but one.
+    """
     rng = np.random.default_rng(seed)
     S, A = int(rng.integers(8, 20)), int(rng.integers(2, 4))
     agent = make_agent("fwrl", S, A, seed=seed, backup="expected", explorer=explorer)
-    for s in range(S - 1):
+    goal, trap = S - 1, S - 2
+    for s in range(trap):
+        agent.observe(s, A - 1, -1.0, trap, terminated=True)
         for a in range(A):
-            ends = [min(s + 1, S - 1) if a == 0 else int(rng.integers(S)) for _ in range(1 if certain else 3)]
+            onward, other = s + 1 if s + 1 < trap else goal, [goal, *range(trap)]
+            ends = [onward if a == 0 else int(rng.choice(other)) for _ in range(1 if certain else 3)]
             for _ in range(int(rng.integers(3 if explorer == "epsilon-greedy" else 0, 6))):
                 agent.observe(s, a, -float(rng.integers(1, 5)) if not certain else -1.0 - a, int(rng.choice(ends)))
-    agent.begin_episode(S - 1)
+    agent.begin_episode(goal)
     agent.settle()
+    assert values_bound(agent.tables.plan)
     return agent
 
 
 def pairs_of(agent: Any) -> Pairs:
-    """r and P of every action with an outcome, seen or not; an unseen one counts as the goal."""
+    """r and P of every action that is sure to arrive; an unseen outcome counts as the goal."""
+    trap = agent.n_states - 2
     edges, optimism, A = agent.tables.edges, agent.tables.plan.optimism, agent.n_actions
     pairs: Pairs = {}
     for pair in range(agent.n_states * A):
@@ -49,7 +58,7 @@ def pairs_of(agent: Any) -> Pairs:
         P = {y: (1.0 - q) * times / n for y, times, _ in seen}
         P[agent.goal] = P.get(agent.goal, 0.0) + q
         r = (1.0 - q) * sum(total for _, _, total in seen) / max(n, 1) + q * optimism.reward[0]
-        if sum(P.values()) > 0.0 and pair // A != agent.goal:
+        if sum(P.values()) > 0.0 and P.get(trap, 0.0) == 0.0 and pair // A not in (trap, agent.goal):
             pairs[pair // A, pair % A] = r, P
     return pairs
 
@@ -64,7 +73,7 @@ def lowered(pairs: Pairs, v: np.ndarray, around: set[int]) -> np.ndarray:
             if s in inside and out > 0.0:
                 value = (r + sum(p * v[y] for y, p in P.items() if y not in inside and p > 0.0)) / out
                 best[s] = max(best[s], min(v[s], value))
-        s = max(best, key=lambda x: best[x])
+        s = max(best, key=best.__getitem__)
         if best[s] == -np.inf:
             break
         v[s] = best[s]
@@ -77,7 +86,7 @@ def raise_around(agent: Any, rng: np.random.Generator) -> tuple[np.ndarray, set[
     plan, envelope = agent.tables.plan, agent.tables.envelope
     truth = plan.v.copy()
     arriving = [s for s in range(agent.n_states) if plan.pi[s] >= 0 and s != agent.goal]
-    around = {s for s in arriving if rng.random() < 0.6}
+    around = {s for s in [*arriving, agent.n_states - 2] if rng.random() < 0.6}
     begin_question(envelope)
     for i, s in enumerate(sorted(around)):
         envelope.around[i], envelope.gathered[s] = s, envelope.size[ROUND]
@@ -97,7 +106,12 @@ def test_states_fall_to_what_their_exits_allow_and_not_below_the_truth(seed, cer
     queued = sorted(around)[:1]
     for s in queued:
         push(plan.queue, s, plan.v[s])
-    expected = lowered(pairs_of(agent), before, around)
+    pairs = pairs_of(agent)
+    expected = lowered(pairs, before, around)
+    envelope.knows_near[:] = 1
+    for x in {x for x, _ in pairs}:
+        rivals = [solved(agent.tables.edges, plan, x, a) for a in range(agent.n_actions) if a != plan.pi[x]]
+        plan.margin[x] = plan.v[x] - max(v for _, v, _ in rivals)
     lower_to_exits(agent.tables.edges, plan, envelope, agent.goal)
     np.testing.assert_allclose(plan.v, expected, rtol=1e-12)
     assert (plan.v >= truth - 1e-9 * np.abs(truth)).all()
@@ -107,6 +121,14 @@ def test_states_fall_to_what_their_exits_allow_and_not_below_the_truth(seed, cer
     waiting = set(np.flatnonzero(envelope.waits).tolist())
     assert set(np.flatnonzero(plan.v < before).tolist()) | set(queued) <= waiting
     assert envelope.size[WAITING] == len(waiting)
+    for (x, a), (_, P) in pairs.items():
+        if envelope.knows_near[x]:
+            assert plan.v[x] == before[x]
+            assert all(plan.v[y] == before[y] for y in P)
+        if a != plan.pi[x]:
+            assert solved(agent.tables.edges, plan, x, a)[1] <= plan.v[x] - plan.margin[x] + 1e-9
+    for s in np.flatnonzero(before > truth).tolist():  # as those that were raised would have before
+        wait(envelope, s)
     agent.settle()
     np.testing.assert_allclose(plan.v, truth, rtol=1e-9)
 
