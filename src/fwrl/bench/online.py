@@ -96,14 +96,14 @@ def learned(size: int, options: dict[str, str]) -> Walked:
 
 
 def _walked(world: World, options: dict[str, str]) -> Walked:
-    """The costs of a run, after a short one which may have to compile."""
+    """The costs of a run, after the same which may have to compile."""
     stream, task = goal_stream(0), Task(world)
     goals = [task.draw_goal(stream, None) for _ in range(EPISODES)]
 
     def agent() -> Agent:
         return make_agent("fwrl", world.n_states, world.n_actions, seed=0, **options)
 
-    _run(world, agent(), goals[:1], None)
+    _run(world, agent(), goals, None)
     return _run(world, agent(), goals, None)
 
 
