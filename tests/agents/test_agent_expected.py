@@ -216,3 +216,33 @@ def test_a_step_that_closes_a_positive_cycle_is_taken_back():
     with pytest.raises(PositiveCycleError, match=r"transition 1: .*the 1 before it were learned"):
         agent.observe_many([0, 1, 0], [1, 1, 1], [-3.0, 5.0, -1.0], [2, 0, 2])
     assert agent.values(2).tolist() == [-2.0, -1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "options", [{"backup": "expected"}, {"objective": "rate"}, {"backup": "expected", "objective": "rate"}]
+)
+def test_an_answer_from_before_growing_is_not_given_after(options):
+    agent = fwrl.make_agent("fwrl", 3, 1, **options)
+    agent.begin_episode(1)
+    assert len(agent.values(2)) == 3
+    agent.grow(6)
+    assert len(agent.values(2)) == 6
+    assert agent.value(5, 2) == -np.inf
+
+
+def test_a_refused_episode_and_a_refused_step_leave_what_is_kept_beside_the_counts_right():
+    agent = fwrl.make_agent("fwrl", 5, 2, backup="expected", explorer="optimistic")
+    for s in range(4):
+        agent.observe(s, 0, -1.0, s + 1)
+    agent.begin_episode(4)
+    expected = agent.value(0, 4)
+    with pytest.raises(fwrl.FwrlError):
+        agent.begin_episode(4, steps=0, explore=False)
+    assert agent.tables.plan.optimism.on[0] == 1
+    assert agent.value(0, 4) == expected == -4.0
+    agent = fwrl.make_agent("fwrl", 4, 2, backup="expected")
+    agent.observe(0, 0, -1.0, 3)
+    agent.begin_episode(3)
+    with pytest.raises(PositiveCycleError):
+        agent.observe(0, 1, 5.0, 0)
+    assert agent.tables.largest[0] == -1.0

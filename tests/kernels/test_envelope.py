@@ -13,10 +13,15 @@ from fwrl.agents.model_updates import planned_values
 from fwrl.bench.counted import windy_world
 from fwrl.kernels.graph.edges import NONE
 from fwrl.kernels.model.envelope import NEAR, ROUND, SETTLED, WAITING, has_pending
-from fwrl.kernels.model.plan import UNSURE, Plan, no_plan
+from fwrl.kernels.model.optimism import refresh
+from fwrl.kernels.model.plan import BUDGET, EVALUATIONS, UNSURE, Plan, no_plan
 from fwrl.kernels.model.plan_equations import solved
+from fwrl.kernels.model.plan_updates import change_optimism
 from fwrl.kernels.model.planning import make_plan
 from fwrl.kernels.runtime.ties import least_tie
+from fwrl.task import Task
+from fwrl.task.loop import advance, begin_trip, blank_record
+from fwrl.task.task import episode_streams
 from fwrl.worlds import World, from_outcomes
 
 EXPLORERS = ["epsilon-greedy", "optimistic"]
@@ -180,3 +185,61 @@ def test_where_a_state_may_not_arrive_nothing_waits():
         observed(agent, world, int(rng.integers(5)), 0, rng)
         assert agent.tables.envelope.size[WAITING] == 0
         np.testing.assert_allclose(agent.tables.plan.p, plan_from_scratch(agent, 5).p, rtol=1e-8)
+
+
+def row_with_two_ways(*, explore: bool = True) -> Any:
+    """0 leads to 1 or 2, and these, 3 and 4 to the goal; 1 has turned out costly, which matters only at 0."""
+    agent = make_agent("fwrl", 6, 2, backup="expected")
+    for s, a, r, n in [(1, 0, -1.0, 5), (2, 0, -1.0, 5), (0, 0, -1.0, 1), (0, 1, -1.5, 2), (3, 0, -1.0, 5)]:
+        agent.observe(s, a, r, n)
+    agent.observe(4, 0, -1.0, 5)
+    agent.begin_episode(5, explore=explore)
+    return agent
+
+
+def test_a_terminated_state_that_was_left_acts_by_exact_values_too():
+    agent = row_with_two_ways(explore=False)
+    agent.observe(3, 1, -1.0, 0, terminated=True)
+    agent.observe(1, 0, -50.0, 3)
+    agent.observe(3, 0, -1.0, 5)
+    assert agent.tables.envelope.waits[1]
+    assert agent.act(0) == 1
+    agent.settle(at=0)
+    _, ties = best_actions(agent.tables.edges, agent.tables.plan, 0)
+    assert ties == [False, True]
+
+
+def test_without_learning_an_episode_goes_on_with_exact_values():
+    """A trip that arrives begins again at 0, where what waits matters."""
+    moves = {0: [1, 2], 1: [5, 5], 2: [5, 5], 3: [5, 5], 4: [5, 5], 5: [0, 3]}
+    world = from_outcomes("ways", [[[(1.0, y, -1.0)] for y in moves[s]] for s in range(6)])
+    agent = row_with_two_ways(explore=False)
+    agent.observe(1, 0, -50.0, 3)
+    agent.observe(3, 0, -1.0, 5)
+    assert agent.tables.envelope.waits[1]
+    task = Task(world)
+    setup, streams = task.setup(5, 0), episode_streams(0, 0)
+    place, record = begin_trip(setup, 3), blank_record(10, True)
+    advance(task, setup, agent, streams, place, 10, False, record)
+    assert record.state[:3].tolist() == [3, 5, 0]
+    assert record.action[2] == 1
+
+
+def test_new_probabilities_of_the_unseen_take_no_more_evaluations_than_a_plan():
+    """Pairs of states that lead to each other rise together, slowly, where something unseen becomes likelier."""
+    n = 40
+    agent = make_agent("fwrl", n + 1, 1, backup="expected", explorer="optimistic")
+    for _ in range(2):
+        for s in range(n):
+            agent.observe(s, 0, -1.0, s ^ 1)
+    agent.begin_episode(n)
+    plan = agent.tables.plan
+    plan.optimism.tries[1], plan.optimism.new_outcomes[1] = 511, 2
+    agent.begin_episode(n)
+    plan.optimism.tries[1], plan.optimism.new_outcomes[1] = 1023, 5
+    before = int(plan.size[EVALUATIONS])
+    assert not refresh(plan.optimism)
+    change_optimism(agent.tables.edges, plan, agent.tables.envelope, n, True, False)
+    assert plan.size[EVALUATIONS] - before <= n + plan.size[BUDGET]
+    agent.settle()
+    np.testing.assert_allclose(plan.v, plan_from_scratch(agent, n).v, rtol=1e-8)

@@ -77,7 +77,7 @@ class ModelAgent(Agent[ModelTables]):
     verbs = VERBS
     sections: ClassVar[Sections] = {**EDGES, **TERMINATED, **optimism_sections("plan.optimism"), **DOUBT}
     config: Any
-    _asked: tuple[int, tuple[int, int], Plan] | None = None  # (goal, version, plan) of the latest query
+    _asked: tuple[int, tuple[int, int, int], Plan] | None = None  # (goal, version, plan) of the latest query
 
     @property
     def optimistic(self) -> bool:
@@ -115,11 +115,16 @@ class ModelAgent(Agent[ModelTables]):
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
         """Begin an episode; without exploration there is neither epsilon nor optimism."""
-        optimism = self.tables.plan.optimism
+        optimism, same_goal = self.tables.plan.optimism, goal == self.goal
+        before = int(optimism.on[0])
         optimism.on[0] = int(self.optimistic and explore)
         refresh(optimism)
-        same_goal = goal == self.goal
-        super().begin_episode(goal, steps, explore=explore)
+        try:
+            super().begin_episode(goal, steps, explore=explore)
+        except BaseException:
+            optimism.on[0] = before
+            self._forget_plan()
+            raise
         begin_trips(self.tables.doubt, same_goal=same_goal)
 
     def act(self, state: int) -> int:
@@ -145,6 +150,7 @@ class ModelAgent(Agent[ModelTables]):
             state, action = divmod(int(tables.edges.pair[e]), self.n_actions)
             next_state, reward = int(tables.edges.target[e]), float(tables.latest.rewards[LATEST])
             take_back(tables)
+            self._find_largest()
             self.tables.greedy.changes[0] += 1
             raise positive_cycle(state, action, reward, next_state) from error
 
@@ -209,7 +215,7 @@ class ModelAgent(Agent[ModelTables]):
         if goal == self.goal and not tables.plan.optimism.on[0]:
             self.settle()
             return tables.plan
-        version = int(tables.greedy.changes[0]), int(tables.income.sums[STEPS])
+        version = self.n_states, int(tables.greedy.changes[0]), int(tables.income.sums[STEPS])
         if self._asked is None or self._asked[:2] != (goal, version):
             rho = float(tables.plan.rho[0]) if goal == self.goal else self._rho(goal)
             plan = no_plan(self.n_states, penalty=self.give_up, rho=rho)

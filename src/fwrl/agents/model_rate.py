@@ -32,7 +32,7 @@ class RateModelAgent(ModelAgent):
 
     sections: ClassVar[Sections] = {**ModelAgent.sections, "rate": "plan.rho", **income_sections("income")}
 
-    _path_rewards: tuple[tuple[int, int, float], Floats] | None = None  # of the latest query
+    _path_rewards: tuple[tuple[int, int, int, float], Floats] | None = None  # of the latest query
 
     def empty_tables(self) -> ModelTables:
         """Nothing observed, nothing earned."""
@@ -62,10 +62,11 @@ class RateModelAgent(ModelAgent):
 
     def values(self, goal: int) -> Floats:
         """(S,) the same for every state."""
-        rho, changes = float(self._plan(goal).rho[0]), int(self.tables.greedy.changes[0])
-        if self._path_rewards is None or self._path_rewards[0] != (goal, changes, rho):
+        rho = float(self._plan(goal).rho[0])
+        version = self.n_states, goal, int(self.tables.greedy.changes[0]), rho
+        if self._path_rewards is None or self._path_rewards[0] != version:
             trips = self._trips(goal, rho)
-            self._path_rewards = (goal, changes, rho), trips.value + rho * trips.steps
+            self._path_rewards = version, trips.value + rho * trips.steps
         return self._path_rewards[1].copy()
 
     def check_tables(self) -> None:

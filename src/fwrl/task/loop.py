@@ -169,7 +169,7 @@ def advance(
     agent.reserve(steps)
     taken, visits, status = 0, 0, UNSETTLED
     while status == UNSETTLED or (status == LEARNED and taken < steps):
-        agent.settle(at=int(place.state[0]))
+        agent.settle(at=int(place.state[0]) if learn else None)  # after which `observe` settles from state to state
         rest = record if taken == 0 else _rest(record, taken, visits)
         many = min(steps - taken, SLICE) if is_interpreted(loop) else steps - taken
         more, reached, status = loop(

@@ -63,7 +63,7 @@ class Answer(NamedTuple):
 class RateFwrl(SparseFwrl[Any]):
     """FWRL on columns for the reward per step, whatever its explorer."""
 
-    _asked: tuple[tuple[int, int, int, float | None], Answer] | None = None  # of the latest query
+    _asked: tuple[tuple[int, int, int, int, float | None], Answer] | None = None  # of the latest query
 
     def empty_columns(self) -> ColumnTables:
         """No path known, nothing earned."""
@@ -185,7 +185,7 @@ class RateFwrl(SparseFwrl[Any]):
         """The best paths to any goal; with the rate in use for the goal in use, else with the best rate known."""
         goal, tables = self._state(goal, "goal"), self.tables
         in_use = float(tables.rate.rho[0]) if goal == self.goal else None
-        version = goal, int(tables.edges.changes[0]), int(tables.rate.income.sums[STEPS]), in_use
+        version = self.n_states, goal, int(tables.edges.changes[0]), int(tables.rate.income.sums[STEPS]), in_use
         if self._asked is None or self._asked[0] != version:
             rho = self._rho(goal) if in_use is None else in_use
             known = tables.edges._replace(best=tables.rate.paid - rho)

@@ -30,16 +30,17 @@ from fwrl.kernels.model.plan_equations import allowed_slack, solved
 from fwrl.kernels.runtime.compiled import compiled
 
 PATIENCE = 3  # backups for each state that was gathered, before all are lowered at once
-LOWERING = 4  # backups of a state that cost as much as lowering it
+LOWERING = 4  # backups that cost as much as lowering a state
+GATHERING = 8  # states whose gathering costs as much as a backup
 
 
 @compiled
 def settle_around(edges: Edges, plan: Plan, envelope: Envelope, s: int, g: int, most: int) -> bool:
     """Make v exact in the envelope of s, everywhere if s is NONE.
 
-    False where that takes more than `most` backups, or a state no longer arrives surely.
+    False where that takes as long as more than `most` backups, or a state no longer arrives surely.
     """
-    if s != NONE and is_settled(plan, envelope, s, g):
+    if s != NONE and is_settled(plan, envelope, s):
         return True
     for i in range(plan.size[TOUCHED]):
         x = plan.touched[i]
@@ -65,22 +66,26 @@ def settle_around(edges: Edges, plan: Plan, envelope: Envelope, s: int, g: int, 
         if s == NONE:
             gather_all(plan, envelope)
         else:
-            gather(edges, plan, envelope, s, g)
+            most -= gather(edges, plan, envelope, s, g) // GATHERING
             if plan.queue.size[OPEN] == 0:
                 return True
 
 
 @compiled
-def revise_all(edges: Edges, plan: Plan, envelope: Envelope, g: int) -> bool:
-    """Back up every state once, the highest first, after all equations have changed; False as above."""
+def revise_all(edges: Edges, plan: Plan, envelope: Envelope, g: int, most: int) -> bool:
+    """Back up every state, the highest first, after all equations have changed: once, or until right if it rises.
+
+    False where that takes more than `most` backups, or a state no longer arrives surely.
+    """
     begin_question(envelope)
     for x in range(len(plan.p)):
         plan.margin[x] = -np.inf
         push(plan.queue, x, plan.v[x])
-    sure = True
     while plan.queue.size[OPEN] > 0:
-        sure = _back_up(edges, plan, envelope, pop(plan.queue), g, True) and sure
-    return sure
+        most -= 1
+        if most < 0 or not _back_up(edges, plan, envelope, pop(plan.queue), g, True):
+            return False
+    return True
 
 
 @compiled

@@ -1,17 +1,18 @@
 """Which values may stay bounds: all but those in the envelope of a state, as in LAO* (Hansen and Zilberstein 2001).
 
 What an agent learns in one place changes the values of most states, but seldom what it should do next. Let every reward
-be negative and every state that arrives do so surely. Then v = T v, with
+seen be negative and every state that arrives do so surely. Then v = T v, with v(g) = 0 and
 
-    (T v)(s) = max_a sum over s' of P(s' | s, a) [ r(s, a, s') + v(s') ]
+    (T v)(s) = max_a sum over s' of P(s' | s, a) [ r(s, a, s') + v(s') ]    over the actions that surely arrive,
 
-has one solution V, and v >= T v everywhere implies v >= V: the best policy's part of T, applied over and over, takes v
-down to V. An observation changes T at one state. If that state would fall, v still is a bound: the state waits.
+unknown outcomes left out, has one solution V, and v >= T v everywhere implies v >= V: the best policy's part of T,
+applied over and over, takes v down to V. An observation changes T at one state, or a few. If they would fall, v still
+is a bound: they wait. What an unseen outcome promises need not be negative, since it ends at g.
 
-Call an action near if it ties with the best by v. The envelope of s is the set of states that near actions reach from
-s. If none of them waits, v = T v in it, and a policy of near actions never leaves it. It arrives, since each step costs
-something and v is bounded; so v is its value, v <= V, and with the bound v = V. Every action that is not near is worth
-at most what v says, which is less: the best actions at s are the near ones, ties included.
+Call an action near if it ties with the best by v, with some room. The envelope of s is the set of states that near
+actions reach from s. If none of them waits, v = T v in it, and a policy of near actions never leaves it. It arrives,
+since each step costs something and v is bounded; so v is its value, v <= V, and with the bound v = V. Every action that
+is not near is worth at most what v says, which is less: the best actions at s, ties included, are among the near ones.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Envelope(NamedTuple):
     gathered: Ints  # (S,) the latest round in which a state was gathered
     members: Indices  # (S,) the envelope
     around: Indices  # (S,) the states that were gathered in some round for the latest question
-    size: Ints  # (5,) number WAITING; ROUND; the latest that SETTLED; the one BEFORE the latest question; number AROUND
+    size: Ints  # (5,) number WAITING; ROUND; the latest that SETTLED; the round BEFORE this question; number AROUND
 
 
 def no_envelope(n_states: int, n_actions: int) -> Envelope:
@@ -58,19 +59,19 @@ def no_envelope(n_states: int, n_actions: int) -> Envelope:
 
 @compiled
 def has_pending(plan: Plan, envelope: Envelope) -> bool:
-    """Whether the value of a state may not be exact."""
+    """Whether some value may be inexact."""
     return bool(plan.queue.size[OPEN] > 0 or plan.size[TOUCHED] > 0 or envelope.size[WAITING] > 0)
 
 
 @compiled
 def values_bound(plan: Plan) -> bool:
-    """Whether values may stay as bounds where every reward is negative."""
+    """Whether values may stay as bounds, if every reward is negative, which the caller knows."""
     return bool(plan.size[UNSURE] == 0 and plan.penalty[0] == np.inf)
 
 
 @compiled
 def forget_waiting(envelope: Envelope) -> None:
-    """No state waits any more: the plan is made anew."""
+    """No state waits any more: all values are about to be made anew."""
     envelope.waits[:] = 0
     envelope.knows_near[:] = 0
     envelope.size[WAITING] = 0
@@ -86,14 +87,14 @@ def wait(envelope: Envelope, s: int) -> None:
 
 
 @compiled
-def is_settled(plan: Plan, envelope: Envelope, s: int, g: int) -> bool:
+def is_settled(plan: Plan, envelope: Envelope, s: int) -> bool:
     """Whether s is in an envelope that is settled, and nothing has changed since: its own envelope is a part of it.
 
-    That of g, where no action is chosen by v, is not a part of others.
+    That of a state without a policy is not a part of others.
     """
     size = envelope.size
     unchanged = plan.size[TOUCHED] == 0 and plan.queue.size[OPEN] == 0 and size[SETTLED] == size[ROUND]
-    return bool(unchanged and is_gathered(envelope, s) and (s != g or envelope.members[0] == g))
+    return bool(unchanged and is_gathered(envelope, s) and (plan.pi[s] >= 0 or envelope.members[0] == s))
 
 
 @compiled
@@ -105,18 +106,17 @@ def begin_question(envelope: Envelope) -> None:
 
 
 @compiled
-def gather(edges: Edges, plan: Plan, envelope: Envelope, s: int, g: int) -> None:
-    """Find the envelope of s, and queue its states that wait; it is settled if there are none."""
+def gather(edges: Edges, plan: Plan, envelope: Envelope, s: int, g: int) -> int:
+    """Find the envelope of s, and queue its states that wait; it is settled if there are none. Returns its size."""
     A = len(edges.leaving) // len(plan.p)
     envelope.size[ROUND] += 1
     found, done = _gather_state(envelope, s, 0), 0
     while done < found:
         x = envelope.members[done]
         done += 1
-        if x == g and x == s:
-            for a in range(A):  # an action at the goal is best by its outcomes too
-                found = _gather_outcomes(edges, plan, envelope, x * A + a, found)
         if x == g or plan.pi[x] < 0:
+            for a in range(A if x == s else 0):  # without a policy, an action is best by its outcomes too
+                found = _gather_outcomes(edges, plan, envelope, x * A + a, found)
             continue
         if envelope.waits[x] != 0:
             push(plan.queue, x, plan.v[x])
@@ -127,6 +127,7 @@ def gather(edges: Edges, plan: Plan, envelope: Envelope, s: int, g: int) -> None
                 found = _gather_outcomes(edges, plan, envelope, x * A + a, found)
     if plan.queue.size[OPEN] == 0:
         envelope.size[SETTLED] = envelope.size[ROUND]
+    return found
 
 
 @compiled

@@ -1,14 +1,15 @@
 """Lower many bounds at once, to what the actions that leave a set of states allow.
 
 A region that has nothing new to offer any more sinks by one step's reward at a time if its states are backed up one by
-one: each is supported by its neighbours. But whoever starts in a set R must leave it. Let v bound V outside of R, and
+one: each is supported by its neighbours. But whoever starts in a set R without the goal must leave it. Let v bound
+V, and
 
     exit(s) = max_a [ r(s, a) + sum over s' outside of R of P(s' | s, a) v(s') ] / P(R is left | s, a)
 
-over the actions that may leave R. At the state s of R where V is largest, the best action leaves R, since rewards are
-negative; its outcomes inside of R are worth at most V(s), so V(s) <= exit(s). Hence the largest min(v, exit) in R
+over the actions that may leave R. At the state s of R where V is largest, the best action may leave R, since rewards
+are negative; its outcomes inside of R are worth at most V(s), so V(s) <= exit(s). Hence the largest min(v, exit) in R
 bounds V everywhere in R. The state that has it takes it as its value and leaves R, and so on, as in Dijkstra's search.
-Where actions are certain, the values are exact.
+Where actions are certain and v is exact outside of R, the values are exact.
 """
 
 from __future__ import annotations

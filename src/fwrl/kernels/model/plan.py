@@ -39,7 +39,7 @@ class Plan(NamedTuple):
     """The policy for the goal in use, its values, and scratch for updating them."""
 
     p: Floats  # (S,) probability of arriving
-    v: Floats  # (S,) expected path reward given arrival
+    v: Floats  # (S,) expected path reward given arrival, or a bound of it (see `envelope`)
     pi: Ints  # (S,) action, NONE where the policy never arrives, GIVES_UP
     status: Marks  # (S,) TRAP, ARRIVES or UNKNOWN
     left: Marks  # (S,) 1 once an action was tried there

@@ -245,7 +245,8 @@ def change_optimism(edges: Edges, plan: Plan, envelope: Envelope, g: int, negati
     """Take over new probabilities of unseen outcomes; the plan is STALE if one of them `ends`."""
     if plan.size[STALE] != 0:
         return
-    if ends or not negative or not values_bound(plan) or not revise_all(edges, plan, envelope, g):
+    most = len(plan.p) + plan.size[BUDGET] // DEAR
+    if ends or not negative or not values_bound(plan) or not revise_all(edges, plan, envelope, g, most):
         forget_waiting(envelope)
         make_stale(plan)
 
@@ -280,7 +281,7 @@ def update_plan(
         asked: the state at which the best actions must be exact, NONE for all.
 
     Returns:
-        Whether the plan is up to date.
+        Whether the plan is up to date, as far as asked.
     """
     if plan.size[STALE] != 0:
         return False
