@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import resource
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from fwrl.errors import FwrlError
 
 CHUNK = 1 << 16  # moves learned at a time
 
@@ -69,10 +70,15 @@ def peak() -> int:
 
     On Linux it is read from /proc, because `getrusage` includes the parent's memory before the exec.
     """
+    if sys.platform == "win32":
+        raise FwrlError("Windows does not tell the peak memory of a process in Python; leave out the part of memory")
     status = Path("/proc/self/status")
     if not status.is_file():
+        import resource
+
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    kilobytes = next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    text = status.read_text(encoding="utf-8")
+    kilobytes = next(line.split()[1] for line in text.splitlines() if line.startswith("VmHWM"))
     return 1024 * int(kilobytes)
 
 

@@ -15,9 +15,10 @@ import json
 import math
 import mmap
 import struct
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,7 @@ DTYPES = ("<f8", "<f4", "<i8", "<i4", "<u4", "|i1", "|u1", "|b1")
 class Archive:
     """An opened file: `kind`, `details`, and read-only arrays mapped from the disk by name."""
 
-    def __init__(self, path: Path, header: dict[str, Any], data: mmap.mmap, version: int = VERSION) -> None:
+    def __init__(self, path: Path, header: dict[str, Any], data: mmap.mmap | bytes, version: int = VERSION) -> None:
         header, self._converted = upgraded(header, version)
         self.path = path
         self.kind: str = header["kind"]
@@ -113,7 +114,7 @@ def open_archive(path: str | Path) -> Archive:
         with path.open("rb") as file:
             prefix = file.read(PREFIX.size)
             header = _header(path, prefix, file.read(_header_length(path, prefix)))
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            data = _content(file)
     except OSError as error:
         raise FileError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
     begin = _aligned(PREFIX.size + _header_length(path, prefix))
@@ -122,6 +123,14 @@ def open_archive(path: str | Path) -> Archive:
         if section["offset"] + _nbytes(section) > len(data):
             raise FileError(f"{str(path)!r} is truncated: section {section['name']!r} is cut off")
     return Archive(path, header, data, _version(prefix))
+
+
+def _content(file: IO[bytes]) -> mmap.mmap | bytes:
+    """The whole content of an open file, mapped; read on Windows, where a mapped file could not be replaced."""
+    if sys.platform == "win32":
+        file.seek(0)
+        return file.read()
+    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def is_archive(path: str | Path) -> bool:

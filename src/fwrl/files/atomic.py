@@ -3,7 +3,7 @@
 The new content is written to a draft beside the file, which is then renamed. A symbolic link is followed, so that the
 file it names is replaced; permissions stay as they were. What is not a regular file is refused: renaming a draft over a
 device or a pipe would replace it by a file. A draft is locked while its process lives, so that drafts of killed
-processes can be told and removed.
+processes can be told and removed. On Windows an open file cannot be removed, which serves as the lock.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from fwrl.errors import FileError
-from fwrl.files.locks import try_lock
+from fwrl.files.locks import release, try_lock
 
 DRAFT = ".part"
 KINDS = {
@@ -78,42 +80,44 @@ def replaced(path: str | Path) -> Iterator[Path]:
     target = output_file(path)
     _remove_abandoned(target)
     try:
-        draft, handle = _draft(target)
+        draft, lock = _draft(target)
     except OSError as error:
         raise FileError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
     try:
         yield draft
         _flush(draft)
         _keep_owner_and_mode(target, draft)
+        if sys.platform == "win32":
+            lock.close()
         draft.replace(target)
-        _flush(target.parent)
+        _flush_folder(target.parent)
     except OSError as error:
         raise FileError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
     finally:
-        draft.unlink(missing_ok=True)
-        os.close(handle)
+        release(lock, lambda: draft.unlink(missing_ok=True))
 
 
-def _draft(target: Path) -> tuple[Path, int]:
-    """A new draft of `target`, and the handle that locks it."""
+def _draft(target: Path) -> tuple[Path, IO[bytes]]:
+    """A new draft of `target`, and the open file that locks it."""
     while True:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=DRAFT)
+        lock = os.fdopen(handle, "rb", buffering=0)
         # Another process may have taken it for abandoned before it was locked.
-        if try_lock(handle) and Path(name).exists():
-            return Path(name), handle
-        os.close(handle)
+        if _try_lock(lock) and Path(name).exists():
+            return Path(name), lock
+        lock.close()
+
+
+def _try_lock(draft: IO[bytes]) -> bool:
+    return sys.platform == "win32" or try_lock(draft)
 
 
 def _remove_abandoned(target: Path) -> None:
     """Remove the drafts of `target` whose processes were killed."""
     for draft in target.parent.glob(f".{_literal(target.name)}.*{DRAFT}"):
-        with contextlib.suppress(OSError):
-            handle = os.open(draft, os.O_RDWR)
-            try:
-                if try_lock(handle):
-                    draft.unlink()
-            finally:
-                os.close(handle)
+        with contextlib.suppress(OSError), draft.open("r+b", buffering=0) as lock:
+            if _try_lock(lock):
+                release(lock, draft.unlink)
 
 
 def _literal(name: str) -> str:
@@ -127,14 +131,21 @@ def _keep_owner_and_mode(target: Path, draft: Path) -> None:
         draft.chmod(0o666 & ~_umask())
         return
     before, now = target.stat(), draft.stat()
-    if (before.st_uid, before.st_gid) != (now.st_uid, now.st_gid):
+    if sys.platform != "win32" and (before.st_uid, before.st_gid) != (now.st_uid, now.st_gid):
         with contextlib.suppress(PermissionError):  # only the superuser may give files away
             os.chown(draft, before.st_uid, before.st_gid)
     draft.chmod(stat.S_IMODE(before.st_mode))
 
 
 def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
+    with path.open("r+b") as file:
+        os.fsync(file)
+
+
+def _flush_folder(folder: Path) -> None:
+    if sys.platform == "win32":
+        return  # folders cannot be opened there
+    handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

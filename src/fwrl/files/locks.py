@@ -1,23 +1,32 @@
 """Locks between processes.
 
 A file that is read, changed and written again is locked for as long as that takes, by a lock file beside it. The
-operating system holds the lock (flock), so a killed process holds none; what its lock file says is then out of date,
-and the next holder writes its own.
+operating system holds the lock, so a killed process holds none; what its lock file says is then out of date, and the
+next holder writes its own.
+
+Windows neither removes nor renames a file that is open, so there a lock is given up just before its file is removed.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import socket
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 from fwrl.errors import FileError
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
 POLL = 0.1  # seconds between two tries
+LOCKED_BYTE = 2**30  # on Windows others cannot read what is locked, so it is a byte far behind the holder's name
 
 
 class LockedError(FileError):
@@ -34,13 +43,37 @@ class LockedError(FileError):
         self.path, self.holder = path, holder
 
 
-def try_lock(handle: int) -> bool:
-    """Whether an open file could be locked; it is until it is closed."""
+def try_lock(file: IO[bytes]) -> bool:
+    """Whether an open, unbuffered file could be locked; it is until it is closed."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        if sys.platform == "win32":
+            file.seek(LOCKED_BYTE)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # the latter on Windows
         return False
     return True
+
+
+def release(file: IO[bytes], remove: Callable[[], object]) -> None:
+    """Remove what a locked file stands for, and close it.
+
+    It is removed first, so that no other process locks what is about to go. Windows needs the other order; what was
+    locked again in between is in use there, cannot be removed, and stays.
+
+    Args:
+        file: The locked file.
+        remove: Removes it, or the folder that it locks.
+
+    """
+    if sys.platform == "win32":
+        file.close()
+        with contextlib.suppress(PermissionError):
+            remove()
+    else:
+        with file:
+            remove()
 
 
 @contextlib.contextmanager
@@ -56,42 +89,42 @@ def locked(path: str | Path, wait: bool = False, waiting: Callable[[str], None] 
     target = Path(os.path.realpath(path))
     lock = target.with_name(f".{target.name}.lock")
     try:
-        handle = _acquired(path, lock, wait, waiting)
+        file = _acquired(path, lock, wait, waiting)
     except OSError as error:
         raise FileError(f"cannot lock {str(path)!r}: {error.strerror or error}") from error
     try:
         yield
     finally:
-        lock.unlink(missing_ok=True)  # before it is unlocked: a process that waits for it then makes a new one
-        os.close(handle)
+        release(file, lambda: lock.unlink(missing_ok=True))  # a process that waits for it makes a new one
 
 
-def _acquired(path: str | Path, lock: Path, wait: bool, waiting: Callable[[str], None] | None) -> int:
-    """The handle of the lock file, locked."""
+def _acquired(path: str | Path, lock: Path, wait: bool, waiting: Callable[[str], None] | None) -> IO[bytes]:
+    """The lock file, locked."""
     while True:
-        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        file = lock.open("a+b", buffering=0)
         try:
-            while not try_lock(handle):
-                holder = os.pread(handle, 1000, 0).decode(errors="replace").strip() or "another process"
+            while not try_lock(file):
+                file.seek(0)
+                holder = file.read(1000).decode(errors="replace").strip() or "another process"
                 if not wait:
                     raise LockedError(path, holder)
                 if waiting is not None:
                     waiting(holder)
                     waiting = None
                 time.sleep(POLL)
-            if _is_same(handle, lock):
-                os.ftruncate(handle, 0)
-                os.pwrite(handle, _signature().encode(), 0)
-                return handle
+            if _is_same(file, lock):
+                file.truncate(0)
+                file.write(_signature().encode())
+                return file
         except BaseException:
-            os.close(handle)
+            file.close()
             raise
-        os.close(handle)  # its holder removed it when it had finished
+        file.close()  # its holder removed it when it had finished
 
 
-def _is_same(handle: int, path: Path) -> bool:
+def _is_same(file: IO[bytes], path: Path) -> bool:
     try:
-        return os.path.samestat(os.fstat(handle), path.stat())
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except FileNotFoundError:
         return False
 
