@@ -63,6 +63,17 @@ def test_a_terminal_that_knows_only_ascii_gets_the_maps_own_characters(script):
     assert "\n.#.\n...\n.#.\n" in out
 
 
+def test_a_label_that_the_output_cannot_encode_is_escaped(script, tmp_path):
+    (tmp_path / "log.csv").write_text("state,next_state\ndock,東\n", encoding="utf-8")
+    assert script("fit", "log.csv", "-o", "log.fwrl", PYTHONIOENCODING="cp1252").code == 0
+    code, out, err = script("states", "log.fwrl", PYTHONIOENCODING="cp1252")
+    assert (code, err) == (0, "")
+    assert "\\u6771" in out
+    code, out, err = script("plan", "log.fwrl", "dock", "京", PYTHONIOENCODING="cp1252")
+    assert (code, out) == (2, "")
+    assert "\\u4eac" in err
+
+
 @pytest.mark.parametrize("name", ["windy-four-rooms", "maze-11x9-3", "four-rooms-16"])
 def test_a_world_as_json(call, name):
     world = load_world(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import signal
 import sys
@@ -91,6 +92,7 @@ USAGE_ERROR: Any = typer.BadParameter.__base__
 
 def main() -> None:
     """Run the command line. Bad input gives exit code 2 and one sentence, never a traceback."""
+    _write_every_character()
     try:
         with _ended_in_order():
             code = app(prog_name="fwrl", standalone_mode=False)
@@ -113,6 +115,14 @@ def main() -> None:
     if code == STOPPED:
         typer.echo("fwrl: stopped", err=True)
     sys.exit(code)
+
+
+def _write_every_character() -> None:
+    r"""Write characters that the encoding of the output lacks as `\uXXXX`; files and pipes of Windows get UTF-8."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            redirected = sys.platform == "win32" and not stream.isatty() and "PYTHONIOENCODING" not in os.environ
+            stream.reconfigure(encoding="utf-8" if redirected else None, errors="backslashreplace")
 
 
 @contextlib.contextmanager
