@@ -17,7 +17,7 @@ help:
 	@echo "make test           all tests"
 	@echo "make test-extras    tests with MiniGrid, Minari and Stable-Baselines3, which it installs"
 	@echo "make coverage       the same with branch coverage of src, kernels interpreted too"
-	@echo "make lint           style, types, layers"
+	@echo "make lint           style, types on three systems, layers, workflows"
 	@echo "make bench          speed and memory, as ratios measured in one run"
 	@echo "make stress         long tests: fuzzing, kills, load"
 	@echo "make measure        all measurements that README and docs show, into results (some hours)"
@@ -59,8 +59,15 @@ lint: $(VENV)/.develop
 	$(BIN)/ruff check src tests docs
 	$(BIN)/ruff format --check src tests docs
 	$(BIN)/mypy
+	$(BIN)/mypy --platform darwin
+	$(BIN)/mypy --platform win32
 	$(BIN)/mypy --config-file tests/mypy.ini
 	$(BIN)/lint-imports
+	$(BIN)/zizmor --offline --quiet .github
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/idea.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
 
 bench: $(VENV)/.bench
 	$(BIN)/fwrl bench
@@ -102,7 +109,10 @@ test-packages: $(VENV)/.release
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/python tests/packages.py dist
 
-release: lint test docs test-lowest test-newest test-packages
+# What can be told at once is told first; the last line tags what all others have tested.
+release: $(VENV)/.release
+	$(BIN)/python tests/release.py --check
+	$(MAKE) lint test docs test-lowest test-newest test-packages
 	$(BIN)/python tests/release.py
 
 .venv-lowest/.made: pyproject.toml tests/lowest_constraints.py

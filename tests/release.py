@@ -1,7 +1,9 @@
-"""Tag the version, once everything says the same of it: the last step of `make release`.
+"""Tag the version, once everything says the same of it: the first and the last step of `make release`.
 
-The version stands in src/fwrl/__init__.py alone. CITATION.cff and CHANGELOG.md must name it, the work tree must be
-clean, and dist must have its packages.
+    python tests/release.py [--check]
+
+The version stands in src/fwrl/__init__.py alone. CITATION.cff and CHANGELOG.md must name it, its tag must be new and
+the work tree clean. With `--check` that is all; otherwise dist must have its packages, and the commit is tagged.
 """
 
 from __future__ import annotations
@@ -17,34 +19,45 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def problems(root: Path, version: str) -> list[str]:
-    """What keeps this version from being released."""
+    """What keeps this version from being released, before anything is built."""
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     citation = (root / "CITATION.cff").read_text(encoding="utf-8")
-    packages = {path.name for path in (root / "dist").glob("*")}
     found = []
     if not re.search(rf"^## {re.escape(version)} \(\d{{4}}-\d\d-\d\d\)$", changelog, re.MULTILINE):
         found.append(f"CHANGELOG.md has no section '## {version} (YYYY-MM-DD)'; rename 'Unreleased'")
     if f"version: {version}" not in citation:
         found.append(f"CITATION.cff does not say 'version: {version}'")
-    expected = (f"fwrl-{version}-py3-none-any.whl", f"fwrl-{version}.tar.gz")
-    found += [f"dist/{name} does not exist; run make test-packages" for name in expected if name not in packages]
+    if git(root, "status", "--porcelain"):
+        found.append("the work tree has changes; commit them first")
+    if git(root, "tag", "--list", f"v{version}"):
+        found.append(f"the tag v{version} exists; raise the version in src/fwrl/__init__.py")
     return found
 
 
-def main() -> int:
+def packages_missing(root: Path, version: str) -> list[str]:
+    """The packages of this version that were not built."""
+    names = (f"fwrl-{version}-py3-none-any.whl", f"fwrl-{version}.tar.gz")
+    missing = [name for name in names if not (root / "dist" / name).is_file()]
+    return [f"dist/{name} does not exist; run make test-packages" for name in missing]
+
+
+def git(root: Path, *arguments: str) -> str:
+    """What git answers."""
+    return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True).stdout
+
+
+def main(check: bool) -> int:
     """Tag, or say what is missing."""
-    found = problems(ROOT, fwrl.__version__)
-    dirty = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=True)
-    if dirty.stdout:
-        found.append("the work tree has changes; commit them first")
+    version = fwrl.__version__
+    found = problems(ROOT, version) + ([] if check else packages_missing(ROOT, version))
     if found:
         print("\n".join(f"release: {problem}" for problem in found), file=sys.stderr)
         return 2
-    tag = f"v{fwrl.__version__}"
-    subprocess.run(["git", "tag", "--annotate", tag, "--message", f"fwrl {fwrl.__version__}"], cwd=ROOT, check=True)
-    print(f"tagged {tag}; dist holds the packages that were tested")
+    if not check:
+        git(ROOT, "tag", "--annotate", f"v{version}", "--message", f"fwrl {version}")
+        print(f"tagged v{version}; dist holds the packages that were tested")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("--check" in sys.argv[1:]))

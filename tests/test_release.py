@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from lowest_constraints import constraints, lowest
-from release import problems
+from release import git, packages_missing, problems
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -25,22 +23,33 @@ def test_every_dependency_has_a_lowest_version():
         lowest("numpy")
 
 
-def test_a_version_is_released_only_if_changelog_citation_and_packages_name_it(tmp_path):
-    (tmp_path / "dist").mkdir()
+def test_a_version_is_released_only_if_changelog_and_citation_name_it_in_a_clean_new_commit(tmp_path):
+    git(tmp_path, "init", "--quiet")
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n")
     (tmp_path / "CITATION.cff").write_text("version: 0.1.0\n")
     found = problems(tmp_path, "0.2.0")
-    assert [line.split()[0] for line in found] == [
-        "CHANGELOG.md",
-        "CITATION.cff",
-        "dist/fwrl-0.2.0-py3-none-any.whl",
-        "dist/fwrl-0.2.0.tar.gz",
+    assert [line.split()[:3] for line in found] == [
+        ["CHANGELOG.md", "has", "no"],
+        ["CITATION.cff", "does", "not"],
+        ["the", "work", "tree"],
     ]
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 0.2.0 (2026-11-17)\n")
     (tmp_path / "CITATION.cff").write_text("version: 0.2.0\n")
-    for name in ("fwrl-0.2.0-py3-none-any.whl", "fwrl-0.2.0.tar.gz"):
-        (tmp_path / "dist" / name).touch()
+    git(tmp_path, "add", ".")
+    somebody = ("-c", "user.name=x", "-c", "user.email=x@localhost")
+    git(tmp_path, *somebody, "commit", "--quiet", "--message", "release")
     assert problems(tmp_path, "0.2.0") == []
+    git(tmp_path, *somebody, "tag", "--annotate", "v0.2.0", "--message", "released")
+    assert problems(tmp_path, "0.2.0") == ["the tag v0.2.0 exists; raise the version in src/fwrl/__init__.py"]
+
+
+def test_a_version_is_tagged_only_with_its_packages(tmp_path):
+    names = ["fwrl-0.2.0-py3-none-any.whl", "fwrl-0.2.0.tar.gz"]
+    assert [line.split()[0] for line in packages_missing(tmp_path, "0.2.0")] == [f"dist/{name}" for name in names]
+    (tmp_path / "dist").mkdir()
+    for name in names:
+        (tmp_path / "dist" / name).touch()
+    assert packages_missing(tmp_path, "0.2.0") == []
 
 
 def addresses_missing(citation: str, pyproject: str, readme: str) -> list[str]:
@@ -84,11 +93,24 @@ def test_the_repository_has_what_visitors_look_for(name):
     assert (ROOT / name).read_text(encoding="utf-8").strip()
 
 
-def test_the_workflows_pass_their_linter():
-    zizmor = shutil.which("zizmor", path=str(Path(sys.executable).parent))
-    if zizmor is None:
-        pytest.skip("zizmor is not installed: it is part of the extra release")
-    done = subprocess.run(
-        [zizmor, "--offline", "--no-progress", str(ROOT / ".github")], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_the_page_of_a_package_index_has_no_picture_that_it_cannot_show():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["metadata"]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for change in settings["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        assert re.search(change["pattern"], text), change
+        text = re.sub(change["pattern"], change["replacement"], text)
+    assert re.findall(r"<img|!\[|<!--|\]\((?!https?://)", text) == []
+
+
+def test_every_extra_is_described():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    described = re.findall(r"`fwrl\[(\w+)\]`", (ROOT / "docs" / "installing.md").read_text(encoding="utf-8"))
+    assert sorted(described) == sorted(extras)
+
+
+def test_the_workflow_runs_every_python_that_the_package_names():
+    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    (matrix,) = re.findall(r"python: \[(.*)\]", workflow)
+    assert re.findall(r"3\.\d+", matrix) == named
