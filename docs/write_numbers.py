@@ -326,9 +326,15 @@ def install_sizes(results: Results) -> str:
 @generator("first-minute")
 def first_minute(results: Results) -> str:
     """First commands with empty caches, before and after, from docs/measure_first_minute.py."""
-    rows = results.json("first-minute.json")
-    cells = [(f"`{row['command']}`", *(f"{row[key]:.1f} s" for key in ("before", "after", "again"))) for row in rows]
-    return table(("command", "before", "now", "now, second time"), cells)
+    found = results.json("first-minute.json")
+    minute = [(step, f"{seconds:.0f} s") for step, seconds in found["minute"].items()]
+    minute.append(("all", f"{sum(found['minute'].values()):.0f} s"))
+    commands = [
+        (f"`{row['command']}`", *(f"{row[key]:.1f} s" for key in ("before", "after", "again")))
+        for row in found["commands"]
+    ]
+    first = table(("step", "by the clock"), minute)
+    return f"{first}\n\n{table(('processor time of', 'compiled first', 'now', 'now, second time'), commands)}"
 
 
 @generator("all-bench")
