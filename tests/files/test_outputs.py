@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import stat
 import subprocess
@@ -18,11 +17,15 @@ from fwrl.files import LockedError, locked, output_file, replaced, scratch_folde
 from fwrl.files.scratch import PREFIX
 
 
+unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files, links or permissions")
+
+
 def write(path):
     with replaced(path) as draft:
         draft.write_text("new")
 
 
+@unix
 def test_a_device_a_pipe_a_socket_and_a_folder_are_refused_and_stay(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as server:
@@ -39,6 +42,7 @@ def test_a_device_a_pipe_a_socket_and_a_folder_are_refused_and_stay(tmp_path):
             assert stat.S_IFMT((tmp_path / path).stat().st_mode) == before
 
 
+@unix
 def test_a_link_is_followed_also_to_a_file_that_is_not_there_yet(tmp_path):
     (tmp_path / "far").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "far" / "file")
@@ -51,6 +55,7 @@ def test_a_link_is_followed_also_to_a_file_that_is_not_there_yet(tmp_path):
         write(tmp_path / "to-device")
 
 
+@unix
 def test_a_link_to_itself_is_refused_and_stays(tmp_path):
     (tmp_path / "link").symlink_to("link")
     with pytest.raises(FileError, match="Too many levels of symbolic links"):
@@ -58,6 +63,7 @@ def test_a_link_to_itself_is_refused_and_stays(tmp_path):
     assert (tmp_path / "link").is_symlink()
 
 
+@unix
 def test_what_is_open_as_a_pipe_is_told_so():
     reading, writing = os.pipe()
     try:
@@ -68,6 +74,7 @@ def test_what_is_open_as_a_pipe_is_told_so():
         os.close(writing)
 
 
+@unix
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o666])
 def test_permissions_stay(tmp_path, mode):
     path = tmp_path / "file"
@@ -90,14 +97,15 @@ def ended(script, *arguments):
     """A process that was killed while it ran `script`."""
     process = subprocess.Popen([sys.executable, "-c", script, *map(str, arguments)], stdout=subprocess.PIPE)
     assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"
-    process.send_signal(signal.SIGKILL)
+    assert process.stdout.readline().strip() == b"ready"
+    process.kill()
     process.wait()
     process.stdout.close()
 
 
 def test_drafts_and_folders_of_killed_processes_are_removed_by_the_next(tmp_path, monkeypatch):
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    for name in ("TMPDIR", "TEMP", "TMP"):  # Windows reads the last two
+        monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     script = (
         "import sys, time\nfrom fwrl.files import replaced, scratch_folder\n"
@@ -168,6 +176,7 @@ def test_one_who_waits_is_told_for_whom(tmp_path):
         assert told[0].startswith(f"process {os.getpid()} ")
 
 
+@unix
 def test_the_lock_of_a_linked_file_is_that_of_the_file(tmp_path):
     Path(tmp_path / "link").symlink_to(tmp_path / "file")
     with locked(tmp_path / "link"), pytest.raises(LockedError):

@@ -22,8 +22,12 @@ from fwrl.errors import FileError
 
 if sys.platform == "win32":
     import msvcrt
+
+    LOCKED = OSError  # which error it is depends on the version
 else:
     import fcntl
+
+    LOCKED = BlockingIOError
 
 POLL = 0.1  # seconds between two tries
 LOCKED_BYTE = 2**30  # on Windows others cannot read what is locked, so it is a byte far behind the holder's name
@@ -51,7 +55,7 @@ def try_lock(file: IO[bytes]) -> bool:
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):  # the latter on Windows
+    except LOCKED:
         return False
     return True
 
