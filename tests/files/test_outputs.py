@@ -16,7 +16,6 @@ from fwrl.errors import FileError
 from fwrl.files import LockedError, locked, output_file, replaced, scratch_folder
 from fwrl.files.scratch import PREFIX
 
-
 unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files, links or permissions")
 
 

@@ -10,7 +10,8 @@ import pytest
 from kernel_examples import compiled_only
 
 import fwrl
-from fwrl.agents import verbs
+from fwrl.agents import model, verbs
+from fwrl.agents.fwrl import columns
 from fwrl.kernels.relaxation import relax_through
 from fwrl.kernels.runtime import deferred
 from fwrl.kernels.runtime.compiled import compiled
@@ -18,7 +19,14 @@ from fwrl.kernels.runtime.deferred import Deferred, interpreted
 from fwrl.task.loop import run_steps
 
 pytestmark = compiled_only
-STEPS = (verbs.single_act, verbs.single_observe, verbs.single_values)
+STEPS = (
+    verbs.single_act,
+    verbs.single_observe,
+    verbs.single_values,
+    model.single_settled_for,
+    columns.single_process,
+    columns.single_abandon,
+)
 LOOPS = (run_steps, verbs.observe_all, verbs.all_action_values, *STEPS)
 
 
@@ -79,11 +87,19 @@ def test_a_loop_is_compiled_once_patience_is_used_up(monkeypatch, tmp_path):
     assert Deferred(add_twice, {}, mark).compiled  # another process finds the code in the cache
 
 
+def test_more_code_is_interpreted_for_longer():
+    loops = [Deferred(function, {}, None) for function in (twice, add_twice, model.settled_for)]
+    sizes = [loop._interpreted[1] for loop in loops]
+    assert sizes[0] == len(twice.py_func.__code__.co_code)
+    assert sizes[1] == sizes[0] + len(add_twice.py_func.__code__.co_code)
+    assert sizes[2] > 100 * sizes[1]
+
+
 def test_a_run_that_changes_over_is_the_same_run(fresh, monkeypatch):
     world = fwrl.load_world("four-rooms")
     monkeypatch.setattr(verbs, "cache_folder", lambda sources: None)
     agents = [fwrl.make_agent("fwrl", world.n_states, world.n_actions, seed=4) for _ in range(2)]
-    monkeypatch.setattr(deferred, "PATIENCE", 0.02)  # some slices
+    monkeypatch.setattr(deferred, "PATIENCE", 2e-6)  # some slices
     changed = fwrl.run(world, agents[0], episodes=3, steps=700, seed=4, trajectory=True)
     assert all(each.compiled and each._spent > 0 for each in run_steps._deferred.values())
     monkeypatch.setattr(deferred, "PATIENCE", 0.0)

@@ -34,6 +34,7 @@ from fwrl.agents.model_updates import (
 from fwrl.agents.options import check_choice, check_give_up
 from fwrl.agents.sections import DOUBT, EDGES, TERMINATED, Sections, optimism_sections
 from fwrl.agents.soundness import check_doubt, check_edges, check_marks, check_optimism
+from fwrl.agents.verbs import SingleCall
 from fwrl.errors import PositiveCycleError
 from fwrl.kernels.graph.edges import NONE, no_edges
 from fwrl.kernels.model.doubt import begin_trips, no_doubt
@@ -52,6 +53,8 @@ Ints = NDArray[np.int64]
 Explorer = Literal["epsilon-greedy", "optimistic"]
 PRIOR = 0.1  # probability, before any evidence, that a second try shows a new outcome
 MOST_NAMED = 6  # actions of a positive cycle that an error names
+
+single_settled_for = SingleCall("settled_for", settled_for)
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,7 @@ class ModelAgent(Agent[ModelTables]):
         tables = self.tables
         if self.goal is None or not (before_acting or tables.largest[0] > 0.0):
             return
-        settled_for(tables, NONE if at is None else at)
+        single_settled_for.of(self.verbs, self.n_states)(tables, NONE if at is None else at)
         if not tables.plan.size[STALE]:
             return
         try:

@@ -127,17 +127,22 @@ def _action_values(agent: Any, s: Any, g: Any, values: Any) -> Any:
     return call
 
 
-class SingleStep:
-    """A verb as agents' methods call it, one step at a time; its compilation is deferred like that of loops."""
+class SingleCall:
+    """A compiled function over tables as agents' methods call it; its compilation is deferred like that of loops.
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    Args:
+        name: Of the function.
+        function: The function itself; None for the verb of this name.
+    """
+
+    def __init__(self, name: str, function: Callable[..., Any] | None = None) -> None:
+        self._name, self._function = name, function
         self._deferred: dict[type, Callable[..., Any]] = {}
 
     def of(self, verbs: Verbs, n_states: int) -> Callable[..., Any]:
-        """The verb of this name."""
+        """The function for the tables of these verbs."""
         if verbs.tables not in self._deferred:
-            verb: Callable[..., Any] = getattr(verbs, self._name)
+            verb: Callable[..., Any] = self._function or getattr(verbs, self._name)
             waits = not verbs.foreign and _may_wait(verb, n_states)
             self._deferred[verbs.tables] = Deferred(verb, {}, _mark(self._name, verbs)) if waits else verb
         found = self._deferred[verbs.tables]
@@ -256,6 +261,6 @@ def _all_action_values(agent: Any, g: int, table: NDArray[np.float64]) -> None:
         action_values(agent, s, g, table[s])
 
 
-single_act, single_observe, single_values = (SingleStep(name) for name in ("act", "observe", "action_values"))
+single_act, single_observe, single_values = (SingleCall(name) for name in ("act", "observe", "action_values"))
 observe_all = Loop(_observe_all)
 all_action_values = Loop(_all_action_values)

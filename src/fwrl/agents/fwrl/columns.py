@@ -28,6 +28,7 @@ from fwrl.agents.fwrl.column_updates import (
 )
 from fwrl.agents.sections import Sections
 from fwrl.agents.soundness import completed_compact_edges
+from fwrl.agents.verbs import SingleCall
 from fwrl.errors import FileError
 from fwrl.kernels.exploration import GOAL
 from fwrl.kernels.graph.compact_edges import EDGES, NONE, incoming, with_capacity, without_spare
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 SparseTables = TypeVar("SparseTables", "ColumnTables", "OptimisticTables")
+
+single_process = SingleCall("process_pending", process_pending)
+single_abandon = SingleCall("abandon_pending", abandon_pending)
 
 
 class SparseFwrl(FwrlAgent[SparseTables]):
@@ -64,7 +68,7 @@ class SparseFwrl(FwrlAgent[SparseTables]):
     def prepare(self, goal: int) -> None:
         """Make or update the column of a goal that comes into use; its updates stay pending."""
         if goal != self.tables.episode[GOAL]:
-            abandon_pending(self.tables)
+            single_abandon.of(self.verbs, self.n_states)(self.tables)
             self.tables.episode[GOAL] = NONE
         self._slot(goal)
 
@@ -98,7 +102,7 @@ class SparseFwrl(FwrlAgent[SparseTables]):
         """(A,) F(s, ., g); the column need only be exact at `state`."""
         state, goal = self._state(state), self._state(goal, "goal")
         self._slot(goal)
-        process_pending(self.tables, state if goal == self.goal else NONE, False)
+        self._process_pending(state if goal == self.goal else NONE)
         return super().action_values(state, goal)
 
     def action_table(self, goal: int) -> Floats:
@@ -113,16 +117,20 @@ class SparseFwrl(FwrlAgent[SparseTables]):
     def _column(self, goal: int) -> Floats:
         """(S,) V(., goal), exact everywhere."""
         n = self._slot(goal)
-        process_pending(self.tables, NONE, False)
+        self._process_pending(NONE)
         column: Floats = self.tables.columns.V[n]
         return column
+
+    def _process_pending(self, state: int) -> None:
+        """Make the column whose updates are pending exact at `state`, or everywhere if it is NONE."""
+        single_process.of(self.verbs, self.n_states)(self.tables, state, False, -np.inf)
 
     def _slot(self, goal: int) -> int:
         """The slot of the column of `goal`, made if there is none; updates still pending are those of this column."""
         tables, columns = self.tables, self.tables.columns
         changes, n = int(tables.edges.changes[0]), int(columns.slot[goal])
         if n == FREE or n != tables.pending[0]:
-            process_pending(tables, NONE, False)
+            self._process_pending(NONE)
         if n == FREE:
             n = self._free_slot()
             columns.goal[n], columns.slot[goal] = goal, n

@@ -20,7 +20,7 @@ from typing import Any
 import numba
 import numpy as np
 
-PATIENCE = 2.0  # seconds of processor time, about what compiling a loop takes
+PATIENCE = 0.7e-3  # seconds of processor time for each byte of Python's code, about what compiling it takes
 SLICE = 100  # steps that an interpreted call may take before patience is asked again
 MOST_STATES = 2000  # of worlds in which a single interpreted step is short
 
@@ -40,7 +40,7 @@ class Deferred:
     def __init__(self, loop: Any, names: Mapping[str, Any], mark: Path | None) -> None:
         self.loop = loop
         self._names, self._mark = names, mark
-        self._interpreted: Callable[..., Any] | None = None
+        self._form: tuple[Callable[..., Any], int] | None = None
         self._signature: tuple[Any, ...] | None = None
         self._spent, self._compiling = 0.0, False
         self.compiled = mark is not None and mark.is_file()
@@ -56,7 +56,16 @@ class Deferred:
     @property
     def due(self) -> bool:
         """Whether the compiled form is to be used."""
-        return self.compiled or (self._spent >= PATIENCE and not self._compiling)
+        return self.compiled or (self._spent >= PATIENCE * self._interpreted[1] and not self._compiling)
+
+    @property
+    def _interpreted(self) -> tuple[Callable[..., Any], int]:
+        """The interpreted form, and the bytes of code of all functions that it calls."""
+        if self._form is None:
+            made: dict[int, Any] = {}
+            form = _interpreted(self.loop, self._names, made)
+            self._form = form, sum(len(each.__code__.co_code) for each in made.values())
+        return self._form
 
     def compile(self, arguments: tuple[Any, ...] | None = None) -> None:
         """Compile for the types of `arguments`, or of those that were interpreted last."""
@@ -73,13 +82,12 @@ class Deferred:
             self._mark.touch()
 
     def _interpret(self, arguments: tuple[Any, ...]) -> Any:
-        if self._interpreted is None:
-            self._interpreted = interpreted(self.loop, self._names)
+        if self._signature is None:
             self._signature = _types_of(arguments)
             _pending.append(self)
         begin = time.thread_time()
         with np.errstate(all="ignore"):  # compiled arithmetic gives inf and nan without warnings
-            result = self._interpreted(*arguments)
+            result = self._interpreted[0](*arguments)
         self._spent += time.thread_time() - begin
         return result
 
