@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx import addnodes
 
 import fwrl
 
@@ -21,9 +23,10 @@ exclude_patterns = ["build", "images"]
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
-autodoc_default_options = {"members": True, "member-order": "bysource"}
+FOREIGN = "BaseException, Env, RecordConstructorArgs, Wrapper, tuple"  # what these define, others describe
+autodoc_default_options = {"members": True, "member-order": "bysource", "inherited-members": FOREIGN}
 autodoc_typehints = "description"
-autodoc_typehints_description_target = "documented"
+autodoc_typehints_description_target = "all"
 autodoc_type_aliases = {"ArrayLike": "ArrayLike"}  # numpy's name, not the union that it stands for
 napoleon_use_ivar = True
 default_role = "code"  # docstrings name things in single backticks
@@ -39,6 +42,17 @@ html_math_renderer = "mathml"  # set by the browser itself, so that pages need n
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0a5c99", "color-brand-content": "#0a5c99"},
     "dark_css_variables": {"color-brand-primary": "#6cb8f0", "color-brand-content": "#6cb8f0"},
+}
+
+ARRAY = r"[~\w.]*ndarray\[tuple\[[~\w.]*Any, \.\.\.\], [~\w.]*dtype\[[~\w.]*?(\w+)\]\]"
+PRIVATE = r"~?(?:collections\.abc|fwrl(?:\.[a-z]\w*)+)\.(?=[A-Z])"  # the module of a type
+TYPE_FIELD = re.compile(r"(type|vartype|rtype)\b")
+TYPES = {
+    ARRAY: r"NDArray[\1]",
+    PRIVATE: "",
+    r"TypeAliasForwardRef\('(\w+)'\)": r"\1",
+    r"\bFloats\b": "NDArray[float64]",
+    r"\b_generator\.": "",
 }
 
 UNLISTED = "OTHER-PAGES"  # a line of the contents in index.md
@@ -67,6 +81,42 @@ def left_out(app: Any, what: str, name: str, thing: Any, skip: bool, options: An
     return None
 
 
+def shortened(
+    app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, returns: str | None
+) -> Any:
+    """The signature without what Python makes up: arguments of a protocol, representations of functions."""
+    if not signature:
+        return None
+    if getattr(thing, "_is_protocol", False):
+        return "", returns
+    named = re.sub(r"<function (\w+)>", r"\1", signature)
+    return re.sub(r"<factory>|<function <lambda>>", "...", named), returns
+
+
+def drop_repeats(app: Any, domain: str, what: str, content: Any) -> None:
+    """Drop the types of arguments that are described as attributes, and of results that are nothing."""
+    fields = {field[0].astext(): field for field in content.findall(nodes.field)}
+    for name, field in fields.items():
+        kind, _, argument = name.partition(" ")
+        repeated = kind in ("param", "type") and f"ivar {argument}" in fields
+        empty = name == "rtype" and field[1].astext() == "None"
+        if empty or (repeated and not fields[f"param {argument}"][1].astext()):
+            field.parent.remove(field)
+
+
+def name_types(app: Any, domain: str, what: str, content: Any) -> None:
+    """Write types as people do, not as Python represents them."""
+    fields = [field for field in content.findall(nodes.field) if TYPE_FIELD.match(field[0].astext())]
+    written = [*content.parent.findall(addnodes.desc_annotation), *content.parent.findall(addnodes.desc_returns)]
+    for node in [*(field[1][0] for field in fields), *written]:
+        text = node.astext()
+        for internal, usual in TYPES.items():
+            text = re.sub(internal, usual, text)
+        if text != node.astext():
+            node.clear()
+            node += nodes.Text(text)
+
+
 def write_inline(translator: Any, node: Any) -> None:
     """Write a formula in a line as MathML."""
     translator.body.append(tex2mathml(node.astext()))
@@ -93,5 +143,8 @@ def setup(app: Any) -> None:
     """Connect to the events of Sphinx."""
     app.connect("source-read", list_other_pages)
     app.connect("autodoc-skip-member", left_out)
+    app.connect("autodoc-process-signature", shortened)
+    app.connect("object-description-transform", drop_repeats, priority=900)  # after autodoc has put types there
+    app.connect("object-description-transform", name_types, priority=901)
     app.connect("doctree-read", mark_cards)
     app.add_html_math_renderer("mathml", inline_renderers=(write_inline, None), block_renderers=(write_block, None))

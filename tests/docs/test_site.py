@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import importlib
+import inspect
 import json
 import re
 import subprocess
@@ -79,6 +81,52 @@ def test_every_public_name_is_described(site, package):
     missing = [name for name, home in homes.items() if home not in names]
     assert ours
     assert missing == []
+
+
+def members(cls: type) -> set[str]:
+    """The public methods and properties that a class has from `fwrl`, inherited ones included."""
+    ours = [base for base in cls.__mro__ if base.__module__.startswith("fwrl")]
+    told = {
+        name
+        for base in ours
+        for name, thing in vars(base).items()
+        if callable(thing) or inspect.isdatadescriptor(thing)
+    }
+    return {name for name in told if not name.startswith("_") and name != "Config"}
+
+
+CLASSES = [name for name in fwrl.__all__ if inspect.isclass(getattr(fwrl, name))]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_public_member_of_a_class_is_described_with_it(site, name):
+    missing = {member for member in members(getattr(fwrl, name)) if f"fwrl.{name}.{member}" not in described(site)}
+    assert missing == set()
+
+
+def test_members_that_others_describe_are_left_out(site):
+    assert "value" in members(fwrl.Agent)
+    assert {"fwrl.MapError.add_note", "fwrl.NumberedEnv.close", "fwrl.task.Episode.index"} & described(site) == set()
+
+
+def text_of(page: Path) -> str:
+    """What a page shows, without its markup."""
+    return html.unescape(re.sub("<[^>]+>", "", page.read_text(encoding="utf-8")))
+
+
+def test_types_are_written_as_people_write_them(site):
+    internal = r"TypeAliasForwardRef|ndarray\[|_generator|<function|<factory>|\(\*args, \*\*kwargs\)"
+    pages = {page.stem: re.findall(internal, text_of(page)) for page in (site / "reference").glob("*.html")}
+    assert {name: found for name, found in pages.items() if found} == {}
+    assert "NDArray[float64]" in text_of(site / "reference" / "fwrl.html")
+
+
+def test_no_sentence_is_taken_for_a_type(site):
+    text = "\n".join(text_of(page) for page in (site / "reference").glob("*.html"))
+    returned = re.findall(r"^Return type:\n(.+)$", text, re.MULTILINE)
+    assert len(returned) > 100
+    assert [words for words in returned if re.search(r"[^|,] (?!\|)|^\(", words)] == []
+    assert re.findall(r"^Type:\n(.+)$", text, re.MULTILINE) == []
 
 
 def test_the_search_works_without_a_server(site):
