@@ -31,6 +31,8 @@ autodoc_type_aliases = {"ArrayLike": "ArrayLike"}  # numpy's name, not the union
 napoleon_use_ivar = True
 default_role = "code"  # docstrings name things in single backticks
 highlight_language = "text"  # of blocks that do not say: formulas, commands
+pygments_dark_style = "a11y-dark"  # its light one is the default
+smartquotes = False  # s' is a state, --out an option
 
 html_theme = "furo"
 html_title = "fwrl"
@@ -58,6 +60,7 @@ TYPES = {
 UNLISTED = "OTHER-PAGES"  # a line of the contents in index.md
 FIRST_PAGE = "reference/fwrl"  # names that `fwrl` exports are described there, and not again where they are defined
 SENTENCE, WORD = 32, 24  # characters; what is longer does not fit into one of three, or of two, columns of a phone
+MANY = 7  # columns; a table with more is wider than a page
 PUBLIC = {id(getattr(fwrl, name)) for name in fwrl.__all__}
 
 
@@ -117,26 +120,51 @@ def name_types(app: Any, domain: str, what: str, content: Any) -> None:
             node += nodes.Text(text)
 
 
+def primed(node: Any) -> str:
+    """The TeX of a formula; docutils sets a prime as an apostrophe unless it is spelt out."""
+    return str(node.astext()).replace("'", r"^{\prime}")
+
+
 def write_inline(translator: Any, node: Any) -> None:
     """Write a formula in a line as MathML."""
-    translator.body.append(tex2mathml(node.astext()))
+    translator.body.append(tex2mathml(primed(node)))
     raise nodes.SkipNode
 
 
 def write_block(translator: Any, node: Any) -> None:
     """Write a formula of its own as MathML; one that is too wide for its page can be scrolled."""
-    translator.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    translator.body.append(f'<div class="math">{tex2mathml(primed(node), as_block=True)}</div>')
     raise nodes.SkipNode
 
 
-def mark_cards(app: Any, doctree: Any) -> None:
-    """Mark tables that are too wide for a phone unless their rows become cards (`site.css`)."""
+def mark_words(app: Any, doctree: Any) -> None:
+    """Mark code in a line that is too short to be broken (`site.css`)."""
+    for literal in doctree.findall(nodes.literal):
+        if len(literal.astext()) <= WORD:
+            literal["classes"].append("word")
+
+
+def mark_tables(app: Any, doctree: Any) -> None:
+    """Mark wide tables, and those that are too wide for a phone unless their rows become cards (`site.css`)."""
     for table in doctree.findall(nodes.table):
         rows = [[entry.astext() for entry in row.children] for row in table.findall(nodes.row)]
         texts = [text for row in rows for text in row[1:]]
         sentences = len(rows[0]) > 2 and max(map(len, texts)) > SENTENCE
         if sentences or max((len(word) for text in texts for word in text.split()), default=0) > WORD:
             table["classes"].append("cards")
+            label_cells(table)
+        elif len(rows[0]) > MANY:
+            table["classes"].append("wide")
+
+
+def label_cells(table: Any) -> None:
+    """Write into each cell what its column is called, for cards to show; nothing where there are two columns."""
+    head, *rows = table.findall(nodes.row)
+    for row in rows if len(head) > 2 else ():
+        for name, cell in zip(head, row, strict=True):
+            if cell.astext():
+                label = name.astext().removesuffix(" ...")
+                cell[0].insert(0, nodes.inline("", f"{label}: ", classes=["label"]))
 
 
 def setup(app: Any) -> None:
@@ -146,5 +174,6 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-signature", shortened)
     app.connect("object-description-transform", drop_repeats, priority=900)  # after autodoc has put types there
     app.connect("object-description-transform", name_types, priority=901)
-    app.connect("doctree-read", mark_cards)
+    app.connect("doctree-read", mark_words)
+    app.connect("doctree-read", mark_tables)
     app.add_html_math_renderer("mathml", inline_renderers=(write_inline, None), block_renderers=(write_block, None))
