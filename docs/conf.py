@@ -32,7 +32,7 @@ napoleon_use_ivar = True
 default_role = "code"  # docstrings name things in single backticks
 highlight_language = "text"  # of blocks that do not say: formulas, commands
 pygments_dark_style = "a11y-dark"  # its light one is the default
-smartquotes = False  # s' is a state, --out an option
+smartquotes_action = "D"  # dashes, which Sphinx itself writes with hyphens; no quotes, as s' is a state
 
 html_theme = "furo"
 html_title = "fwrl"

@@ -49,7 +49,7 @@ def paragraphs(text: str) -> Iterator[str]:
 
 
 def marked(text: str) -> str:
-    r"""A text with its options and single marks as code, and nothing that reads as HTML.
+    r"""A text with options and single marks as code, and no HTML; Sphinx makes a dash of two hyphens in prose.
 
     >>> marked("With --out, see `--log`: . or , but no <NA>")
     'With `--out`, see `--log`: `.` or `,` but no \\<NA>'
