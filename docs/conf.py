@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx import addnodes
 
 import fwrl
 
@@ -21,13 +23,16 @@ exclude_patterns = ["build", "images"]
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
-autodoc_default_options = {"members": True, "member-order": "bysource"}
+FOREIGN = "BaseException, Env, RecordConstructorArgs, Wrapper, tuple"  # what these define, others describe
+autodoc_default_options = {"members": True, "member-order": "bysource", "inherited-members": FOREIGN}
 autodoc_typehints = "description"
-autodoc_typehints_description_target = "documented"
+autodoc_typehints_description_target = "all"
 autodoc_type_aliases = {"ArrayLike": "ArrayLike"}  # numpy's name, not the union that it stands for
 napoleon_use_ivar = True
 default_role = "code"  # docstrings name things in single backticks
 highlight_language = "text"  # of blocks that do not say: formulas, commands
+pygments_dark_style = "a11y-dark"  # its light one is the default
+smartquotes_action = "D"  # dashes, which Sphinx itself writes with hyphens; no quotes, as s' is a state
 
 html_theme = "furo"
 html_title = "fwrl"
@@ -41,9 +46,21 @@ html_theme_options = {
     "dark_css_variables": {"color-brand-primary": "#6cb8f0", "color-brand-content": "#6cb8f0"},
 }
 
+ARRAY = r"[~\w.]*ndarray\[tuple\[[~\w.]*Any, \.\.\.\], [~\w.]*dtype\[[~\w.]*?(\w+)\]\]"
+PRIVATE = r"~?(?:collections\.abc|fwrl(?:\.[a-z]\w*)+)\.(?=[A-Z])"  # the module of a type
+TYPE_FIELD = re.compile(r"(type|vartype|rtype)\b")
+TYPES = {
+    ARRAY: r"NDArray[\1]",
+    PRIVATE: "",
+    r"TypeAliasForwardRef\('(\w+)'\)": r"\1",
+    r"\bFloats\b": "NDArray[float64]",
+    r"\b_generator\.": "",
+}
+
 UNLISTED = "OTHER-PAGES"  # a line of the contents in index.md
 FIRST_PAGE = "reference/fwrl"  # names that `fwrl` exports are described there, and not again where they are defined
 SENTENCE, WORD = 32, 24  # characters; what is longer does not fit into one of three, or of two, columns of a phone
+MANY = 7  # columns; a table with more is wider than a page
 PUBLIC = {id(getattr(fwrl, name)) for name in fwrl.__all__}
 
 
@@ -67,31 +84,96 @@ def left_out(app: Any, what: str, name: str, thing: Any, skip: bool, options: An
     return None
 
 
+def shortened(
+    app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, returns: str | None
+) -> Any:
+    """The signature without what Python makes up: arguments of a protocol, representations of functions."""
+    if not signature:
+        return None
+    if getattr(thing, "_is_protocol", False):
+        return "", returns
+    named = re.sub(r"<function (\w+)>", r"\1", signature)
+    return re.sub(r"<factory>|<function <lambda>>", "...", named), returns
+
+
+def drop_repeats(app: Any, domain: str, what: str, content: Any) -> None:
+    """Drop the types of arguments that are described as attributes, and of results that are nothing."""
+    fields = {field[0].astext(): field for field in content.findall(nodes.field)}
+    for name, field in fields.items():
+        kind, _, argument = name.partition(" ")
+        repeated = kind in ("param", "type") and f"ivar {argument}" in fields
+        empty = name == "rtype" and field[1].astext() == "None"
+        if empty or (repeated and not fields[f"param {argument}"][1].astext()):
+            field.parent.remove(field)
+
+
+def name_types(app: Any, domain: str, what: str, content: Any) -> None:
+    """Write types as people do, not as Python represents them."""
+    fields = [field for field in content.findall(nodes.field) if TYPE_FIELD.match(field[0].astext())]
+    written = [*content.parent.findall(addnodes.desc_annotation), *content.parent.findall(addnodes.desc_returns)]
+    for node in [*(field[1][0] for field in fields), *written]:
+        text = node.astext()
+        for internal, usual in TYPES.items():
+            text = re.sub(internal, usual, text)
+        if text != node.astext():
+            node.clear()
+            node += nodes.Text(text)
+
+
+def primed(node: Any) -> str:
+    """The TeX of a formula; docutils sets a prime as an apostrophe unless it is spelt out."""
+    return str(node.astext()).replace("'", r"^{\prime}")
+
+
 def write_inline(translator: Any, node: Any) -> None:
     """Write a formula in a line as MathML."""
-    translator.body.append(tex2mathml(node.astext()))
+    translator.body.append(tex2mathml(primed(node)))
     raise nodes.SkipNode
 
 
 def write_block(translator: Any, node: Any) -> None:
     """Write a formula of its own as MathML; one that is too wide for its page can be scrolled."""
-    translator.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    translator.body.append(f'<div class="math">{tex2mathml(primed(node), as_block=True)}</div>')
     raise nodes.SkipNode
 
 
-def mark_cards(app: Any, doctree: Any) -> None:
-    """Mark tables that are too wide for a phone unless their rows become cards (`site.css`)."""
+def mark_words(app: Any, doctree: Any) -> None:
+    """Mark code in a line that is too short to be broken (`site.css`)."""
+    for literal in doctree.findall(nodes.literal):
+        if len(literal.astext()) <= WORD:
+            literal["classes"].append("word")
+
+
+def mark_tables(app: Any, doctree: Any) -> None:
+    """Mark wide tables, and those that are too wide for a phone unless their rows become cards (`site.css`)."""
     for table in doctree.findall(nodes.table):
         rows = [[entry.astext() for entry in row.children] for row in table.findall(nodes.row)]
         texts = [text for row in rows for text in row[1:]]
         sentences = len(rows[0]) > 2 and max(map(len, texts)) > SENTENCE
         if sentences or max((len(word) for text in texts for word in text.split()), default=0) > WORD:
             table["classes"].append("cards")
+            label_cells(table)
+        elif len(rows[0]) > MANY:
+            table["classes"].append("wide")
+
+
+def label_cells(table: Any) -> None:
+    """Write into each cell what its column is called, for cards to show; nothing where there are two columns."""
+    head, *rows = table.findall(nodes.row)
+    for row in rows if len(head) > 2 else ():
+        for name, cell in zip(head, row, strict=True):
+            if cell.astext():
+                label = name.astext().removesuffix(" ...")
+                cell[0].insert(0, nodes.inline("", f"{label}: ", classes=["label"]))
 
 
 def setup(app: Any) -> None:
     """Connect to the events of Sphinx."""
     app.connect("source-read", list_other_pages)
     app.connect("autodoc-skip-member", left_out)
-    app.connect("doctree-read", mark_cards)
+    app.connect("autodoc-process-signature", shortened)
+    app.connect("object-description-transform", drop_repeats, priority=900)  # after autodoc has put types there
+    app.connect("object-description-transform", name_types, priority=901)
+    app.connect("doctree-read", mark_words)
+    app.connect("doctree-read", mark_tables)
     app.add_html_math_renderer("mathml", inline_renderers=(write_inline, None), block_renderers=(write_block, None))

@@ -49,12 +49,13 @@ def paragraphs(text: str) -> Iterator[str]:
 
 
 def marked(text: str) -> str:
-    """A text with its options as code: Sphinx makes a dash of two hyphens in prose.
+    r"""A text with options and single marks as code, and no HTML; Sphinx makes a dash of two hyphens in prose.
 
-    >>> marked("With --out, see `--log`.")
-    'With `--out`, see `--log`.'
+    >>> marked("With --out, see `--log`: . or , but no <NA>")
+    'With `--out`, see `--log`: `.` or `,` but no \\<NA>'
     """
-    return re.sub(r"(?<![`\w-])--[a-z][a-z-]*", r"`\g<0>`", text)
+    coded = re.sub(r"(?<![`\w-])--[a-z][a-z-]*|(?<= )[.,](?= |$)", r"`\g<0>`", text)
+    return coded.replace("<", r"\<")
 
 
 def table(what: str, rows: list[tuple[str, str]]) -> list[str]:
@@ -68,8 +69,8 @@ def parameter_of(parameter: inspect.Parameter) -> tuple[str, tuple[str, str]]:
     info = parameter.default if isinstance(parameter.default, ParameterInfo) else declared(parameter)
     default = info.default if info is parameter.default else parameter.default
     text = marked(" ".join((info.help or "").split()))
-    if default not in (None, False, True, ..., inspect.Parameter.empty):
-        text += f" Default: `{default}`."
+    if default not in (None, "", False, True, ..., inspect.Parameter.empty):
+        text = f"{text.removesuffix('.')}. Default: `{default}`."
     return kind_of(info), (f"`{written(parameter, info)}`", text.replace("|", "\\|"))
 
 
@@ -89,8 +90,10 @@ def written(parameter: inspect.Parameter, info: ParameterInfo) -> str:
     value = info.metavar or name.upper()
     if isinstance(info, ArgumentInfo):
         return value
-    flag = bool in get_args(parameter.annotation) or parameter.annotation is bool
-    given = [str(text) for text in (info.default, *(info.param_decls or ())) if str(text).startswith("-")]
+    kinds = get_args(parameter.annotation)
+    flag = any(kind is bool or bool in get_args(kind) for kind in (parameter.annotation, *kinds))
+    texts = map(str, (info.default, *(info.param_decls or ())))
+    given = [text.replace("/", ", ") for text in texts if text.startswith("-")]
     names = ", ".join(given) or (f"--{name}, --no-{name}" if flag else f"--{name}")
     return names if flag else f"{names} {value}"
 

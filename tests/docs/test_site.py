@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import importlib
+import inspect
 import json
 import re
 import subprocess
 import sys
+import textwrap
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,11 +84,60 @@ def test_every_public_name_is_described(site, package):
     assert missing == []
 
 
+def members(cls: type) -> set[str]:
+    """The public methods and properties that a class has from `fwrl`, inherited ones included."""
+    ours = [base for base in cls.__mro__ if base.__module__.startswith("fwrl")]
+    told = {
+        name
+        for base in ours
+        for name, thing in vars(base).items()
+        if callable(thing) or inspect.isdatadescriptor(thing)
+    }
+    return {name for name in told if not name.startswith("_") and name != "Config"}
+
+
+CLASSES = [name for name in fwrl.__all__ if inspect.isclass(getattr(fwrl, name))]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_public_member_of_a_class_is_described_with_it(site, name):
+    missing = {member for member in members(getattr(fwrl, name)) if f"fwrl.{name}.{member}" not in described(site)}
+    assert missing == set()
+
+
+def test_members_that_others_describe_are_left_out(site):
+    assert "value" in members(fwrl.Agent)
+    assert {"fwrl.MapError.add_note", "fwrl.NumberedEnv.close", "fwrl.task.Episode.index"} & described(site) == set()
+
+
+def text_of(page: Path) -> str:
+    """What a page shows, without its markup."""
+    return html.unescape(re.sub("<[^>]+>", "", page.read_text(encoding="utf-8")))
+
+
+def test_types_are_written_as_people_write_them(site):
+    internal = r"TypeAliasForwardRef|ndarray\[|_generator|<function|<factory>|\(\*args, \*\*kwargs\)"
+    pages = {page.stem: re.findall(internal, text_of(page)) for page in (site / "reference").glob("*.html")}
+    assert {name: found for name, found in pages.items() if found} == {}
+    assert "NDArray[float64]" in text_of(site / "reference" / "fwrl.html")
+
+
+def test_no_sentence_is_taken_for_a_type(site):
+    text = "\n".join(text_of(page) for page in (site / "reference").glob("*.html"))
+    returned = re.findall(r"^Return type:\n(.+)$", text, re.MULTILINE)
+    assert len(returned) > 100
+    assert [words for words in returned if re.search(r"[^|,] (?!\|)|^\(", words)] == []
+    assert re.findall(r"^Type:\n(.+)$", text, re.MULTILINE) == []
+
+
 def test_the_search_works_without_a_server(site):
     script = (site / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(re.fullmatch(r"Search\.setIndex\((.*)\)", script, re.DOTALL)[1])  # type: ignore[index]
     assert "warehous" in index["terms"]
     assert {"index", "algorithm", "reference/format"} <= set(index["docnames"])
+
+
+PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +150,7 @@ def phone(site: Path) -> Iterator[Any]:
         pytest.skip("no Chromium on this machine")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 390, "height": 844})
+        page = browser.new_page(viewport=PHONE)
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
         yield page
@@ -131,6 +183,30 @@ def test_a_table_of_sentences_has_no_columns_on_a_phone(site, phone):
     assert len(lefts) == 1
 
 
+def test_a_card_says_what_its_lines_are_and_a_table_does_not_repeat_it(site, phone):
+    phone.goto((site / "which-tool.html").as_uri())
+    label = phone.locator("table.cards td .label").first
+    assert label.inner_text() == "I have: "
+    phone.set_viewport_size({"width": 1366, "height": 844})
+    assert not label.is_visible()
+    phone.set_viewport_size(PHONE)
+
+
+def test_the_first_column_of_a_wide_table_stays_in_sight(site, phone):
+    phone.goto((site / "beyond.html").as_uri())
+    cell = phone.locator("table.wide tbody td").first
+    box = phone.locator(".table-wrapper:has(table.wide)").first
+    before = cell.bounding_box()["x"]
+    box.evaluate("box => { box.scrollLeft = 50 }")
+    assert box.evaluate("box => box.scrollLeft") == 50
+    assert abs(cell.bounding_box()["x"] - before) < 8
+
+
+def test_the_index_has_one_column_on_a_phone(site, phone):
+    phone.goto((site / "genindex.html").as_uri())
+    assert min(cell.bounding_box()["width"] for cell in phone.locator("table.genindextable td").all()) > 300
+
+
 def test_a_word_typed_into_the_search_finds_pages_without_a_server(site, phone):
     phone.goto((site / "index.html").as_uri())
     phone.fill("input[name=q]", "warehouse", force=True)
@@ -148,6 +224,24 @@ def test_the_code_beside_an_equation_is_included_from_the_source():
     assert all((DOCS / source).is_file() for source in sources)
 
 
+def test_the_code_beside_an_equation_is_short_and_whole(site):
+    page = (site / "algorithm.html").read_text(encoding="utf-8")
+    blocks = re.findall(r'<div class="highlight-\w+ notranslate">.*?</pre>', page, re.DOTALL)
+    shown = [html.unescape(re.sub("<[^>]+>", "", block)) for block in blocks]
+    assert len(shown) >= 12
+    assert max(len(line) for code in shown for line in code.splitlines()) <= 100
+    assert [code for code in shown if "Args:" in code or ">>>" in code] == []
+    for code in shown:
+        compile(f"def whole():\n{textwrap.indent(code, '    ')}", "algorithm.html", "exec")
+
+
+def test_formulas_have_primes(site):
+    page = (site / "algorithm.html").read_text(encoding="utf-8")
+    formulas = re.findall(r"<math.*?</math>", page, re.DOTALL)
+    assert any("\N{PRIME}" in formula for formula in formulas)
+    assert [formula for formula in formulas if "'" in formula] == []
+
+
 def test_the_command_line_reference_is_current():
     assert write_commands.PAGE.read_text(encoding="utf-8") == write_commands.reference(), "run make docs-numbers"
 
@@ -156,6 +250,12 @@ def test_options_keep_their_two_hyphens(site):
     text = (site / "reference" / "commands.html").read_text(encoding="utf-8")
     assert "--memory" in text
     assert re.findall("\N{EN DASH}[a-z]+", text) == []
+
+
+def test_help_is_neither_html_nor_empty(site):
+    text = text_of(site / "reference" / "commands.html")
+    assert "NA,N/A,<NA>,NULL,null" in text
+    assert re.findall(r"Default: ``|Default:.*Default:|--no-\w+ [A-Z]{2,}", text) == []
 
 
 def test_the_command_line_reference_has_every_option_that_help_shows(call):

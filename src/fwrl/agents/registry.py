@@ -162,7 +162,7 @@ def load(path: str | Path) -> Agent:
         path: a file that an agent's `save` wrote, of this or an earlier version.
 
     Returns:
-        The agent. It continues bit for bit, with one exception: FWRL with `storage="columns"` computes its columns
+        The agent. It continues bit for bit, with one exception. FWRL with `storage="columns"` computes its columns
         anew, and if it has observed positive rewards, values may differ in their last bits.
     """
     archive = open_archive(path)

@@ -111,7 +111,7 @@ class Navigator:
 
     @property
     def penalty(self) -> float:
-        """Cost of giving up, in steps: one window for each cell."""
+        """Cost of giving up, in steps; one window for each cell."""
         return float(len(self.cells) * self.settings.window)
 
     def point(self, observation: Any) -> Floats:

@@ -125,7 +125,7 @@ class NumberedEnv(gymnasium.Wrapper[Observation, np.int64, Any, Any], RecordCons
 
     @property
     def n_states(self) -> int:
-        """The number of states so far: those seen, and success."""
+        """The number of states so far, those seen and success."""
         return len(self._numbers)
 
     def state_of(self, observation: Any) -> int:

@@ -25,7 +25,7 @@ def mean_first_passage(world: World, policy: ArrayLike, ends: ArrayLike) -> Floa
         ends: (S,) booleans, true at the states to enter.
 
     Returns:
-        (S,) expected steps: 0 in `ends`, inf where `ends` is not entered with probability 1.
+        (S,) expected steps; 0 in `ends`, inf where `ends` is not entered with probability 1.
 
     >>> from fwrl.worlds import from_outcomes
     >>> corridor = from_outcomes("corridor", [[[(1, 0, -1)], [(1, 1, -1)]], [[(1, 1, 0)]] * 2])

@@ -22,7 +22,7 @@ def optimal_return(world: World) -> Floats:
         world: A world with terminals.
 
     Returns:
-        (S,) returns: 0 at terminals, -inf where no policy ends with probability 1.
+        (S,) returns; 0 at terminals, -inf where no policy ends with probability 1.
 
     Raises:
         PositiveCycleError: There is a positive cycle, so no best policy exists.

@@ -217,7 +217,7 @@ class Experience:
 
     @property
     def times(self) -> Floats | Ints:
-        """(E,) how much an edge counts: its weight, or else its number of observations."""
+        """(E,) how much an edge counts, by its weight or else its number of observations."""
         return self.count if self.weight is None else self.weight
 
     @property

@@ -336,10 +336,9 @@ class Planner:
         """All edges and their evidence as an Arrow table; needs pyarrow.
 
         Returns:
-            A `pyarrow.Table`, one row for each edge: state, action, next_state, count, reward (mean), best and
-            probability; weight where observations are weighted by age; terminated where that was logged; last where
-            times were, and trips and trip_times where trips were. `fwrl.fit` reads it back.
-
+            A `pyarrow.Table`, one row for each edge. Its columns are state, action, next_state, count, reward (mean),
+            best and probability; weight where observations are weighted by age; terminated where that was logged; last
+            where times were, and trips and trip_times where trips were. `fwrl.fit` reads it back.
         """
         from fwrl.planner.interop import arrow_table
 

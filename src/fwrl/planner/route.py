@@ -88,7 +88,7 @@ class Route:
 
     @property
     def unknown(self) -> float:
-        """The largest share of a step's observations that the plan leaves out: the log does not follow them up."""
+        """The largest share of a step's observations that the plan leaves out, as the log does not follow them up."""
         return max((step.unknown for step in self.steps), default=0.0)
 
     @property

@@ -111,7 +111,7 @@ def load_world(name_or_path: str | Path, **options: Any) -> World:
 
     Args:
         name_or_path: A name (see `describe_worlds`), or the path of a text map (`.txt`) or MovingAI map (`.map`).
-        **options: Options of the world's builder: `step_reward` of maps, mazes, corridors, rivers and locks, `wind`
+        **options: Options of the world's builder: `step_reward` of maps, mazes, corridors, rivers and locks, `wind`,
             `gusts` and `moves` of text maps, `moves` of MovingAI maps, `loops` of mazes.
 
     Returns:

@@ -213,7 +213,7 @@ class World:
 
     @cached_property
     def regions(self) -> Ints:
-        """(S,) the number of each state's region: states of one region reach each other."""
+        """(S,) the number of each state's region; states of one region reach each other."""
         from scipy.sparse.csgraph import connected_components
 
         found = connected_components(self._reach, directed=True, connection="strong")[1]
