@@ -182,3 +182,30 @@ def test_the_command_line_reads_points_and_draws_without_positions(call, tmp_pat
     code, out, err = call("explain", "g.fwrl", "0:0", "4:0", "--picture", "way.png")
     assert (code, err) == (0, "")
     assert (tmp_path / "way.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_point_of_a_log_is_looked_up_in_the_cell_it_was_fitted_into(seed):
+    steps = np.random.default_rng(seed).integers(-1, 2, (300, 2))  # between centres that are equally near
+    x, y = np.cumsum(steps, axis=0).T
+    planner = fwrl.fit({"trip": [1] * 300, "time": range(300), "x": x, "y": y}, cells=("x", "y"), cell_width=1.0)
+    last = f"{x[-1]}:{y[-1]}"
+    for a, b in zip(x.tolist(), y.tolist(), strict=True):
+        assert planner.plan((a, b), last).states[0] == f"{a}:{b}"
+
+
+def test_every_point_on_the_globe_is_looked_up_in_its_hexagon():
+    h3 = pytest.importorskip("h3", reason="h3 is not installed: it is part of the extra geo")
+    rng = np.random.default_rng(0)
+    lat, lon = 46.0 + np.cumsum(rng.normal(0, 1e-2, 600)), 6.0 + np.cumsum(rng.normal(0, 1e-2, 600))
+    log = {"trip": [1] * 600, "time": range(600), "lat": lat, "lon": lon}
+    planner = fwrl.fit(log, cells=("lat", "lon"), resolution=8)
+    last = h3.latlng_to_cell(lat[-1], lon[-1], 8)
+    for a, b in zip(lat.tolist(), lon.tolist(), strict=True):
+        assert planner.plan((a, b), last).states[0] == h3.latlng_to_cell(a, b, 8)
+
+
+def test_coordinates_too_large_to_measure_are_refused():
+    log = {"trip": [1] * 3, "time": range(3), "x": [1e300, 0.0, 5.0], "y": [0.0, 1.0, 2.0]}
+    with pytest.raises(FwrlError, match="give a width"):
+        fwrl.fit(log, cells=("x", "y"))

@@ -40,6 +40,9 @@ class Cells(Protocol):
     def unit(self) -> str:
         """What distances are counted in; empty where the unit of the coordinates is unknown."""
 
+    def name(self, point: tuple[float, float]) -> str | None:
+        """The name of the cell that a point is in; None where no cell can be."""
+
     def centres(self, names: list[str]) -> Floats:
         """(n, 2) the centres of cells, as x and y of a map."""
 

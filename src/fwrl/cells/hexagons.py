@@ -68,6 +68,16 @@ class Hexagons:
 
         return name
 
+    def name(self, point: tuple[float, float]) -> str | None:
+        """The name of the cell that a point (latitude, longitude) is in.
+
+        It is None for a point that is not on the globe, and where h3 is not installed.
+        """
+        try:
+            return self.namer()(*point)
+        except FwrlError:
+            return None
+
     def centres(self, names: list[str]) -> Floats:
         """(n, 2) longitude and latitude of the centres of cells."""
         centre_of = _h3().cell_to_latlng

@@ -64,6 +64,11 @@ class SquareCells:
         centres: Floats = (np.asarray(boxes, np.float64) + 0.5) * self.width
         return centres
 
+    def name(self, point: tuple[float, float]) -> str | None:
+        """The name of the cell that a point is in; None for one too far away to have a number."""
+        scaled = np.asarray(point, np.float64) / self.width
+        return self.names(np.floor(scaled).astype(np.int64)[None])[0] if (np.abs(scaled) <= LARGEST).all() else None
+
     @staticmethod
     def names(boxes: Ints) -> list[str]:
         """The names of (n, d) cells."""

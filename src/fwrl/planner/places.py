@@ -15,7 +15,8 @@ NEAR = 2.0  # spacings of cells within which the nearest known cell stands for a
 def find_state(experience: Experience, place: Place, what: str = "state") -> int:
     """The code of a state.
 
-    A point stands for the known cell whose centre is nearest, provided that it is near. The error for an unknown place
+    A point stands for the cell that it is in or, where no trip has been there, for the known cell whose centre is
+    nearest, provided that it is near. The error for an unknown place
     carries close matches, or says how far the nearest cell is.
     """
     code = experience.states.code(place)
@@ -25,6 +26,10 @@ def find_state(experience: Experience, place: Place, what: str = "state") -> int
     if point is None or experience.cells is None or experience.position is None:
         return experience.states.find(place, what)
     cells = experience.cells
+    name = cells.name(point)
+    code = None if name is None else experience.states.code(name)
+    if code is not None:
+        return code
     nearest, distance = cells.nearest(point, experience.position)
     if distance > NEAR * cells.spacing:
         axes = " and ".join(cells.axes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -79,6 +80,8 @@ def _chosen(con: DuckDBPyConnection, sources: Sequence[PointSource], decimal: st
     length = con.execute(f"SELECT quantile_cont(length, {QUANTILE}) FROM ({lengths}) WHERE length > 0").fetchall()[0][0]
     if length is None:
         raise FwrlError("no width of cells can be chosen from the data, since no move has a length; give one")
+    if not math.isfinite(length):
+        raise FwrlError("coordinates are too large for a width of cells to be chosen; scale them, or give a width")
     return Hexagons(chosen_resolution(length)) if on_globe else SquareCells(chosen_width(length))
 
 
