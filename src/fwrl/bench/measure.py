@@ -21,8 +21,8 @@ class Measurement(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """The other's cost over ours."""
-        return self.other / self.ours
+        """Our cost over the other's: below 1, fwrl takes less."""
+        return self.ours / self.other
 
 
 def alternate(ours: Callable[[], None], other: Callable[[], None], rounds: int) -> tuple[float, float]:

@@ -38,7 +38,8 @@ def bench(
     scale-model
             fits, merges and new goals / a model of smaller ones (docs/scale.md)
 
-    The last column is the other's time or memory divided by ours. All parts together take some minutes.
+    The last column is our time or memory divided by the other's: below 1, fwrl takes less. All parts together take some
+    minutes.
     """  # noqa: D301 (\b keeps the line breaks of the help text)
     from rich.console import Console
 
@@ -69,7 +70,7 @@ def _table(rows: list[tuple[str, Measurement]]) -> Table:
     table.add_column("ours / other")
     table.add_column("ours", justify="right", no_wrap=True)
     table.add_column("other", justify="right", no_wrap=True)
-    table.add_column("other / ours", justify="right", style="bold", no_wrap=True)
+    table.add_column("ratio", justify="right", style="bold", no_wrap=True)
     for part, m in rows:
         amounts = (_time(m.ours), _time(m.other)) if m.unit == "s" else (_size(m.ours), _size(m.other))
         table.add_row(part, f"{m.name}\n[dim]{m.note}[/]", *amounts, _ratio(m.ratio))

@@ -19,7 +19,7 @@ def explore(
         typer.Option(
             metavar="AGE",
             help="Mark steps that were not seen for this long, as 30d (s, min, h, d, w), or a number where times are "
-            "numbers. Default: half of the time that the log covers.",
+            "numbers. Default: the half-life of the log or, without one, half of the time that it covers.",
         ),
     ] = None,
     host: Host = "127.0.0.1",
