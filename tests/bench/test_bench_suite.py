@@ -147,7 +147,7 @@ def test_what_was_measured_before_an_interruption_is_shown(monkeypatch, capsys):
     with pytest.raises(KeyboardInterrupt):
         bench(only=["step"])
     shown = capsys.readouterr().out.split()
-    assert shown[-6:-1] == ["2", "MB", "3", "MB", "1.5"]
+    assert shown[-6:-1] == ["2", "MB", "3", "MB", "0.667"]
 
 
 def test_the_command_prints_a_table_of_80_columns_or_json(small, monkeypatch, capsys):
@@ -156,7 +156,7 @@ def test_the_command_prints_a_table_of_80_columns_or_json(small, monkeypatch, ca
     monkeypatch.setenv("COLUMNS", "80")
     bench(only=["step", "growth"])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["part", "ours", "/", "other", "ours", "other", "other", "/", "ours"]
+    assert lines[0].split() == ["part", "ours", "/", "other", "ours", "other", "ratio"]
     assert len(lines) == 1 + 2 * 4
     assert max(map(len, lines)) <= 80
     bench(only=["growth"], as_json=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -79,7 +80,7 @@ def _table(rows: list[tuple[str, Measurement]]) -> Table:
 
 def _ratio(ratio: float) -> str:
     """Three significant digits without an exponent."""
-    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{Decimal(f'{ratio:.3g}'):f}"
 
 
 def _time(seconds: float) -> str:
