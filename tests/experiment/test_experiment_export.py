@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+from systems import unix
+
 LIMITED = """
 import resource, sys
 from pathlib import Path
@@ -16,6 +18,7 @@ except FileError as error:
 """
 
 
+@unix
 def test_a_full_disk_is_an_error_in_words(tmp_path):
     rows = "\n".join(f"{k},{k * 7919 % 100_003}" for k in range(30_000))
     (tmp_path / "runs.csv").write_text(f"a,b\n{rows}\n")

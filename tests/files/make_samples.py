@@ -147,7 +147,7 @@ def make_samples(folder: Path) -> None:
         planner.save(path)
         answers[path.name] = planner_answers(planner)
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(answer)}" for name, answer in answers.items())
-    (folder / ANSWERS).write_text(f"{{\n{lines}\n}}\n")
+    (folder / ANSWERS).write_text(f"{{\n{lines}\n}}\n", encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

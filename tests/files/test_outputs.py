@@ -15,8 +15,7 @@ import pytest
 from fwrl.errors import FileError
 from fwrl.files import LockedError, locked, output_file, replaced, scratch_folder
 from fwrl.files.scratch import PREFIX
-
-unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files, links or permissions")
+from systems import unix
 
 
 def write(path):

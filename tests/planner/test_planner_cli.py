@@ -11,6 +11,7 @@ import pytest
 
 from fwrl.files import open_archive, write_archive
 from fwrl.planner import Planner
+from systems import unix
 
 TRIPS = "trip,time,state,reward\n1,1,a,-1\n1,2,b,-1\n1,3,c,\n2,5,x,-2\n2,6,b,-3\n2,7,y,\n"
 PLACES = "state,x,y\na,0,0\nb,1,0\nc,2,0\nx,0,1\ny,2,1\n"
@@ -179,6 +180,7 @@ BAD = [
 ]
 
 
+@unix
 @pytest.mark.parametrize(("line", "said"), BAD, ids=[line for line, _ in BAD])
 def test_bad_input_gets_one_sentence_and_writes_nothing(call, fitted, line, said):
     (fitted.parent / "same.csv").write_text(TRIPS)

@@ -19,6 +19,7 @@ import pytest
 import fwrl
 from fwrl.errors import FileError, FwrlError
 from fwrl.planner.ingest.errors import LogError
+from systems import unix
 
 TEXT = "state,next_state\na,b\nb,c\n"
 TABLE = pa.table({"state": ["a", "b"], "next_state": ["b", "c"]})
@@ -29,6 +30,7 @@ def length(source, **options):
     return len(fwrl.fit(source, **options).plan("a", "c").steps)
 
 
+@unix
 @pytest.mark.parametrize("name", ["pipe", "pipe.csv"])
 def test_a_pipe_is_read_once_to_its_end(tmp_path, name):
     os.mkfifo(tmp_path / name)
@@ -38,6 +40,7 @@ def test_a_pipe_is_read_once_to_its_end(tmp_path, name):
     writer.join(60)
 
 
+@unix
 def test_an_open_file_is_read_by_the_name_that_shells_give_it(tmp_path):
     reading, writing = os.pipe()
     os.write(writing, TEXT.encode())

@@ -12,6 +12,10 @@ import time
 import numpy as np
 import pytest
 
+from systems import unix
+
+pytestmark = unix
+
 COMMAND = [sys.executable, "-c", "from fwrl.cli import main; main()"]
 ROWS = 60_000
 

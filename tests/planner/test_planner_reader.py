@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from fwrl.planner.ingest.reader import reading
+from systems import unix
 
 LONG = "SELECT count(DISTINCT i % 5000011) FROM range({}) t(i)"
 STOPPED_SOON = f"""
@@ -38,6 +39,7 @@ def test_the_progress_of_a_query_is_reported():
     assert 0 < max(part for _, part in told) <= 1
 
 
+@unix
 def test_ctrl_c_stops_a_query_watched_or_not():
     done = subprocess.run(
         [sys.executable, "-c", STOPPED_SOON], capture_output=True, text=True, timeout=120, check=False

@@ -14,6 +14,7 @@ import pytest
 import fwrl
 from fwrl.files import locked
 from fwrl.planner import Planner
+from systems import unix
 
 TRIPS = "trip,time,state,reward\n1,1,a,-1\n1,2,b,-1\n1,3,c,\n2,5,x,-2\n2,6,b,-3\n2,7,y,\n"
 MORE = "trip,time,state,reward\n3,8,y,-1\n3,9,a,-1\n"
@@ -161,6 +162,7 @@ def test_trips_interleaved_between_logs_are_refused_by_name_and_nothing_changes(
     assert not (tmp_path / "c.fwrl").exists()
 
 
+@unix
 def test_a_link_is_followed_and_the_mode_stays(call, fitted):
     (fitted.parent / "far").mkdir()
     target = fitted.rename(fitted.parent / "far" / "t.fwrl")
@@ -202,6 +204,7 @@ def test_additions_of_several_processes_are_all_kept(fitted, tmp_path):
     assert Planner.load(fitted).summary.trips == 4
 
 
+@unix
 def test_sigterm_ends_a_fit_in_order(fitted, tmp_path):
     before, folder = fitted.read_bytes(), tmp_path / "temporary"
     folder.mkdir()
