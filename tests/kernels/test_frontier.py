@@ -13,6 +13,7 @@ from fwrl.kernels.graph.frontier import (
     close_state,
     find_frontier,
     learn_edge,
+    open_state,
     optimistic_rewards,
     try_action,
     whole_frontier,
@@ -140,6 +141,21 @@ def test_from_scratch_it_is_the_same_column(data, S, A):
     find_frontier(found, explored.edges, closed, False)
     np.testing.assert_array_equal(found.W, explored.frontier.W)
     np.testing.assert_array_equal(found.untried, explored.frontier.untried)
+
+
+@given(st.data(), st.integers(1, 5), st.integers(1, 3))
+@examples(150)
+def test_a_state_that_is_closed_and_opened_again_leaves_the_column_as_it_was(data, S, A):
+    explored = Explored(S, A)
+    for event in data.draw(events(S, A, st.sampled_from([0.0, -1.0, -2.0]))):
+        explored.take(event)
+    for s in set(range(S)) - explored.closed:
+        before = explored.frontier.W.copy(), explored.frontier.untried.copy()
+        close_state(explored.frontier, explored.edges, s, False)
+        open_state(explored.frontier, explored.edges, s, False)
+        np.testing.assert_array_equal(explored.frontier.W, before[0])
+        np.testing.assert_array_equal(explored.frontier.untried, before[1])
+    explored.assert_paths_pay_what_they_promise()
 
 
 @given(st.data(), st.integers(1, 5), st.integers(1, 3), st.sampled_from([0.0, -1.0, 0.5]))

@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
@@ -19,7 +20,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numpy.typing import ArrayLike, NDArray
 
-from fwrl.agents.arguments import checked_index, checked_marks, checked_transitions
+from fwrl.agents.arguments import Transitions, checked_index, checked_marks, checked_transitions, first_ends
 from fwrl.agents.sections import EPISODE, Sections, grown_tables, named_sizes, restored_tables, saved_arrays
 from fwrl.agents.value_function import Tables, ValueFunction
 from fwrl.agents.verbs import POSITIVE_CYCLE, UNSETTLED, explained, observe_all, single_act, single_observe
@@ -258,11 +259,22 @@ class Agent(ABC, ValueFunction[Tables]):
             PositiveCycleError: the latest observation closes a positive cycle; it is taken back.
         """
 
-    def mark_terminated(self, states: Ints) -> None:
-        """Learn that the environment ends at states; agents whose answers do not depend on it ignore it.
+    def mark_terminated(self, state: int) -> bool:
+        """Learn that the environment ends at a state; agents whose answers do not depend on it ignore it.
 
         Args:
-            states: (n,) that terminated transitions led to.
+            state: that a terminated transition leads to, before that transition is learned.
+
+        Returns:
+            Whether there is something to undo if the transition is refused.
+        """
+        return False
+
+    def unmark_terminated(self, state: int) -> None:
+        """Undo `mark_terminated` where it returned True, as the transition is refused.
+
+        Args:
+            state: that was marked.
         """
 
     def observe(
@@ -294,17 +306,20 @@ class Agent(ABC, ValueFunction[Tables]):
             raise FwrlError(f"expected a finite reward, got {reward}")
         self.reserve(1)
         reward = float(reward)
-        if terminated:
-            self.mark_terminated(np.array([next_state]))
+        marked = bool(terminated) and self.mark_terminated(next_state)
         try:
             verb = single_observe.of(self.verbs, self.n_states)
             status = verb(self.tables, state, action, reward, next_state, bool(arrived))
+            if status == POSITIVE_CYCLE:
+                raise positive_cycle(state, action, reward, next_state)
+            if status == UNSETTLED or terminated:
+                self.settle()
         except NumbaError as error:
             raise explained(error, self.verbs) from error
-        if status == POSITIVE_CYCLE:
-            raise positive_cycle(state, action, reward, next_state)
-        if status == UNSETTLED or terminated:
-            self.settle()
+        except PositiveCycleError:
+            if marked:
+                self.unmark_terminated(next_state)
+            raise
 
     def observe_many(
         self,
@@ -327,25 +342,37 @@ class Agent(ABC, ValueFunction[Tables]):
             PositiveCycleError: a transition would close a positive cycle; those before it stay learned, and the
                 message says how many these are.
         """
-        s, a, r, n = checked_transitions(states, actions, rewards, next_states, self.n_states, self.n_actions)
-        if terminated is not None:
-            self.mark_terminated(n[checked_marks(terminated, len(s))])
-        loop = observe_all.of(self.verbs, self.n_states)
-        begin = 0
-        while begin < len(s):
-            part = slice(begin, begin + (SLICE if is_interpreted(loop) else CHUNK))
-            self.reserve(len(s[part]))
-            learned, status = loop(self.tables, s[part], a[part], r[part], n[part])
-            begin += learned
-            try:
-                if status == POSITIVE_CYCLE:
-                    raise positive_cycle(int(s[begin]), int(a[begin]), float(r[begin]), int(n[begin]))
-                if status == UNSETTLED:
-                    self.settle(before_acting=False)
-            except PositiveCycleError as error:
-                k = begin - (status == UNSETTLED)
-                raise PositiveCycleError(f"transition {k}: {error}; the {k} before it were learned") from None
+        transitions = checked_transitions(states, actions, rewards, next_states, self.n_states, self.n_actions)
+        N = len(transitions.state)
+        ends = set() if terminated is None else first_ends(transitions.next_state, checked_marks(terminated, N))
+        for begin, end in pairwise(sorted({0, N} | ends)):
+            # A state counts as terminated from the transition on that ended there, as if they came one by one.
+            ended = int(transitions.next_state[begin])
+            marked = begin in ends and self.mark_terminated(ended)
+            k, refusal = self._observe_part(transitions, begin, end)
+            if refusal is not None:
+                if marked and k == begin:
+                    self.unmark_terminated(ended)
+                raise PositiveCycleError(f"transition {k}: {refusal}; the {k} before it were learned")
         self.settle()
+
+    def _observe_part(self, transitions: Transitions, k: int, end: int) -> tuple[int, PositiveCycleError | None]:
+        """Learn from transitions k to `end` - 1, up to the first that is refused: which one, and the refusal."""
+        loop = observe_all.of(self.verbs, self.n_states)
+        while k < end:
+            most = SLICE if is_interpreted(loop) else CHUNK
+            s, a, r, n = (column[k : min(k + most, end)] for column in transitions)
+            self.reserve(len(s))
+            learned, status = loop(self.tables, s, a, r, n)
+            k += learned
+            if status == POSITIVE_CYCLE:
+                return k, positive_cycle(*(column[k].item() for column in transitions))
+            if status == UNSETTLED:
+                try:
+                    self.settle(before_acting=False)
+                except PositiveCycleError as refusal:
+                    return k - 1, refusal
+        return end, None
 
     def save(self, path: str | Path) -> None:
         """Write the state and the generator; `fwrl.agents.load` says how a loaded agent continues.

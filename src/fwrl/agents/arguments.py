@@ -66,6 +66,16 @@ def checked_marks(values: ArrayLike, n: int) -> NDArray[np.bool_]:
     return marks.astype(np.bool_)
 
 
+def first_ends(next_states: Ints, terminated: NDArray[np.bool_]) -> set[int]:
+    """The transitions that are the first to end at a state, by (N,) their next states and whether they terminated.
+
+    >>> sorted(first_ends(np.array([4, 2, 2, 4, 2]), np.array([False, True, True, True, False])))
+    [1, 3]
+    """
+    ends = np.flatnonzero(terminated)
+    return set(ends[np.unique(next_states[ends], return_index=True)[1]].tolist())
+
+
 def _indices(values: ArrayLike, limit: int, what: str) -> Ints:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):

@@ -157,13 +157,16 @@ class ModelAgent(Agent[ModelTables]):
             self.tables.greedy.changes[0] += 1
             raise positive_cycle(state, action, reward, next_state) from error
 
-    def mark_terminated(self, states: Ints) -> None:
-        """From terminated states no goal is reached, unless one of them is the goal."""
-        terminated = self.tables.terminated
-        if not terminated[states].all():
-            terminated[states] = 1
-            self._forget_plan()
-            self.tables.greedy.changes[0] += 1
+    def mark_terminated(self, state: int) -> bool:
+        """From a terminated state no goal is reached, unless it is the goal."""
+        news = not self.tables.terminated[state]
+        if news:
+            self._set_terminated(state, 1)
+        return news
+
+    def unmark_terminated(self, state: int) -> None:
+        """The environment goes on at the state, as before."""
+        self._set_terminated(state, 0)
 
     def action_values(self, state: int, goal: int) -> Floats:
         """(A,) expected path reward given arrival, -inf for actions less likely to arrive than the best."""
@@ -234,6 +237,11 @@ class ModelAgent(Agent[ModelTables]):
         """Find the largest r - rho."""
         edges, rho = self.tables.edges, self.tables.plan.rho[0]
         self.tables.largest[0] = np.max(edges.best[: edges.used[0]], initial=-np.inf) - rho
+
+    def _set_terminated(self, state: int, mark: int) -> None:
+        self.tables.terminated[state] = mark
+        self._forget_plan()
+        self.tables.greedy.changes[0] += 1
 
     def _forget_plan(self) -> None:
         forget_waiting(self.tables.envelope)

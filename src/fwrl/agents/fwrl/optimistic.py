@@ -28,6 +28,7 @@ from fwrl.kernels.graph.frontier import (
     close_state,
     find_frontier,
     learn_edge,
+    open_state,
     optimistic_rewards,
     try_action,
     whole_frontier,
@@ -110,11 +111,19 @@ class OptimisticFwrl(SparseFwrl[OptimisticTables]):
         columns = self.empty_columns()
         return OptimisticTables(*columns, frontier, terminated, first_promise(counts_steps=self.value_kind == "steps"))
 
-    def mark_terminated(self, states: Ints) -> None:
-        """Terminated states hold no untried action."""
-        for s in states.tolist():
-            self.tables.terminated[s] = 1
-            close_state(self.tables.frontier, self.tables.edges, s, bool(self.tables.positive[0]))
+    def mark_terminated(self, state: int) -> bool:
+        """A terminated state holds no untried action."""
+        tables = self.tables
+        news = not tables.terminated[state]
+        tables.terminated[state] = 1
+        close_state(tables.frontier, tables.edges, state, bool(tables.positive[0]))
+        return news
+
+    def unmark_terminated(self, state: int) -> None:
+        """The untried actions of the state count again."""
+        tables = self.tables
+        tables.terminated[state] = 0
+        open_state(tables.frontier, tables.edges, state, bool(tables.positive[0]))
 
     def completed_tables(self, saved: OptimisticTables) -> OptimisticTables:
         """Check the edges, and compute everything that follows from them and the terminated states."""

@@ -54,16 +54,22 @@ def find_frontier(frontier: Frontier, edges: CompactEdges, closed: Marks, positi
     S = len(closed)
     A = len(edges.leaving) // S
     for s in range(S):
-        untried = 0
-        for a in range(A):
-            untried += edges.leaving[s * A + a] == NONE
-        frontier.untried[s] = untried if closed[s] == 0 else 0
+        frontier.untried[s] = _untried(edges, s, A) if closed[s] == 0 else 0
         frontier.W[s] = 0.0 if frontier.untried[s] > 0 else -np.inf
         frontier.via[s] = NONE
     for s in range(S):
         if frontier.untried[s] > 0:
             push(frontier.queue, s, 0.0)
     _propagate(frontier, edges, positive)
+
+
+@compiled
+def _untried(edges: CompactEdges, s: int, A: int) -> int:
+    """The number of actions never tried at s."""
+    untried = 0
+    for a in range(A):
+        untried += edges.leaving[s * A + a] == NONE
+    return untried
 
 
 @compiled
@@ -88,6 +94,15 @@ def close_state(frontier: Frontier, edges: CompactEdges, s: int, positive: bool)
     if frontier.untried[s] > 0:
         frontier.untried[s] = 0
         _leave_frontier(frontier, edges, s, positive)
+
+
+@compiled
+def open_state(frontier: Frontier, edges: CompactEdges, s: int, positive: bool) -> None:
+    """Undo `close_state`: count the untried actions at s again."""
+    frontier.untried[s] = _untried(edges, s, len(edges.leaving) // len(frontier.W))
+    if frontier.untried[s] > 0:
+        _raise(frontier, s, 0.0, NONE, positive)
+        _propagate(frontier, edges, positive)
 
 
 @compiled
