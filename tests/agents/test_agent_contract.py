@@ -196,7 +196,7 @@ def test_a_positive_cycle_is_refused_and_leaves_the_agent_unchanged(name, steps,
     np.testing.assert_array_equal(load(tmp_path / "before.fwrl").values(2), values)
 
 
-MARKING = [{"explorer": "optimistic"}, {"backup": "expected"}]
+MARKING = [{"explorer": "optimistic"}, {"backup": "expected"}, {"backup": "expected", "explorer": "optimistic"}]
 every_marking_agent = pytest.mark.parametrize("options", MARKING)
 
 

@@ -35,6 +35,7 @@ Ints = NDArray[np.int64]
 
 DEFAULT_STEPS = 400
 LONGEST = 10**9  # steps of an episode
+REMEDY = "check the sign of the rewards, and pass goal rewards with arrived=True"  # against positive cycles
 CHUNK = 1 << 20  # transitions for which observe_many reserves memory at a time
 
 
@@ -216,6 +217,20 @@ class Agent(ABC, ValueFunction[Tables]):
         goal = int(self._episode[GOAL])
         return goal if goal >= 0 else None
 
+    def checked_episode(self, goal: int, steps: int) -> int:
+        """The goal of an episode, an integer; for agents that change before `prepare`.
+
+        Args:
+            goal: state to reach.
+            steps: length of the episode.
+
+        Raises:
+            FwrlError: the goal is no state, or the length is out of range.
+        """
+        if not 1 <= steps <= LONGEST:
+            raise OptionError(f"expected an episode of 1 to {LONGEST:,} steps, got {steps}")
+        return self._state(goal, "goal")
+
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
         """Begin an episode.
 
@@ -224,9 +239,7 @@ class Agent(ABC, ValueFunction[Tables]):
             steps: length of the episode, over which exploration decreases.
             explore: False to act greedily throughout.
         """
-        goal = self._state(goal, "goal")
-        if not 1 <= steps <= LONGEST:
-            raise OptionError(f"expected an episode of 1 to {LONGEST:,} steps, got {steps}")
+        goal = self.checked_episode(goal, steps)
         self.prepare(goal)
         episode = self._episode
         episode[GOAL], episode[STEP], episode[STEPS], episode[EXPLORE] = goal, 0, steps, int(explore)
@@ -451,5 +464,5 @@ def positive_cycle(state: int, action: int, reward: float, next_state: int) -> P
     """The error for a step that would close a positive cycle."""
     return PositiveCycleError(
         f"going from state {state} by action {action} to {next_state} for {reward:g} would close a positive cycle; "
-        "check the sign of the rewards, and pass goal rewards with arrived=True"
+        f"{REMEDY}"
     )
