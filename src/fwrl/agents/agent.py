@@ -20,7 +20,14 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numpy.typing import ArrayLike, NDArray
 
-from fwrl.agents.arguments import Transitions, checked_index, checked_marks, checked_transitions, first_ends
+from fwrl.agents.arguments import (
+    Transitions,
+    checked_index,
+    checked_marks,
+    checked_reward,
+    checked_transitions,
+    first_ends,
+)
 from fwrl.agents.sections import EPISODE, Sections, grown_tables, named_sizes, restored_tables, saved_arrays
 from fwrl.agents.value_function import Tables, ValueFunction
 from fwrl.agents.verbs import POSITIVE_CYCLE, UNSETTLED, explained, observe_all, single_act, single_observe
@@ -304,7 +311,7 @@ class Agent(ABC, ValueFunction[Tables]):
         Args:
             state: where it began.
             action: that was taken.
-            reward: the step's own reward; on the arriving step the goal reward.
+            reward: the step's own reward, up to 1e100 in size; on the arriving step the goal reward.
             next_state: where it ended.
             arrived: whether this is the arriving step.
             terminated: whether the environment ended there: nothing follows `next_state`. A truncated episode is not
@@ -315,10 +322,8 @@ class Agent(ABC, ValueFunction[Tables]):
         """
         state, next_state = self._state(state), self._state(next_state)
         action = checked_index(action, self.n_actions, "an action")
-        if not np.isfinite(reward):
-            raise FwrlError(f"expected a finite reward, got {reward}")
+        reward = checked_reward(reward)
         self.reserve(1)
-        reward = float(reward)
         marked = bool(terminated) and self.mark_terminated(next_state)
         try:
             verb = single_observe.of(self.verbs, self.n_states)
@@ -347,7 +352,7 @@ class Agent(ABC, ValueFunction[Tables]):
         Args:
             states: (N,) integers.
             actions: (N,) integers.
-            rewards: (N,) finite numbers.
+            rewards: (N,) numbers up to 1e100 in size.
             next_states: (N,) integers.
             terminated: (N,) True where the environment ended; None for nowhere.
 
