@@ -138,6 +138,10 @@ def test_bad_steps_are_refused_in_words(name, options):
         agent.observe(0, 2, -1.0, 0)
     with pytest.raises(FwrlError, match="finite reward, got nan"):
         agent.observe(0, 1, float("nan"), 0)
+    with pytest.raises(FwrlError, match=r"up to 1e\+100 in size, got -1e\+308; scale rewards down"):
+        agent.observe(0, 1, -1e308, 0)
+    with pytest.raises(FwrlError, match=r"up to 1e\+100 in size, transition 1 has 1e\+101; scale them down"):
+        agent.observe_many([0, 1], [0, 0], [-1.0, 1e101], [1, 2])
     with pytest.raises(FwrlError, match="begin_episode"):
         agent.act(0)
     with pytest.raises(FwrlError, match="goal from 0 to 4, got 9"):
