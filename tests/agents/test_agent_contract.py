@@ -138,6 +138,10 @@ def test_bad_steps_are_refused_in_words(name, options):
         agent.observe(0, 2, -1.0, 0)
     with pytest.raises(FwrlError, match="finite reward, got nan"):
         agent.observe(0, 1, float("nan"), 0)
+    with pytest.raises(FwrlError, match=r"up to 1e\+100 in size, got -1e\+308; scale rewards down"):
+        agent.observe(0, 1, -1e308, 0)
+    with pytest.raises(FwrlError, match=r"up to 1e\+100 in size, transition 1 has 1e\+101; scale them down"):
+        agent.observe_many([0, 1], [0, 0], [-1.0, 1e101], [1, 2])
     with pytest.raises(FwrlError, match="begin_episode"):
         agent.act(0)
     with pytest.raises(FwrlError, match="goal from 0 to 4, got 9"):
@@ -194,6 +198,71 @@ def test_a_positive_cycle_is_refused_and_leaves_the_agent_unchanged(name, steps,
         agent.observe(*steps[-1])
     values = agent.values(2)
     np.testing.assert_array_equal(load(tmp_path / "before.fwrl").values(2), values)
+
+
+MARKING = [{"explorer": "optimistic"}, {"backup": "expected"}, {"backup": "expected", "explorer": "optimistic"}]
+every_marking_agent = pytest.mark.parametrize("options", MARKING)
+
+
+def test_a_refused_step_does_not_mark_where_it_ended_as_terminated():
+    agent, twin = (fwrl.make_agent("fwrl", 4, 2, explorer="optimistic") for _ in range(2))
+    for each in (agent, twin):
+        each.begin_episode(3)
+        each.observe(0, 0, -1.0, 3)
+        each.observe(2, 0, -1.0, 0)
+        each.observe(2, 1, -1.0, 0)
+    with pytest.raises(PositiveCycleError):
+        agent.observe(0, 1, 5.0, 0, terminated=True)
+    assert not agent.tables.terminated.any()
+    np.testing.assert_array_equal(agent.tables.frontier.W, [0.0, 0.0, -1.0, 0.0])
+    np.testing.assert_array_equal(agent.tables.frontier.untried, [1, 2, 0, 2])
+    assert [agent.act(s) for s in range(4)] == [twin.act(s) for s in range(4)]
+
+
+@pytest.mark.parametrize("options", MARKING[1:])
+def test_a_refused_step_to_the_goal_does_not_mark_it_as_terminated(options):
+    """A positive cycle is known; the step that would connect it with the goal is refused."""
+    agent = fwrl.make_agent("fwrl", 4, 2, **options)
+    agent.begin_episode(3)
+    agent.observe(0, 0, 1.0, 1)
+    agent.observe(1, 0, 1.0, 0)
+    with pytest.raises(PositiveCycleError):
+        agent.observe(0, 1, -1.0, 3, terminated=True)
+    assert not agent.tables.terminated.any()
+    assert agent.values(3).tolist() == [-np.inf, -np.inf, -np.inf, 0.0]
+    agent.begin_episode(2)
+    agent.observe(3, 0, -1.0, 2)
+    assert agent.value(3, 2) == -1.0
+
+
+@every_marking_agent
+@pytest.mark.parametrize("refused", [1, 2])
+def test_transitions_that_are_not_learned_leave_no_terminated_marks(options, refused):
+    """The way back from 3 to 0 gains: it is refused."""
+    agent = fwrl.make_agent("fwrl", 5, 2, **options)
+    agent.begin_episode(4)
+    agent.observe_many([0, 3], [0, 0], [-1.0, -1.0], [3, 4])
+    steps = [(0, 1, -1.0, 1), (4, 0, -1.0, 2), (4, 1, -1.0, 2)]
+    steps.insert(refused, (3, 1, 5.0, 0))
+    states, actions, rewards, next_states = zip(*steps, strict=True)
+    with pytest.raises(PositiveCycleError, match=f"transition {refused}: .*the {refused} before it were learned"):
+        agent.observe_many(states, actions, rewards, next_states, terminated=[n in (1, 2) for n in next_states])
+    assert np.flatnonzero(agent.tables.terminated).tolist() == [1, 2][:refused]
+
+
+@pytest.mark.parametrize(("name", "options"), [*(("fwrl", o) for o in MARKING), ("sweeping", {}), ("rmax", {})])
+def test_many_terminated_transitions_are_learned_as_one_by_one(name, options):
+    rng = np.random.default_rng(4)
+    s, a, n = rng.integers(0, (6, 2, 6), (60, 3)).T
+    r, ended = rng.choice([-1.0, -0.5], 60), rng.random(60) < 0.3
+    at_once, one_by_one = (fwrl.make_agent(name, 6, 2, **options) for _ in range(2))
+    for agent in (at_once, one_by_one):
+        agent.begin_episode(5)
+    at_once.observe_many(s, a, r, n, terminated=ended)
+    for step in zip(s, a, r, n, [False] * 60, ended, strict=True):
+        one_by_one.observe(*step)
+    np.testing.assert_allclose(at_once.values(5), one_by_one.values(5), rtol=1e-9)
+    assert [at_once.act(s) for s in range(6)] == [one_by_one.act(s) for s in range(6)]
 
 
 def test_a_cycle_that_gains_by_rounding_only_is_no_positive_cycle():

@@ -246,3 +246,75 @@ def test_a_refused_episode_and_a_refused_step_leave_what_is_kept_beside_the_coun
     with pytest.raises(PositiveCycleError):
         agent.observe(0, 1, 5.0, 0)
     assert agent.tables.largest[0] == -1.0
+
+
+@pytest.mark.parametrize("refused", [{"goal": 999}, {"goal": 4, "steps": 0}, {"goal": 2}])
+def test_a_refused_episode_leaves_the_probabilities_of_unseen_outcomes(refused):
+    """They are renewed when an episode begins; 2 is refused for the positive cycle of 0 and 1, which lead there."""
+    agent = fwrl.make_agent("fwrl", 5, 2, backup="expected", explorer="optimistic")
+    agent.observe_many([0, 1, 1], [0, 0, 1], [1.0, 1.0, -1.0], [1, 0, 2])
+    agent.begin_episode(4)
+    agent.observe_many([3] * 4, [0] * 4, [-1.0] * 4, [4] * 4)
+    unseen = agent.tables.plan.optimism.unseen.copy()
+    with pytest.raises(fwrl.FwrlError):
+        agent.begin_episode(**refused)
+    np.testing.assert_array_equal(agent.tables.plan.optimism.unseen, unseen)
+    assert agent.goal == 4
+
+
+def test_a_refused_step_leaves_the_probabilities_of_unseen_outcomes_and_the_optimistic_plan():
+    agent, twin = (fwrl.make_agent("fwrl", 300, 2, backup="expected", explorer="optimistic") for _ in range(2))
+    for each in (agent, twin):
+        each.begin_episode(3)
+        for s in range(10, 264):
+            each.observe_many([s] * 3, [0] * 3, [-1.0] * 3, [s + 1] * 3)
+        for step in [(2, 0, -1.0, 1), (2, 0, -1.0, 1), (1, 0, -1.0, 3), (1, 1, -1.0, 2), (0, 0, -1.0, 1)]:
+            each.observe(*step)
+    with pytest.raises(PositiveCycleError):
+        agent.observe(1, 1, 500.0, 1)
+    for each in (agent, twin):
+        each.act(0)
+    for field in ("reward", "unseen", "tries", "new_outcomes"):
+        kept, expected = getattr(agent.tables.plan.optimism, field), getattr(twin.tables.plan.optimism, field)
+        np.testing.assert_array_equal(kept, expected)
+    np.testing.assert_allclose(agent.tables.plan.v, twin.tables.plan.v, rtol=1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"give_up": 20.0}, {"explorer": "optimistic"}])
+def test_a_step_that_closes_a_positive_cycle_is_refused_whatever_the_explorer(options):
+    """0 -> 1 -> 3 is known; the way back from 1 to 0 gains 49 a round, however often an unseen outcome may follow."""
+    agent = fwrl.make_agent("fwrl", 4, 2, backup="expected", **options)
+    agent.begin_episode(3)
+    agent.observe(0, 0, -1.0, 1)
+    agent.observe(1, 0, -1.0, 3)
+    with pytest.raises(PositiveCycleError, match="state 1 by action 1 to 0 for 50"):
+        agent.observe(1, 1, 50.0, 0)
+    assert agent.value(0, 3) == -2.0
+    with pytest.raises(PositiveCycleError, match=r"transition 2: .*state 0 by action 1 to 1 for -0\.25"):
+        agent.observe_many([2, 1, 0], [0, 1, 1], [5.0, 0.5, -0.25], [0, 0, 1])
+    assert agent.value(2, 3) == 3.0
+
+
+@pytest.mark.parametrize("goal", [None, 0, 3])
+@pytest.mark.parametrize("explorer", ["epsilon-greedy", "optimistic"])
+def test_a_self_loop_that_gains_is_refused_wherever_the_goal_is(goal, explorer):
+    agent = fwrl.make_agent("fwrl", 4, 2, backup="expected", explorer=explorer)
+    if goal is not None:
+        agent.begin_episode(goal)
+    with pytest.raises(PositiveCycleError, match=r"state 0 by action 0 to 0 for 0\.5 would close a positive cycle"):
+        agent.observe(0, 0, 0.5, 0)
+    agent.observe(0, 1, -2.0, 3)
+    agent.observe(0, 0, -0.5, 0)
+    agent.observe(0, 0, 0.5, 0)
+    assert agent.value(0, 3) == -2.0
+
+
+@pytest.mark.parametrize("explorer", ["epsilon-greedy", "optimistic"])
+def test_a_refused_step_that_is_no_part_of_the_positive_cycle_is_not_said_to_close_it(explorer):
+    agent = fwrl.make_agent("fwrl", 4, 2, backup="expected", explorer=explorer)
+    agent.begin_episode(3)
+    agent.observe(0, 0, 1.0, 1)
+    agent.observe(1, 0, 1.0, 0)
+    cycle = "lead from a positive cycle to the goal 3: action 0 at state 0, action 0 at state 1;"
+    with pytest.raises(PositiveCycleError, match=f"state 0 by action 1 to 3 for -2 would {cycle}"):
+        agent.observe(0, 1, -2.0, 3)

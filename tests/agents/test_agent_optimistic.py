@@ -221,3 +221,15 @@ def test_optimistic_sweeping_converges_to_the_values_of_the_optimistic_model(ste
     assert backed_up(
         agent.tables.edges, V, agent.tables.terminated, optimism, (goal + 1) % S, -1000.0
     ) == pytest.approx(V[(goal + 1) % S])
+
+
+def test_cycles_that_gain_less_than_a_positive_cycle_take_no_time_and_add_nothing():
+    """Each round gains more than a tie of small values, and less than 1e-9."""
+    agent = fwrl.make_agent("fwrl", 2500, 2, explorer="optimistic")
+    for step in [(5, 0, -1.0, 6), (7, 0, -1.0, 8), (0, 0, 5e-10, 0), (1, 0, 4e-10, 2), (2, 0, 4e-10, 1)]:
+        agent.observe(*step)
+    W = agent.tables.frontier.W
+    np.testing.assert_allclose(W, 0.0, atol=1e-9)
+    for step in [(0, 1, -3.0, 5), (1, 1, -2.0, 6), (2, 1, -5.0, 7)]:
+        agent.observe(*step)
+    np.testing.assert_allclose(W[:3], [-3.0, -2.0, -2.0], atol=1e-8)

@@ -70,6 +70,8 @@ def test_an_episode_without_its_end_is_read(tmp_path):
         ([(np.full((3, 2), np.nan), np.zeros((2, 2)))], "row 0 of the observations is not finite"),
         ([(np.zeros((3, 2)), np.zeros((2, 2))), (np.zeros((3, 1)), np.zeros((2, 2)))], "differ in width"),
         ([(np.zeros((3, 2, 2)), np.zeros((2, 2)))], "shape"),
+        ([([["a", "b"]] * 3, np.zeros((2, 2)))], "coordinates as numbers.*convert labels first"),
+        ([(np.zeros((3, 2)), [["up"], ["down"]])], "actions as numbers.*convert labels first"),
         ([({"observation": np.zeros((3, 2))}, np.zeros((2, 2)))], "no 'achieved_goal'"),
         ({"observations": np.zeros((3, 2))}, "no 'actions'"),
         ({"observations": np.zeros((3, 2)), "actions": np.zeros((2, 2)), "terminals": np.zeros(3)}, "differ in length"),

@@ -46,5 +46,18 @@ def test_the_inverse_gives_the_action_of_a_displacement():
     assert motion.explained == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("unit", [1e-12, 1e-6, 1e7, 1e9, 1e12])
+def test_units_of_coordinates_change_nothing_but_the_units(unit):
+    actions, velocities, moved = data(1)
+    motion, rescaled = (
+        LinearMotion.of(actions, velocities, moved),
+        LinearMotion.of(actions, velocities * unit, moved * unit),
+    )
+    np.testing.assert_allclose(rescaled.forward / unit, motion.forward, rtol=1e-9)
+    np.testing.assert_allclose(rescaled.momentum, motion.momentum, rtol=1e-9)
+    np.testing.assert_allclose(rescaled.inverse * unit, motion.inverse, rtol=1e-9)
+    assert rescaled.explained == pytest.approx(motion.explained)
+
+
 def test_nothing_is_explained_where_nothing_moves():
     assert LinearMotion.of(np.ones((4, 1)), np.zeros((4, 2)), np.zeros((4, 2))).explained == 0.0

@@ -173,6 +173,33 @@ def test_what_cannot_be_used_is_refused(rooms):
         rooms.value([0.0, 0.0, 0.0], [0.0, 0.0])
     with pytest.raises(fwrl.FwrlError, match="desired_goal"):
         rooms.predict(np.zeros(2))
+    with pytest.raises(fwrl.FwrlError, match="a goal as numbers"):
+        rooms.aim(["left", "right"])
+
+
+@pytest.mark.parametrize("far", [[1e160, 0.0], [0.0, -1e300]])
+def test_points_too_far_away_to_measure_are_refused(rooms, far):
+    for call in (rooms.aim, rooms.plan, rooms.act):
+        rooms.aim([1.0, 1.0])
+        with pytest.raises(fwrl.FwrlError, match=r"finite coordinates up to 1e\+100 in size, .*check their units"):
+            call(far)
+    with pytest.raises(fwrl.FwrlError, match="finite coordinates"):
+        rooms.act([np.nan, 0.0])
+    with pytest.raises(fwrl.FwrlError, match="check their units"):
+        rooms.arrival([1.0, 1.0], far)
+
+
+def test_units_of_coordinates_change_no_action():
+    """20 actions an episode, each held for 10 steps that lead a tenth of it; positions in units from micro to tera."""
+    actions = np.random.default_rng(0).uniform(-1, 1, (50, 20, 2)).repeat(10, axis=1)
+    points = 0.1 * np.cumsum(actions, axis=1) - 0.1 * actions
+    taken = []
+    for unit in (1.0, 1e-6, 1e7, 1e9, 1e12):
+        navigator = fit_navigator(list(zip(points * unit, actions, strict=True)))
+        navigator.aim(np.array([2.0, 1.0]) * unit)
+        taken.append([navigator.act(np.array(at) * unit) for at in ([0.0, 0.0], [0.5, 0.3], [1.5, 1.0])])
+    np.testing.assert_allclose(taken, [taken[0]] * 5, atol=1e-6)
+    assert np.abs(taken[0]).max() > 0.1
 
 
 def test_saved_and_loaded_it_plans_the_same(rooms, tmp_path):

@@ -45,7 +45,7 @@ def test_the_defect_was_that_a_hole_had_untried_actions():
     """The same loop without word of termination never reaches the goal again: this is what `wrap` mends."""
     env = lake()
     agent = made(env, **OPTIMISTIC)
-    agent.mark_terminated = lambda states: None
+    agent.mark_terminated = lambda state: False
     learned = fwrl.learn(agent, env, 3000, seed=0)
     assert learned.success.sum() == 0
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
@@ -19,7 +20,14 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numpy.typing import ArrayLike, NDArray
 
-from fwrl.agents.arguments import checked_index, checked_marks, checked_transitions
+from fwrl.agents.arguments import (
+    Transitions,
+    checked_index,
+    checked_marks,
+    checked_reward,
+    checked_transitions,
+    first_ends,
+)
 from fwrl.agents.sections import EPISODE, Sections, grown_tables, named_sizes, restored_tables, saved_arrays
 from fwrl.agents.value_function import Tables, ValueFunction
 from fwrl.agents.verbs import POSITIVE_CYCLE, UNSETTLED, explained, observe_all, single_act, single_observe
@@ -34,6 +42,7 @@ Ints = NDArray[np.int64]
 
 DEFAULT_STEPS = 400
 LONGEST = 10**9  # steps of an episode
+REMEDY = "check the sign of the rewards, and pass goal rewards with arrived=True"  # against positive cycles
 CHUNK = 1 << 20  # transitions for which observe_many reserves memory at a time
 
 
@@ -215,6 +224,20 @@ class Agent(ABC, ValueFunction[Tables]):
         goal = int(self._episode[GOAL])
         return goal if goal >= 0 else None
 
+    def checked_episode(self, goal: int, steps: int) -> int:
+        """The goal of an episode, an integer; for agents that change before `prepare`.
+
+        Args:
+            goal: state to reach.
+            steps: length of the episode.
+
+        Raises:
+            FwrlError: the goal is no state, or the length is out of range.
+        """
+        if not 1 <= steps <= LONGEST:
+            raise OptionError(f"expected an episode of 1 to {LONGEST:,} steps, got {steps}")
+        return self._state(goal, "goal")
+
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
         """Begin an episode.
 
@@ -223,9 +246,7 @@ class Agent(ABC, ValueFunction[Tables]):
             steps: length of the episode, over which exploration decreases.
             explore: False to act greedily throughout.
         """
-        goal = self._state(goal, "goal")
-        if not 1 <= steps <= LONGEST:
-            raise OptionError(f"expected an episode of 1 to {LONGEST:,} steps, got {steps}")
+        goal = self.checked_episode(goal, steps)
         self.prepare(goal)
         episode = self._episode
         episode[GOAL], episode[STEP], episode[STEPS], episode[EXPLORE] = goal, 0, steps, int(explore)
@@ -258,11 +279,22 @@ class Agent(ABC, ValueFunction[Tables]):
             PositiveCycleError: the latest observation closes a positive cycle; it is taken back.
         """
 
-    def mark_terminated(self, states: Ints) -> None:
-        """Learn that the environment ends at states; agents whose answers do not depend on it ignore it.
+    def mark_terminated(self, state: int) -> bool:
+        """Learn that the environment ends at a state; agents whose answers do not depend on it ignore it.
 
         Args:
-            states: (n,) that terminated transitions led to.
+            state: that a terminated transition leads to, before that transition is learned.
+
+        Returns:
+            Whether there is something to undo if the transition is refused.
+        """
+        return False
+
+    def unmark_terminated(self, state: int) -> None:
+        """Undo `mark_terminated` where it returned True, as the transition is refused.
+
+        Args:
+            state: that was marked.
         """
 
     def observe(
@@ -279,7 +311,7 @@ class Agent(ABC, ValueFunction[Tables]):
         Args:
             state: where it began.
             action: that was taken.
-            reward: the step's own reward; on the arriving step the goal reward.
+            reward: the step's own reward, up to 1e100 in size; on the arriving step the goal reward.
             next_state: where it ended.
             arrived: whether this is the arriving step.
             terminated: whether the environment ended there: nothing follows `next_state`. A truncated episode is not
@@ -290,21 +322,22 @@ class Agent(ABC, ValueFunction[Tables]):
         """
         state, next_state = self._state(state), self._state(next_state)
         action = checked_index(action, self.n_actions, "an action")
-        if not np.isfinite(reward):
-            raise FwrlError(f"expected a finite reward, got {reward}")
+        reward = checked_reward(reward)
         self.reserve(1)
-        reward = float(reward)
-        if terminated:
-            self.mark_terminated(np.array([next_state]))
+        marked = bool(terminated) and self.mark_terminated(next_state)
         try:
             verb = single_observe.of(self.verbs, self.n_states)
             status = verb(self.tables, state, action, reward, next_state, bool(arrived))
+            if status == POSITIVE_CYCLE:
+                raise positive_cycle(state, action, reward, next_state)
+            if status == UNSETTLED or terminated:
+                self.settle()
         except NumbaError as error:
             raise explained(error, self.verbs) from error
-        if status == POSITIVE_CYCLE:
-            raise positive_cycle(state, action, reward, next_state)
-        if status == UNSETTLED or terminated:
-            self.settle()
+        except PositiveCycleError:
+            if marked:
+                self.unmark_terminated(next_state)
+            raise
 
     def observe_many(
         self,
@@ -319,7 +352,7 @@ class Agent(ABC, ValueFunction[Tables]):
         Args:
             states: (N,) integers.
             actions: (N,) integers.
-            rewards: (N,) finite numbers.
+            rewards: (N,) numbers up to 1e100 in size.
             next_states: (N,) integers.
             terminated: (N,) True where the environment ended; None for nowhere.
 
@@ -327,25 +360,37 @@ class Agent(ABC, ValueFunction[Tables]):
             PositiveCycleError: a transition would close a positive cycle; those before it stay learned, and the
                 message says how many these are.
         """
-        s, a, r, n = checked_transitions(states, actions, rewards, next_states, self.n_states, self.n_actions)
-        if terminated is not None:
-            self.mark_terminated(n[checked_marks(terminated, len(s))])
-        loop = observe_all.of(self.verbs, self.n_states)
-        begin = 0
-        while begin < len(s):
-            part = slice(begin, begin + (SLICE if is_interpreted(loop) else CHUNK))
-            self.reserve(len(s[part]))
-            learned, status = loop(self.tables, s[part], a[part], r[part], n[part])
-            begin += learned
-            try:
-                if status == POSITIVE_CYCLE:
-                    raise positive_cycle(int(s[begin]), int(a[begin]), float(r[begin]), int(n[begin]))
-                if status == UNSETTLED:
-                    self.settle(before_acting=False)
-            except PositiveCycleError as error:
-                k = begin - (status == UNSETTLED)
-                raise PositiveCycleError(f"transition {k}: {error}; the {k} before it were learned") from None
+        transitions = checked_transitions(states, actions, rewards, next_states, self.n_states, self.n_actions)
+        N = len(transitions.state)
+        ends = set() if terminated is None else first_ends(transitions.next_state, checked_marks(terminated, N))
+        for begin, end in pairwise(sorted({0, N} | ends)):
+            # A state counts as terminated from the transition on that ended there, as if they came one by one.
+            ended = int(transitions.next_state[begin])
+            marked = begin in ends and self.mark_terminated(ended)
+            k, refusal = self._observe_part(transitions, begin, end)
+            if refusal is not None:
+                if marked and k == begin:
+                    self.unmark_terminated(ended)
+                raise PositiveCycleError(f"transition {k}: {refusal}; the {k} before it were learned")
         self.settle()
+
+    def _observe_part(self, transitions: Transitions, k: int, end: int) -> tuple[int, PositiveCycleError | None]:
+        """Learn from transitions k to `end` - 1, up to the first that is refused: which one, and the refusal."""
+        loop = observe_all.of(self.verbs, self.n_states)
+        while k < end:
+            most = SLICE if is_interpreted(loop) else CHUNK
+            s, a, r, n = (column[k : min(k + most, end)] for column in transitions)
+            self.reserve(len(s))
+            learned, status = loop(self.tables, s, a, r, n)
+            k += learned
+            if status == POSITIVE_CYCLE:
+                return k, positive_cycle(*(column[k].item() for column in transitions))
+            if status == UNSETTLED:
+                try:
+                    self.settle(before_acting=False)
+                except PositiveCycleError as refusal:
+                    return k - 1, refusal
+        return end, None
 
     def save(self, path: str | Path) -> None:
         """Write the state and the generator; `fwrl.agents.load` says how a loaded agent continues.
@@ -424,5 +469,5 @@ def positive_cycle(state: int, action: int, reward: float, next_state: int) -> P
     """The error for a step that would close a positive cycle."""
     return PositiveCycleError(
         f"going from state {state} by action {action} to {next_state} for {reward:g} would close a positive cycle; "
-        "check the sign of the rewards, and pass goal rewards with arrived=True"
+        f"{REMEDY}"
     )

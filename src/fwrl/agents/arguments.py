@@ -14,6 +14,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+LARGEST_REWARD = 1e100  # in size, as in logs: sums along any path stay finite
+
+
 class Transitions(NamedTuple):
     """N transitions, in order."""
 
@@ -42,7 +45,7 @@ def checked_transitions(
     n_states: int,
     n_actions: int,
 ) -> Transitions:
-    """Four sequences of one length: indices in range and finite rewards."""
+    """Four sequences of one length: indices in range, and rewards up to `LARGEST_REWARD` in size."""
     s = _indices(states, n_states, "states")
     a = _indices(actions, n_actions, "actions")
     n = _indices(next_states, n_states, "next states")
@@ -55,6 +58,11 @@ def checked_transitions(
     if not np.isfinite(r).all():
         k = int(np.argmin(np.isfinite(r)))
         raise FwrlError(f"expected finite rewards, transition {k} has {r[k]}")
+    if np.abs(r).max(initial=0.0) > LARGEST_REWARD:
+        k = int(np.argmax(np.abs(r)))
+        raise FwrlError(
+            f"expected rewards up to {LARGEST_REWARD:g} in size, transition {k} has {r[k]}; scale them down"
+        )
     return Transitions(s, a, r, n)
 
 
@@ -64,6 +72,25 @@ def checked_marks(values: ArrayLike, n: int) -> NDArray[np.bool_]:
     if marks.shape != (n,) or (n and marks.dtype.kind not in "biu"):
         raise FwrlError(f"expected {n} booleans as terminated, got {marks.dtype} {marks.shape}")
     return marks.astype(np.bool_)
+
+
+def checked_reward(reward: float) -> float:
+    """`reward` as a Python float."""
+    if not np.isfinite(reward):
+        raise FwrlError(f"expected a finite reward, got {reward}")
+    if abs(reward) > LARGEST_REWARD:
+        raise FwrlError(f"expected a reward up to {LARGEST_REWARD:g} in size, got {reward}; scale rewards down")
+    return float(reward)
+
+
+def first_ends(next_states: Ints, terminated: NDArray[np.bool_]) -> set[int]:
+    """The transitions that are the first to end at a state, by (N,) their next states and whether they terminated.
+
+    >>> sorted(first_ends(np.array([4, 2, 2, 4, 2]), np.array([False, True, True, True, False])))
+    [1, 3]
+    """
+    ends = np.flatnonzero(terminated)
+    return set(ends[np.unique(next_states[ends], return_index=True)[1]].tolist())
 
 
 def _indices(values: ArrayLike, limit: int, what: str) -> Ints:

@@ -19,13 +19,14 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.agents.agent import DEFAULT_STEPS, Agent, Config, no_episode, positive_cycle
+from fwrl.agents.agent import DEFAULT_STEPS, REMEDY, Agent, Config, no_episode
 from fwrl.agents.model_updates import (
     EDGE,
     LATEST,
     VERBS,
     Latest,
     ModelTables,
+    hides_positive_cycles,
     planned_table,
     planned_values,
     settled_for,
@@ -40,7 +41,7 @@ from fwrl.kernels.graph.edges import NONE, no_edges
 from fwrl.kernels.model.doubt import begin_trips, no_doubt
 from fwrl.kernels.model.envelope import forget_waiting, no_envelope
 from fwrl.kernels.model.greedy import empty_greedy
-from fwrl.kernels.model.optimism import no_optimism, refresh
+from fwrl.kernels.model.optimism import LEVELS, no_optimism, refresh
 from fwrl.kernels.model.plan import STALE, Plan, no_plan
 from fwrl.kernels.model.plan_updates import make_stale
 from fwrl.kernels.model.planning import make_plan, solution_for
@@ -101,8 +102,9 @@ class ModelAgent(Agent[ModelTables]):
             plan=no_plan(S, no_optimism(PRIOR, counts_steps=steps), self.give_up),
             doubt=no_doubt(S if self.optimistic else 0),
             envelope=no_envelope(S, A),
-            latest=Latest(np.zeros(3, np.int64), np.zeros(4)),
+            latest=Latest(np.zeros(3, np.int64), np.zeros(4), np.zeros(LEVELS)),
             largest=np.full(1, -np.inf),
+            unchecked=np.zeros(1, np.int64),
             episode=no_episode(),
             greedy=empty_greedy(S, A),
             action_values=np.empty(A),
@@ -118,14 +120,15 @@ class ModelAgent(Agent[ModelTables]):
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
         """Begin an episode; without exploration there is neither epsilon nor optimism."""
+        goal = self.checked_episode(goal, steps)
         optimism, same_goal = self.tables.plan.optimism, goal == self.goal
-        before = int(optimism.on[0])
+        before = optimism.on.copy(), optimism.unseen.copy()
         optimism.on[0] = int(self.optimistic and explore)
         refresh(optimism)
         try:
             super().begin_episode(goal, steps, explore=explore)
         except BaseException:
-            optimism.on[0] = before
+            optimism.on[:], optimism.unseen[:] = before
             self._forget_plan()
             raise
         begin_trips(self.tables.doubt, same_goal=same_goal)
@@ -144,26 +147,26 @@ class ModelAgent(Agent[ModelTables]):
         if self.goal is None or not (before_acting or tables.largest[0] > 0.0):
             return
         single_settled_for.of(self.verbs, self.n_states)(tables, NONE if at is None else at)
-        if not tables.plan.size[STALE]:
-            return
         try:
-            self._make_plan(tables.plan, self.goal)
-        except PositiveCycleError as error:
-            e = int(tables.latest.counts[EDGE])
-            state, action = divmod(int(tables.edges.pair[e]), self.n_actions)
-            next_state, reward = int(tables.edges.target[e]), float(tables.latest.rewards[LATEST])
-            take_back(tables)
-            self._find_largest()
-            self.tables.greedy.changes[0] += 1
-            raise positive_cycle(state, action, reward, next_state) from error
+            if tables.plan.size[STALE]:
+                self._solve(tables.plan, self.goal)
+            elif tables.unchecked[0]:
+                self._check_cycles(self.goal)
+        except PositiveMeanError as found:
+            raise self._refuse_latest(self.goal, found.pairs) from None
+        finally:
+            tables.unchecked[0] = 0
 
-    def mark_terminated(self, states: Ints) -> None:
-        """From terminated states no goal is reached, unless one of them is the goal."""
-        terminated = self.tables.terminated
-        if not terminated[states].all():
-            terminated[states] = 1
-            self._forget_plan()
-            self.tables.greedy.changes[0] += 1
+    def mark_terminated(self, state: int) -> bool:
+        """From a terminated state no goal is reached, unless it is the goal."""
+        news = not self.tables.terminated[state]
+        if news:
+            self._set_terminated(state, 1)
+        return news
+
+    def unmark_terminated(self, state: int) -> None:
+        """The environment goes on at the state, as before."""
+        self._set_terminated(state, 0)
 
     def action_values(self, state: int, goal: int) -> Floats:
         """(A,) expected path reward given arrival, -inf for actions less likely to arrive than the best."""
@@ -235,22 +238,55 @@ class ModelAgent(Agent[ModelTables]):
         edges, rho = self.tables.edges, self.tables.plan.rho[0]
         self.tables.largest[0] = np.max(edges.best[: edges.used[0]], initial=-np.inf) - rho
 
+    def _set_terminated(self, state: int, mark: int) -> None:
+        self.tables.terminated[state] = mark
+        self._forget_plan()
+        self.tables.greedy.changes[0] += 1
+
     def _forget_plan(self) -> None:
         forget_waiting(self.tables.envelope)
         make_stale(self.tables.plan)
 
     def _make_plan(self, plan: Plan, goal: int) -> None:
+        """Make `plan` the plan for `goal`, which is refused where the counted outcomes have a positive cycle."""
         try:
-            make_plan(self.tables.edges, plan, self.tables.terminated, goal)
+            self._solve(plan, goal)
         except PositiveMeanError as found:
             raise _unbounded(goal, found.pairs, self.n_actions) from None
+
+    def _solve(self, plan: Plan, goal: int) -> None:
+        """Make `plan` the plan for `goal`; `PositiveMeanError` names the actions of a positive cycle."""
+        if plan is self.tables.plan and hides_positive_cycles(self.tables):
+            self._check_cycles(goal)
+        make_plan(self.tables.edges, plan, self.tables.terminated, goal)
         self.tables.greedy.changes[0] += plan is self.tables.plan
+
+    def _check_cycles(self, goal: int) -> None:
+        """Raise `PositiveMeanError` where the counted outcomes, without optimism, have a positive cycle."""
+        solution_for(self.tables.edges, no_optimism(), self.give_up, self.tables.terminated, goal)
+
+    def _refuse_latest(self, goal: int, cycle: NDArray[np.integer]) -> PositiveCycleError:
+        """Take back the latest observation, for which the pairs `cycle` are a positive cycle; the error to raise."""
+        tables = self.tables
+        e = int(tables.latest.counts[EDGE])
+        pair, next_state, reward = int(tables.edges.pair[e]), int(tables.edges.target[e]), tables.latest.rewards[LATEST]
+        take_back(tables)
+        self._find_largest()
+        self._forget_plan()
+        tables.greedy.changes[0] += 1
+        does = "close a positive cycle" if pair in cycle else f"lead from a positive cycle to the goal {goal}"
+        return PositiveCycleError(
+            f"going from state {pair // self.n_actions} by action {pair % self.n_actions} to {next_state} for "
+            f"{reward:g} would {does}: {_named(cycle, self.n_actions)}; {REMEDY}"
+        )
+
+
+def _named(pairs: NDArray[np.integer], n_actions: int) -> str:
+    """Actions and their states, the first few of them."""
+    named = [f"action {pair % n_actions} at state {pair // n_actions}" for pair in pairs[:MOST_NAMED].tolist()]
+    return ", ".join(named) + " and more" * (len(pairs) > MOST_NAMED)
 
 
 def _unbounded(goal: int, pairs: NDArray[np.integer], n_actions: int) -> PositiveCycleError:
-    steps = ", ".join(f"action {pair % n_actions} at state {pair // n_actions}" for pair in pairs[:MOST_NAMED].tolist())
-    return PositiveCycleError(
-        f"on the way to {goal} the observed steps have a positive cycle: {steps}"
-        f"{' and more' * (len(pairs) > MOST_NAMED)}; check the sign of the rewards, and pass goal rewards with "
-        "arrived=True"
-    )
+    cycle = _named(pairs, n_actions)
+    return PositiveCycleError(f"on the way to {goal} the observed steps have a positive cycle: {cycle}; {REMEDY}")

@@ -80,7 +80,7 @@ class RateModelAgent(ModelAgent):
     def _trips(self, goal: int, rho: float) -> Trips:
         return best_trips(self.tables.edges, self.tables.terminated, goal, rho)
 
-    def _make_plan(self, plan: Plan, goal: int) -> None:
+    def _solve(self, plan: Plan, goal: int) -> None:
         while True:
             try:
                 make_plan(self.tables.edges, plan, self.tables.terminated, goal)

@@ -11,20 +11,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.agents.verbs import LEARNED, UNSETTLED, register_verbs
+from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, UNSETTLED, register_verbs
 from fwrl.kernels.exploration import GOAL, epsilon_greedy_from
 from fwrl.kernels.graph.edges import NONE, Edges, add_edge, drop_newest_edge, find_edge, see_edge, tries_of
 from fwrl.kernels.model.doubt import Doubt, end_trip, left_to_lose, repeats, try_again
 from fwrl.kernels.model.envelope import Envelope
 from fwrl.kernels.model.greedy import Greedy, cache_greedy
-from fwrl.kernels.model.optimism import count_try, level_of, refresh, see_reward, uncount_try
+from fwrl.kernels.model.optimism import LEVELS, count_try, level_of, refresh, see_reward, uncount_try
 from fwrl.kernels.model.plan import STALE, Plan
 from fwrl.kernels.model.plan_equations import outcome_of
 from fwrl.kernels.model.plan_updates import change_optimism, settle_for, update_plan
 from fwrl.kernels.rate import Income, count_step
 from fwrl.kernels.runtime.compiled import compiled
 from fwrl.kernels.runtime.sampling import fresh_digits
-from fwrl.kernels.runtime.ties import improves
+from fwrl.kernels.runtime.ties import LEAST_GAIN, improves
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -39,6 +39,7 @@ class Latest(NamedTuple):
 
     counts: Ints  # (3,) the edge at EDGE, 1 at NEW if it was added, earlier tries of its pair at TRIES
     rewards: Floats  # (4,) of the edge before at TOTAL and BEST, its own at LATEST, of an unseen outcome at OPTIMISTIC
+    unseen: Floats  # (LEVELS,) the probabilities of an unseen outcome before
 
 
 class ModelTables(NamedTuple):
@@ -51,6 +52,7 @@ class ModelTables(NamedTuple):
     envelope: Envelope
     latest: Latest
     largest: Floats  # (1,) the largest r - rho so far, -inf before
+    unchecked: Ints  # (1,) 1 if the latest step may close a positive cycle that an optimistic plan does not show
     episode: Ints
     greedy: Greedy
     action_values: Floats  # (A,)
@@ -113,6 +115,8 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
         r = -1.0
     edges, plan, g = agent.edges, agent.plan, agent.episode[GOAL]
     pair = s * len(agent.action_values) + a
+    if next_s == s and gains_by_staying(agent, s, pair, r):
+        return POSITIVE_CYCLE
     n = tries_of(edges, pair)
     e = find_edge(edges, pair, next_s)
     new = e == NONE
@@ -126,6 +130,8 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
     latest.counts[EDGE], latest.counts[NEW], latest.counts[TRIES] = e, new, n
     latest.rewards[TOTAL], latest.rewards[BEST], latest.rewards[LATEST] = edges.total[e], edges.best[e], r
     latest.rewards[OPTIMISTIC] = plan.optimism.reward[0]
+    for j in range(LEVELS):
+        latest.unseen[j] = plan.optimism.unseen[j]
     see_edge(edges, e, r)
     agent.greedy.changes[0] += 1
     promises = see_reward(plan.optimism.reward, r)
@@ -133,14 +139,39 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
     if g < 0:
         return LEARNED
     settled = plan.size[STALE] == 0
+    agent.unchecked[0] = hides_positive_cycles(agent)
     negative = agent.largest[0] < 0.0
     if plan.optimism.on[0] != 0 and (due or promises):
         ends = refresh(plan.optimism)
         change_optimism(edges, plan, agent.envelope, g, negative, ends or promises)
     asked = _asked(agent, next_s)
     if update_plan(edges, plan, agent.envelope, agent.terminated, s, a, next_s, new, g, negative, asked):
-        return LEARNED
+        return LEARNED if agent.unchecked[0] == 0 else UNSETTLED
     return UNSETTLED if settled or agent.largest[0] > 0.0 else LEARNED
+
+
+@compiled
+def gains_by_staying(agent: ModelTables, s: int, pair: int, r: float) -> bool:
+    """Whether `pair`, of s, would only ever stay at s and gain in all, after one more try that pays r.
+
+    That is a positive cycle wherever the goal is, unless nothing follows s, or steps are paid less than rho.
+    """
+    if agent.terminated[s] != 0 or agent.income.on[0] != 0:
+        return False
+    e = agent.edges.leaving[pair]
+    if e == NONE:
+        return r > LEAST_GAIN
+    stays = agent.edges.target[e] == s and agent.edges.next_leaving[e] == NONE
+    return bool(stays and agent.edges.total[e] + r > LEAST_GAIN)
+
+
+@compiled
+def hides_positive_cycles(agent: ModelTables) -> bool:
+    """Whether the plan may have values although the counted outcomes have a positive cycle.
+
+    An unseen outcome ends any cycle at the goal. Where steps are paid less than rho, no cycle is refused.
+    """
+    return bool(agent.plan.optimism.on[0] != 0 and agent.largest[0] > 0.0 and agent.income.on[0] == 0)
 
 
 @compiled
@@ -167,6 +198,8 @@ def take_back(agent: ModelTables) -> None:
     edges.total[e] = latest.rewards[TOTAL]
     edges.best[e] = latest.rewards[BEST]
     agent.plan.optimism.reward[0] = latest.rewards[OPTIMISTIC]
+    for j in range(LEVELS):
+        agent.plan.optimism.unseen[j] = latest.unseen[j]
     uncount_try(agent.plan.optimism, latest.counts[TRIES], new)
     if new:
         drop_newest_edge(edges)

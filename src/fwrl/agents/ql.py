@@ -92,9 +92,10 @@ class QLearning(Agent[QTables]):
         """Reset Q."""
         self.tables.Q[:] = self.config.initial_value
 
-    def mark_terminated(self, states: Ints) -> None:
+    def mark_terminated(self, state: int) -> bool:
         """Nothing follows a terminated state: its return is 0, not the initial value, until Q is reset."""
-        self.tables.Q[states] = 0.0
+        self.tables.Q[state] = 0.0
+        return False
 
     def check_tables(self) -> None:
         """Check the shape of Q."""

@@ -88,9 +88,10 @@ class QLearningConcatenated(Agent[GoalQTables]):
             self.tables = self.tables._replace(Q=np.concatenate([Q, more]))
         self.tables.slot[goal] = used
 
-    def mark_terminated(self, states: Ints) -> None:
+    def mark_terminated(self, state: int) -> bool:
         """Nothing follows a terminated state: its return is 0 for every goal known so far, not the initial value."""
-        self.tables.Q[:, states] = 0.0
+        self.tables.Q[:, state] = 0.0
+        return False
 
     def grow(self, n_states: int) -> None:
         """New states have the initial value in the tables of all goals."""

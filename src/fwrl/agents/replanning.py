@@ -111,12 +111,13 @@ class ReplanningAgent(Agent[Tables]):
         """The first action of the episode plans for its goal."""
         cast(Any, self.tables).due[0] = 1
 
-    def mark_terminated(self, states: Ints) -> None:
-        """Nothing follows terminated states: a new plan is due, in which only the goal may be one."""
+    def mark_terminated(self, state: int) -> bool:
+        """Nothing follows a terminated state: a new plan is due, in which only the goal may be one."""
         tables = cast(Any, self.tables)
-        if not tables.plan.terminated[states].all():
-            tables.plan.terminated[states] = 1
+        if not tables.plan.terminated[state]:
+            tables.plan.terminated[state] = 1
             tables.due[0] = 1
+        return False
 
     def action_values(self, state: int, goal: int) -> Floats:
         """(A,) Q(s, .) of the counted model."""

@@ -228,12 +228,12 @@ class PrioritisedSweeping(Agent[SweepingTables]):
             threshold, D = tables.levels
             queue_all(tables.edges, V, tables.terminated, tables.optimism, tables.queue, goal, D, threshold)
 
-    def mark_terminated(self, states: Ints) -> None:
-        """Nothing follows terminated states: queue them, so that the next sweep gives them the value D."""
-        self.tables.terminated[states] = 1
-        if self.goal is not None:
-            for s in states[states != self.goal].tolist():
-                promote(self.tables.queue, s, np.inf)
+    def mark_terminated(self, state: int) -> bool:
+        """Nothing follows a terminated state: queue it, so that the next sweep gives it the value D."""
+        self.tables.terminated[state] = 1
+        if self.goal is not None and state != self.goal:
+            promote(self.tables.queue, state, np.inf)
+        return False
 
     def action_values(self, state: int, goal: int) -> Floats:
         """(A,) Q(s, .): the current one for the goal in use, backed up to convergence for any other."""

@@ -46,10 +46,29 @@ def point_of(observation: Any, coordinates: Coordinates) -> Floats:
         if key not in observation:
             raise FwrlError(f"the observations have no {key!r}, only {', '.join(map(str, observation))}")
         observation = observation[key]
-    found = np.asarray(observation, np.float64)
+    found = as_numbers(observation, "coordinates")
     if coordinates is None or isinstance(coordinates, str):
         return found
     return found[..., list(coordinates)]
+
+
+def as_numbers(values: Any, what: str) -> Floats:
+    """An array of floats.
+
+    Args:
+        values: Numbers, nested like an array.
+        what: They are, for the error.
+
+    Returns:
+        The array, of any shape.
+
+    Raises:
+        FwrlError: Some are no numbers, or rows differ in length.
+    """
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise FwrlError(f"expected {what} as numbers, in rows of one length; convert labels first ({error})") from None
 
 
 def read_episodes(source: Any, coordinates: Coordinates = None) -> Episodes:
@@ -132,10 +151,7 @@ def _read_npz(path: Path) -> Mapping[str, Any]:
 
 def _matrix(values: ArrayLike) -> Floats:
     """(n, columns) floats; a vector is one column."""
-    try:
-        matrix = np.asarray(values, np.float64)
-    except (TypeError, ValueError) as error:
-        raise FwrlError(f"expected rows of numbers: {error}") from None
+    matrix = as_numbers(values, "actions")
     if matrix.ndim == 1:
         matrix = matrix[:, None]
     if matrix.ndim != 2 or matrix.shape[1] == 0:

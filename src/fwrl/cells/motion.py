@@ -19,6 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
+DEPENDENT = 1e-13  # squared sine of the angle to other columns, below which a column counts as dependent: rounding
+
 
 def column_range(values: Floats) -> tuple[Floats, Floats]:
     """Smallest and largest value of each column of (n, m) values; inf and -inf without rows.
@@ -122,4 +124,12 @@ class LinearMotion:
 
     @functools.cached_property
     def _solution(self) -> Floats:
-        return np.linalg.pinv(self.gram) @ self.cross
+        """(m + d, d) B and C, transposed: the least-norm solution with every column of z scaled to norm 1.
+
+        Scaled, what counts as linearly dependent does not change with the units of actions and coordinates.
+        """
+        norm = np.sqrt(np.diag(self.gram))
+        norm[norm == 0.0] = 1.0
+        cosines = self.gram / np.outer(norm, norm)
+        solution: Floats = np.linalg.pinv(cosines, rcond=DEPENDENT) @ (self.cross / norm[:, None]) / norm[:, None]
+        return solution

@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from fwrl.cells.action_labels import Headings, RawActions
-from fwrl.cells.episodes import point_of
+from fwrl.cells.episodes import as_numbers, point_of
 from fwrl.cells.fitted import FittedCells
 from fwrl.cells.motion import LinearMotion
 from fwrl.cells.plan import Plan, plan_for
@@ -33,6 +33,7 @@ Ints = NDArray[np.int64]
 
 MOST_PLANS = 256  # kept; the oldest is dropped
 DESIRED = "desired_goal"
+LARGEST = 1e100  # scaled coordinate: squares of distances stay finite
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ class Navigator:
         point = point_of(observation, self.settings.coordinates)
         if point.shape[-1:] != self.scale.shape:
             raise FwrlError(f"expected observations with {len(self.scale)} coordinates, got shape {point.shape}")
-        return point / self.scale
+        return self._measurable(point)
 
     def goal_cell(self, goal: ArrayLike) -> int:
         """The cell that stands for a goal.
@@ -198,7 +199,7 @@ class Navigator:
             raise FwrlError(
                 "expected Dict observations with 'desired_goal'; otherwise use aim(goal) and act(observation)"
             )
-        points, goals = self.point(observation), np.asarray(observation[DESIRED], np.float64)
+        points, goals = self.point(observation), as_numbers(observation[DESIRED], "goals")
         many = points.ndim == 2
         points, goals = np.atleast_2d(points), np.atleast_2d(goals)
         starts = np.zeros(len(points), bool) if episode_start is None else np.atleast_1d(episode_start)
@@ -247,10 +248,19 @@ class Navigator:
         write_navigator(self, path)
 
     def _goal_point(self, goal: ArrayLike) -> Floats:
-        point = np.asarray(goal, np.float64)
+        point = as_numbers(goal, "a goal")
         if point.shape != self.scale.shape or not np.isfinite(point).all():
             raise FwrlError(f"expected a goal of {len(self.scale)} finite coordinates, got {goal!r}")
-        return point / self.scale
+        return self._measurable(point)
+
+    def _measurable(self, points: Floats) -> Floats:
+        """Scaled points, all of whose distances are finite."""
+        scaled = points / self.scale
+        if not np.abs(scaled).max(initial=0.0) <= LARGEST:
+            raise FwrlError(
+                f"expected finite coordinates up to {LARGEST:g} in size, got {points.tolist()}; check their units"
+            )
+        return scaled
 
     def _pursue(self, goal: ArrayLike) -> Pursuit | HeldAction:
         plan, k = self.plan(goal), self.settings.window

@@ -28,6 +28,7 @@ from fwrl.kernels.graph.frontier import (
     close_state,
     find_frontier,
     learn_edge,
+    open_state,
     optimistic_rewards,
     try_action,
     whole_frontier,
@@ -92,9 +93,9 @@ def observe(agent: OptimisticTables, s: int, a: int, r: float, next_s: int, arri
     if status == UNSETTLED:
         return status
     positive = agent.positive[0] != 0
-    learn_edge(agent.frontier, edges, s, r - agent.rate.rho[0], next_s, positive)
+    learn_edge(agent.frontier, edges, agent.h, s, r - agent.rate.rho[0], next_s, positive)
     if first:
-        try_action(agent.frontier, edges, s, positive)
+        try_action(agent.frontier, edges, agent.h, s, positive)
     return LEARNED
 
 
@@ -110,11 +111,19 @@ class OptimisticFwrl(SparseFwrl[OptimisticTables]):
         columns = self.empty_columns()
         return OptimisticTables(*columns, frontier, terminated, first_promise(counts_steps=self.value_kind == "steps"))
 
-    def mark_terminated(self, states: Ints) -> None:
-        """Terminated states hold no untried action."""
-        for s in states.tolist():
-            self.tables.terminated[s] = 1
-            close_state(self.tables.frontier, self.tables.edges, s, bool(self.tables.positive[0]))
+    def mark_terminated(self, state: int) -> bool:
+        """A terminated state holds no untried action."""
+        tables = self.tables
+        news = not tables.terminated[state]
+        tables.terminated[state] = 1
+        close_state(tables.frontier, tables.edges, tables.h, state, bool(tables.positive[0]))
+        return news
+
+    def unmark_terminated(self, state: int) -> None:
+        """The untried actions of the state count again."""
+        tables = self.tables
+        tables.terminated[state] = 0
+        open_state(tables.frontier, tables.edges, tables.h, state, bool(tables.positive[0]))
 
     def completed_tables(self, saved: OptimisticTables) -> OptimisticTables:
         """Check the edges, and compute everything that follows from them and the terminated states."""
@@ -125,4 +134,4 @@ class OptimisticFwrl(SparseFwrl[OptimisticTables]):
     def derive(self, tables: OptimisticTables) -> None:
         """The same, and the frontier."""
         super().derive(tables)
-        find_frontier(tables.frontier, tables.edges, tables.terminated, bool(tables.positive[0]))
+        find_frontier(tables.frontier, tables.edges, tables.h, tables.terminated, bool(tables.positive[0]))

@@ -8,6 +8,10 @@ is the reward of the best path from s to an untried action. An edge that is new 
 column of a goal (see `incremental`). When the last action at a state has been tried, the states whose paths ended there
 lose their values, and get new ones from the states around them (Ramalingam and Reps 1996). Every state keeps the next
 state of its path, so the states of a loop without cost never hold up each other's value.
+
+Where some rewards are positive, states are expanded in the order of W - h, each of them once, as in `incremental`. A
+cycle may then gain up to LEAST_GAIN, which is more than a tie: a rise as small as that counts only if it does not turn
+a path into a cycle.
 """
 
 from __future__ import annotations
@@ -18,13 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.kernels.graph.compact_edges import NEXT_ENTERING, NEXT_LEAVING, NONE, TARGET, CompactEdges, source_of
-from fwrl.kernels.graph.heap import OPEN, Heap, empty_heap, pop, push
+from fwrl.kernels.graph.heap import OPEN, Heap, clear, close, empty_heap, is_closed, pop, push
 from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.runtime.ties import improves
+from fwrl.kernels.runtime.ties import LEAST_GAIN, improves
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 Marks = NDArray[np.int8]
+
+MOST_OF_A_CYCLE = 2.0 * LEAST_GAIN  # relative above 1; h allows a cycle that much, with its own rounding
 
 
 class Frontier(NamedTuple):
@@ -49,70 +55,85 @@ def whole_frontier(n_states: int, n_actions: int) -> Frontier:
 
 
 @compiled
-def find_frontier(frontier: Frontier, edges: CompactEdges, closed: Marks, positive: bool) -> None:
-    """Fill `frontier` from scratch; `closed` (S,) marks terminated states, `positive` whether rewards may be > 0."""
+def find_frontier(frontier: Frontier, edges: CompactEdges, h: Floats, closed: Marks, positive: bool) -> None:
+    """Fill `frontier` from scratch; `closed` (S,) marks terminated states.
+
+    Here and below, `positive` says whether rewards may be > 0, and h (S,) is a potential for the edges; without
+    positive rewards it is not read.
+    """
     S = len(closed)
     A = len(edges.leaving) // S
     for s in range(S):
-        untried = 0
-        for a in range(A):
-            untried += edges.leaving[s * A + a] == NONE
-        frontier.untried[s] = untried if closed[s] == 0 else 0
+        frontier.untried[s] = _untried(edges, s, A) if closed[s] == 0 else 0
         frontier.W[s] = 0.0 if frontier.untried[s] > 0 else -np.inf
         frontier.via[s] = NONE
     for s in range(S):
         if frontier.untried[s] > 0:
-            push(frontier.queue, s, 0.0)
-    _propagate(frontier, edges, positive)
+            push(frontier.queue, s, -h[s] if positive else 0.0)
+    _propagate(frontier, edges, h, positive)
 
 
 @compiled
-def learn_edge(frontier: Frontier, edges: CompactEdges, s: int, r: float, y: int, positive: bool) -> None:
+def _untried(edges: CompactEdges, s: int, A: int) -> int:
+    """The number of actions never tried at s."""
+    untried = 0
+    for a in range(A):
+        untried += edges.leaving[s * A + a] == NONE
+    return untried
+
+
+@compiled
+def learn_edge(frontier: Frontier, edges: CompactEdges, h: Floats, s: int, r: float, y: int, positive: bool) -> None:
     """Raise W after the edge s -> y has become new or better, with the reward r."""
-    _raise(frontier, s, r + frontier.W[y], y, positive)
-    _propagate(frontier, edges, positive)
+    _raise(frontier, h, s, r + frontier.W[y], y, positive)
+    _propagate(frontier, edges, h, positive)
 
 
 @compiled
-def try_action(frontier: Frontier, edges: CompactEdges, s: int, positive: bool) -> None:
+def try_action(frontier: Frontier, edges: CompactEdges, h: Floats, s: int, positive: bool) -> None:
     """Count one action fewer that is untried at s."""
     if frontier.untried[s] > 0:
         frontier.untried[s] -= 1
         if frontier.untried[s] == 0:
-            _leave_frontier(frontier, edges, s, positive)
+            _leave_frontier(frontier, edges, h, s, positive)
 
 
 @compiled
-def close_state(frontier: Frontier, edges: CompactEdges, s: int, positive: bool) -> None:
+def close_state(frontier: Frontier, edges: CompactEdges, h: Floats, s: int, positive: bool) -> None:
     """Count no action as untried at s, where the environment ends."""
     if frontier.untried[s] > 0:
         frontier.untried[s] = 0
-        _leave_frontier(frontier, edges, s, positive)
+        _leave_frontier(frontier, edges, h, s, positive)
 
 
 @compiled
-def _leave_frontier(frontier: Frontier, edges: CompactEdges, s: int, positive: bool) -> None:
+def open_state(frontier: Frontier, edges: CompactEdges, h: Floats, s: int, positive: bool) -> None:
+    """Undo `close_state`: count the untried actions at s again."""
+    frontier.untried[s] = _untried(edges, s, len(edges.leaving) // len(frontier.W))
+    if frontier.untried[s] > 0:
+        _raise(frontier, h, s, 0.0, NONE, positive)
+        _propagate(frontier, edges, h, positive)
+
+
+@compiled
+def _leave_frontier(frontier: Frontier, edges: CompactEdges, h: Floats, s: int, positive: bool) -> None:
     """Find other paths for the states whose path ends at s, which has no untried action any more."""
     if frontier.via[s] != NONE:
         return
-    W, via = frontier.W, frontier.via
+    W = frontier.W
     n = _lose(frontier, edges, s)
     A = len(edges.leaving) // len(W)
     for i in range(n):
         x = frontier.lost[i]
         if frontier.untried[x] > 0:
-            W[x] = 0.0
+            _raise(frontier, h, x, 0.0, NONE, positive)
         for pair in range(x * A, x * A + A):
             e = edges.leaving[pair]
             while e != NONE:
                 y = edges.link[e, TARGET]
-                if edges.best[e] + W[y] > W[x]:
-                    W[x] = edges.best[e] + W[y]
-                    via[x] = y
+                _raise(frontier, h, x, edges.best[e] + W[y], y, positive)
                 e = edges.link[e, NEXT_LEAVING]
-        if W[x] > -np.inf:
-            push(frontier.queue, x, W[x])
-    _propagate(frontier, edges, positive)
+    _propagate(frontier, edges, h, positive)
 
 
 @compiled
@@ -147,28 +168,46 @@ def _lose_if(frontier: Frontier, x: int, z: int, n: int) -> int:
 
 
 @compiled
-def _propagate(frontier: Frontier, edges: CompactEdges, positive: bool) -> None:
-    """Raise W at the states that lead to those in the queue, the highest first."""
+def _propagate(frontier: Frontier, edges: CompactEdges, h: Floats, positive: bool) -> None:
+    """Raise W at the states that lead to those in the queue, the highest first; with positive rewards each once."""
     A = len(edges.leaving) // len(frontier.W)
     first, source, reward = edges.sorted
-    while frontier.queue.size[OPEN] > 0:
-        y = pop(frontier.queue)
+    queue = frontier.queue
+    while queue.size[OPEN] > 0:
+        key = queue.key[0]
+        y = pop(queue)
+        if positive:
+            close(queue, y, key)
         here = frontier.W[y]
         for i in range(first[y], first[y + 1]):
-            _raise(frontier, source[i], reward[i] + here, y, positive)
+            _raise(frontier, h, source[i], reward[i] + here, y, positive)
         e = edges.entering[y]
         while e != NONE:
-            _raise(frontier, source_of(edges, e, A), edges.best[e] + here, y, positive)
+            _raise(frontier, h, source_of(edges, e, A), edges.best[e] + here, y, positive)
             e = edges.link[e, NEXT_ENTERING]
+    clear(queue)
 
 
 @compiled
-def _raise(frontier: Frontier, x: int, through: float, y: int, positive: bool) -> None:
-    """Raise W(x) to `through`, over y, if that is better; with positive rewards, by more than rounding."""
-    if through > frontier.W[x] and (not positive or improves(through, frontier.W[x])):
-        frontier.W[x] = through
+def _raise(frontier: Frontier, h: Floats, x: int, through: float, y: int, positive: bool) -> None:
+    """Raise W(x) to `through`, over y, if that is better; with positive rewards, by more than rounding or a cycle."""
+    W = frontier.W
+    if through > W[x] and (not positive or _is_rise(frontier, x, through, y)):
+        W[x] = through
         frontier.via[x] = y
-        push(frontier.queue, x, through)
+        push(frontier.queue, x, through - h[x] if positive else through)
+
+
+@compiled
+def _is_rise(frontier: Frontier, x: int, through: float, y: int) -> bool:
+    """Whether `through`, over y, is better than W(x) by more than rounding, and not by a cycle through x."""
+    if is_closed(frontier.queue, x) or not improves(through, frontier.W[x]):
+        return False
+    if through - frontier.W[x] > MOST_OF_A_CYCLE * max(1.0, abs(through)):
+        return True
+    while y != NONE and y != x:
+        y = frontier.via[y]
+    return y == NONE
 
 
 @compiled
