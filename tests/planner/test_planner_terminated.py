@@ -115,7 +115,7 @@ def test_the_first_visit_of_a_trip_is_terminal_too():
     assert (planner.summary.terminated, flags_of(planner)) == (1, [1, 0, 0])
     with pytest.raises(NoRouteError):
         planner.plan("x", "b")
-    assert planner.summary.connected == 3  # x to a, a to b; x to itself is none, and a to b is the way out of a goal
+    assert planner.summary.connected == 1  # x to a
 
 
 def test_the_first_visit_of_a_trip_is_terminal_in_cells_and_in_logs_merged_later():

@@ -25,6 +25,7 @@ Bits = NDArray[np.uint8]
 LARGEST = 1e100  # absolute reward: sums along any path stay finite
 KEPT = 3  # latest trips kept for each edge
 NONE = -1  # no trip, no edge
+TERMINATED, OUTSIDE = 1, 2  # flags of a first visit: the trip terminated in the period that was read, or outside of it
 TimeKind = Literal["integer", "number", "timestamp"]
 MILLION = 1_000_000  # a time that is not an integer is kept in millionths, a timestamp in microseconds
 DEFAULT_REWARD = -1.0  # of a transition where none is logged
@@ -101,7 +102,8 @@ class TripEnds:
         last_arrival: (T,) time at which the state of the last visit was first seen; None unless the cost of a move is
             the time to the next visit.
         last_kept: (T,) 1 where the last visit is in the period that was read, otherwise 0; None where all are.
-        first_terminated: (T,) 1 where the trip terminated at its first visit; None where that was not logged.
+        first_terminated: (T,) 1 where the trip terminated at its first visit, 2 where that is outside of the period
+            that was read, otherwise 0; None where that was not logged.
 
     """
 

@@ -89,7 +89,8 @@ def _terminated(
     for part, code in zip(parts, codes, strict=True):
         if part.terminated is not None:
             terminated[code[part.terminated == 1]] = 1
-    terminated[[states.find(label) for label in continuations.terminated]] = 1
+    ended = [states.code(label) for label in continuations.terminated]
+    terminated[[code for code in ended if code is not None]] = 1  # others are in no transition
     return terminated
 
 
