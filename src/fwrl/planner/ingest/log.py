@@ -185,7 +185,9 @@ def log_of(con: DuckDBPyConnection, sources: list[Source], options: ReadOptions,
     selections = []
     for k, (source, choice) in enumerate(zip(sources, chosen, strict=True)):
         span = span_terms(times[k], own[k], whole) if whole is not None else ()
-        selections.append(_selection(source, choice, terms[k], cells, span, options))
+        lists = {name: choice.columns[name] for name in LISTS if name in choice.columns}
+        own_terms = terms[k] | list_terms(source, lists, whole)
+        selections.append(_selection(source, choice, own_terms, cells, span, options))
     elapsed = options.cost is not None
     shape: Literal["transitions", "visits"] = "transitions" if "next_state" in has else "visits"
     derived = {
@@ -258,7 +260,7 @@ def _selection(
     span: tuple[str, ...],
     options: ReadOptions,
 ) -> Selection:
-    """The columns of one source; `terms` are those of its labels and times."""
+    """The columns of one source; `terms` are those of its labels, times and lists."""
     if cells is not None:
         terms = terms | {
             name: cell_term(source, point, cells, options.decimal) for name, point in choice.points.items()
@@ -268,7 +270,6 @@ def _selection(
             terms = terms | {name: number_term(source, choice.columns[name], name, options.decimal)}
     if "terminated" in choice.columns:
         terms = terms | {"terminated": flag_term(source, choice.columns["terminated"].columns[0], "terminated")}
-    terms = terms | list_terms({name: choice.columns[name] for name in LISTS if name in choice.columns})
     ordered = {name: terms[name] for name in (*COLUMNS, *NUMBERS, *LISTS) if name in terms}
     return Selection(source, ordered, _written(choice), span)
 
