@@ -77,7 +77,7 @@ class Continuations(NamedTuple):
         moves: The joining moves as columns of a log of transitions; empty where there are none.
         stays: Number of stays that go on in another log, which needs no move.
         skipped: Number of trips that could not be joined: a move lacks an action or a reward, or a stay was cut.
-        terminated: Labels of the states in which a trip terminated that no move of its log, nor a joining one, leads to.
+        terminated: Labels of the states in which a trip terminated at its first visit in a log.
 
     """
 
