@@ -23,6 +23,7 @@ Indices = NDArray[np.int32]
 Bits = NDArray[np.uint8]
 
 LARGEST = 1e100  # absolute reward: sums along any path stay finite
+MOST = 2**62  # observations of an edge are fewer, so that two sums of them fit into 64 bits
 KEPT = 3  # latest trips kept for each edge
 NONE = -1  # no trip, no edge
 TERMINATED, OUTSIDE = 1, 2  # flags of a first visit: the trip terminated in the period that was read, or outside of it
@@ -48,7 +49,8 @@ class LogSummary:
         uncertain: Number of (state, action) pairs that were observed to lead to more than one state.
         skipped: Number of bad rows left out.
         terminated: Number of states in which a trip was seen to terminate.
-        continued: Number of times that a trip of one log was joined to its continuation in a log that was added later.
+        continued: Number of times that a trip of one log goes on in a log that was added later: trips of visits are
+            joined there, trips of transitions have the same name.
         connected: Number of ordered pairs of states with a known path; None where they were not counted.
         stitched: Those of them that no single trip connects; None where they were not counted. Where trips were
             `continued`, what they connect only across two logs is counted too.

@@ -105,6 +105,9 @@ class Planner:
     def merge(self, *others: Planner, again: bool = False, skip_bad: bool = False) -> Planner:
         """What one fit of the logs of this planner and of others gives; none of them is changed.
 
+        Sums of rewards are the same up to rounding, 1e-12 of their size. What a trip connects only across several
+        logs counts as connected by no single trip (`summary.stitched`, where trips are `continued`).
+
         A trip of visits that goes on in a log of another planner is joined by the move between. Where it overlaps
         with that log in time, that is an error.
 

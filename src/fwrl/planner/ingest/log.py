@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from fwrl.cells import Cells
 from fwrl.errors import FwrlError
-from fwrl.planner.experience import LARGEST, TimeKind
+from fwrl.planner.experience import LARGEST, MOST, TimeKind
 from fwrl.planner.ingest.cell_terms import PointSource, cell_term, division, register_names
 from fwrl.planner.ingest.columns import Choice, check_names, chosen_columns
 from fwrl.planner.ingest.flag_terms import flag_term
@@ -157,7 +157,10 @@ class Log:
     def missing(self, name: str) -> str:
         """A condition for rows that lack a value in a column."""
         if name in NUMBERS:
-            positive = {"count": " AND count >= 1 AND count = floor(count)", "weight": " AND weight > 0"}.get(name, "")
+            positive = {
+                "count": f" AND count >= 1 AND count < {MOST} AND count = floor(count)",
+                "weight": " AND weight > 0",
+            }.get(name, "")
             cost = " AND reward <= 0" if name == "reward" and self.is_cost else ""
             # Parquet's statistics pass over what is not a number; DuckDB may take it from them that none is too large.
             return f"({name} IS NULL OR NOT isfinite({name}) OR NOT (abs({name}) <= {LARGEST}{positive}{cost}))"
