@@ -25,7 +25,7 @@ from fwrl.planner.ingest.number_terms import number_term
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.scan import Source
 from fwrl.planner.ingest.schema import COLUMNS, LABELS, MOVES
-from fwrl.planner.ingest.sql import any_of, identifier, listed, union_all, when
+from fwrl.planner.ingest.sql import any_of, identifier, listed, quoted, union_all, when
 from fwrl.planner.ingest.times import TimeColumn, joint_times, span_terms, time_column, time_kind, time_term
 
 if TYPE_CHECKING:
@@ -281,7 +281,10 @@ def _written(choice: Choice) -> dict[str, str]:
     """Terms for what is written in the columns, as text."""
     columns = {name: expression.columns for name, expression in choice.columns.items() if name not in LISTS}
     columns |= {name: list(point) for name, point in choice.points.items()}
-    return {
+    written = {
         name: f"nullif(concat_ws(' ', {listed(f'{identifier(column)}::VARCHAR' for column in of_name)}), '')"
         for name, of_name in columns.items()
     }
+    # Numbers may give none when they are divided: the expression is shown with them.
+    divided = {name: each.text for name, each in choice.columns.items() if name in NUMBERS and "/" in each.text}
+    return written | {name: f"{quoted(f'{text} of ')} || {written[name]}" for name, text in divided.items()}
