@@ -84,9 +84,10 @@ def test_an_unknown_benchmark_is_refused(call, tmp_path):
 
 @pytest.mark.skipif(HAS_OGBENCH, reason="OGBench is installed")
 def test_without_ogbench_the_extra_is_named(call, tmp_path):
-    answer = call("benchmark", "pointmaze", "--only", "medium-stitch", "--out", str(tmp_path))
+    answer = call("benchmark", "pointmaze", "--only", "medium-stitch", "--out", str(tmp_path / "out"))
     assert answer.code == 2
-    assert "extra 'ogbench'" in answer.err
+    assert "pip install 'fwrl[ogbench]'" in answer.err
+    assert not (tmp_path / "out").exists()
 
 
 @needs_ogbench

@@ -63,6 +63,7 @@ def test_an_episode_without_its_end_is_read(tmp_path):
     ("source", "problem"),
     [
         ([], "no episodes"),
+        ("D4RL/pointmaze/umaze-v2", "a Minari dataset is loaded first, with minari.load_dataset"),
         (3, "expected episodes"),
         ([3], "pair of observations and actions"),
         ([{"observations": [[0.0]]}], "lacks observations or actions"),

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
+import runpy
+import sys
+
 import pytest
 
 from fwrl.cli import app
+
+BOKEH = importlib.util.find_spec("bokeh_sampledata") is not None
 
 COMMANDS = [command.name or getattr(command.callback, "__name__", "") for command in app.registered_commands]
 
@@ -53,7 +59,7 @@ BAD = [
     ("show a.fwrl h-maze --goal 0 --picture way.gif", "expected a picture that ends in .png or .svg"),
     ("check", "missing argument 'file'"),
     ("check nothing.fwrl", "cannot read 'nothing.fwrl': No such file or directory"),
-    ("check .", "cannot read '.': Is a directory"),
+    ("check .", "cannot read '.': Is a directory; choose a file in it"),
     ("check lone.txt", "'lone.txt' is not a file saved by fwrl"),
     ("bench --only nothing", "unknown part of the bench 'nothing'"),
 ]
@@ -78,6 +84,35 @@ def test_an_option_nobody_knows_is_refused_by_every_command(call, command):
     assert (code, out) == (2, "")
     assert err.startswith("fwrl: no such option: --frobnicate")
     assert err.endswith(f"see fwrl {command} --help\n")
+
+
+@pytest.mark.parametrize("agents", ["", "  "])
+def test_a_comparison_of_no_agents_is_refused(call, tmp_path, agents):
+    code, out, err = call("compare", "h-maze", "--agents", agents)
+    assert (code, out) == (2, "")
+    assert "--agents names no agent" in err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("module", "files", "said"),
+    [
+        ("flights", ("nowhere/flights.csv",), "pip install bokeh_sampledata" if not BOKEH else "an existing folder"),
+        ("flights", (), "usage: python -m fwrl.samples.flights FILE.csv"),
+        ("warehouse", ("nowhere/trips.csv", "places.csv"), "expected an existing folder for 'nowhere/trips.csv'"),
+        ("warehouse", ("trips.csv",), "usage: python -m fwrl.samples.warehouse LOG.csv POSITIONS.csv"),
+    ],
+)
+def test_samples_refuse_in_one_sentence(monkeypatch, capsys, tmp_path, module, files, said):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [module, *files])
+    monkeypatch.delitem(sys.modules, f"fwrl.samples.{module}", raising=False)
+    with pytest.raises(SystemExit) as exit_:
+        runpy.run_module(f"fwrl.samples.{module}", run_name="__main__")
+    out, err = capsys.readouterr()
+    assert (exit_.value.code, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_script_ends_the_same_way(script):

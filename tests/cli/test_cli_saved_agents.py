@@ -124,7 +124,7 @@ def test_worlds_without_a_map_are_listed(call):
     [
         (("evaluate", "maze.fwrl", "four-rooms"), "is for 7 states and 4 actions, the world 'four-rooms' has 68 and 4"),
         (("train", "four-rooms", "--resume", "maze.fwrl"), "name the world that it was trained in"),
-        (("show", "maze.fwrl", MAZE, "--goal", "1,0"), "expected a floor cell of 'h-maze', got (1, 0)"),
+        (("show", "maze.fwrl", MAZE, "--goal", "1,0"), "of 'h-maze', got (1, 0); fwrl worlds WORLD shows its map"),
         (("show", "maze.fwrl", MAZE, "--goal", "7"), "expected a goal as a state from 0 to 6 or as x,y, got '7'"),
         (("show", "maze.fwrl", MAZE, "--goal", "x,y"), "expected a goal as a state from 0 to 6"),
         (("show", "maze.fwrl", MAZE, "--goal", "0", "--start", "-1"), "expected a start"),

@@ -167,12 +167,27 @@ BAD = [
     ("states t.fwrl --by size", "'--by'"),
     ("fit trips.csv -o n.fwrl --add", "there is no planner 'n.fwrl' to add to; leave out --add for"),
     ("fit trips.csv -o n.fwrl --memory lots", "expected an amount of memory such as"),
+    ("plan t.fwrl a nope", "among 5; no known name is similar; see all with: fwrl states t.fwrl"),
+    ("explain t.fwrl nope y", "among 5; no known name is similar; see all with: fwrl states t.fwrl"),
     ("plan t.fwrl a q", "unknown state 'q' among 5"),
+    ("fit trips.csv -o n.fwrl --cost foo", "expected --cost elapsed, got 'foo'; a column of costs is named with --col"),
+    ("fit trips.csv -o n.fwrl --shape foo", "expected --shape transitions or --shape visits, got 'foo'"),
+    ("fit moves.csv -o n.fwrl --columns cost=n/0", "row 1: expected a number from 0 to 1e+100 as cost, got 'n/0 of 3'"),
+    (
+        "fit trips.csv -o n.fwrl --cells time,reward --resolution 3",
+        "a resolution is for latitude and longitude, 'time'",
+    ),
+    ("export trips.csv", "'trips.csv' is a file; give the folder that fwrl reproduce wrote to"),
+    ("export --out trips.csv nowhere", "there is no results.sqlite in 'nowhere'"),
+    (
+        "compare h-maze --out trips.csv",
+        "cannot make the folder 'trips.csv': a file has that name; choose another --out",
+    ),
     ("plan t.fwrl \udcff y", "unknown state '\\udcff' among 5"),
     ("plan t.fwrl a y --backup worst", "expected backup to be one of expected, best"),
     ("plan t.fwrl a y --avoid y", "'y' is both a stop and in avoid"),
     ("plan t.fwrl a y --via b --backup best --alternatives 2", "--via and --alternatives cannot be combined"),
-    ("plan trips.csv a y", "is not a file saved by fwrl"),
+    ("plan trips.csv a y", "is not a file saved by fwrl; make one with fwrl fit or fwrl train"),
     ("plan t.fwrl a y --positions trips.csv", "unknown column 'x'"),
     ("explain t.fwrl a y --picture way.png", "--picture needs --positions"),
     ("explain t.fwrl a y --positions places.csv --picture way.gif", "ends in .png, .svg or .geojson"),
@@ -185,7 +200,7 @@ BAD = [
 def test_bad_input_gets_one_sentence_and_writes_nothing(call, fitted, line, said):
     (fitted.parent / "same.csv").write_text(TRIPS)
     (fitted.parent / "more.csv").write_text("trip,time,state,reward\n3,8,y,-1\n3,9,a,-1\n")
-    (fitted.parent / "moves.csv").write_text("state,next_state\na,b\n")
+    (fitted.parent / "moves.csv").write_text("state,next_state,n\na,b,3\n")
     (fitted.parent / "link.png").symlink_to("/dev/null")
     before = sorted(fitted.parent.iterdir())
     code, out, err = call(*line.split())

@@ -108,6 +108,12 @@ def fuzz(folder, count):
     return refused
 
 
+def test_an_array_of_bytes_that_are_no_text_is_refused_in_words(tmp_path):
+    (tmp_path / "log.json").write_bytes(b"[\xa2\xef5")
+    with pytest.raises(FwrlError, match=r"log\.json begins as an array of JSON objects, but is not text"):
+        fwrl.fit(tmp_path / "log.json")
+
+
 def test_malformed_logs_are_read_or_refused_in_words(tmp_path):
     assert fuzz(tmp_path, 300) > 150
 

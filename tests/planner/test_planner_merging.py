@@ -112,6 +112,20 @@ def test_merging_is_exact_associative_and_commutative(columns, data, labels, sam
             assert_merged(merged, whole)
 
 
+def test_trips_of_transitions_in_two_logs_are_counted_as_going_on(tmp_path, call):
+    logs = [{"state": [a], "next_state": [b], "trip": [1]} for a, b in ("ab", "bc", "cd")]
+    whole, (one, two, three) = fwrl.fit(together(logs)), map(fwrl.fit, logs)
+    assert (whole.summary.stitched, whole.summary.continued) == (0, 0)
+    for merged in (one.merge(two, three), one.merge(two).merge(three)):
+        assert (merged.summary.stitched, merged.summary.continued) == (3, 2)
+        assert_merged(merged, whole)
+    one.save(tmp_path / "one.fwrl")
+    two.save(tmp_path / "two.fwrl")
+    assert "(at most: " in call("merge", "one.fwrl", "two.fwrl", "--out", "both.fwrl").out
+    other = fwrl.fit({**logs[1], "trip": [2]})
+    assert (one.merge(other).summary.stitched, one.merge(other).summary.continued) == (1, 0)
+
+
 @given(parts=moves_of(LABELS[0], TRANSITIONS), half_life=st.sampled_from([0.3, 2.0, 50.0]), order=ORDERS)
 @settings(max_examples=8)
 def test_weights_by_age_merge_as_counts_do(parts, half_life, order):

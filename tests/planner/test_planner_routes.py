@@ -197,7 +197,7 @@ def test_unknown_names_get_close_matches():
         planner.plan("dock1", "shelf-17")
     with pytest.raises(UnknownNameError, match="did you mean 'shelf-17'"):
         planner.plan("dock-1", "Shelf-17")
-    with pytest.raises(UnknownNameError, match="no known name is similar"):
+    with pytest.raises(UnknownNameError, match=r"no known name is similar; planner\.states has all names"):
         planner.plan("dock-1", "qqqqqqq")
 
 
@@ -329,6 +329,20 @@ def test_giving_up_trades_the_chance_of_arriving_against_reward():
             planner.value("a", "goal", give_up=wrong)
     with pytest.raises(OptionError, match="needs backup 'expected'"):
         planner.plan("a", "goal", backup="best", give_up=1.0)
+
+
+def test_with_stops_and_giving_up_a_leg_counts_only_if_it_is_begun():
+    # Every step arrives half of the time and is lost otherwise, so that -51 is what each leg of one step is worth.
+    steps = [(here, "x", -1.0, there) for here, on in zip("abc", "bcd", strict=True) for there in (on, "t")]
+    planner = fwrl.fit([*steps, ("t", "x", -1.0, "t")])
+    direct, stopped = planner.plan("a", "d", give_up=100), planner.plan("a", "d", give_up=100, via=["b", "c"])
+    assert direct.value == stopped.value == -51 - 51 / 2 - 51 / 4
+    assert (stopped.arrival, stopped.states) == (direct.arrival, direct.states)
+    assert planner.plan("a", "d", via=["b", "c"]).value == planner.plan("a", "d").value == -3  # given arrival
+    legs = [planner.value(here, there, give_up=100, cautious=0.9) for here, there in zip("abc", "bcd", strict=True)]
+    cautious = planner.plan("a", "d", give_up=100, cautious=0.9, via=["b", "c"])
+    assert cautious.value == pytest.approx(sum(legs))  # a lower bound: the arrival of a leg may be up to 1
+    assert cautious.value < stopped.value
 
 
 def test_the_weakest_step_is_the_one_seen_least():

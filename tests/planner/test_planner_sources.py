@@ -316,7 +316,7 @@ def test_edges_are_fitted_back():
 @pytest.mark.parametrize("count", ["0", "1.5", "-1", "x", "1e400"])
 def test_a_count_is_a_whole_number(tmp_path, count):
     path = log(tmp_path, f"state,next_state,count\na,b,2\nb,c,{count}\n")
-    with pytest.raises(FwrlError, match=r"row 2: expected a whole number from 1 as count, got"):
+    with pytest.raises(FwrlError, match=r"row 2: expected a whole number from 1 to less than 4,6\S+ as count, got"):
         fwrl.fit(path)
     planner = fwrl.fit(path, skip_bad=True)
     assert (planner.summary.transitions, planner.summary.skipped) == (2, 1)
@@ -347,3 +347,19 @@ def test_a_column_of_the_file_comes_before_one_of_its_folder(tmp_path):
     folder.mkdir()
     (folder / "log.csv").write_text("state,next_state\na,b\n")
     assert list(fwrl.fit(str(folder)).states) == ["a", "b"]
+
+
+def test_counts_that_are_too_large_are_called_so():
+    edge = {"state": ["a"], "next_state": ["b"]}
+    with pytest.raises(
+        FwrlError, match=r"row 1: expected a whole number from 1 to less than 4,6\S+ as count, got 5e\+18"
+    ):
+        fwrl.fit({**edge, "count": [5e18]})
+    twice = {name: values * 2 for name, values in edge.items()}
+    with pytest.raises(FwrlError, match=r"the counts of one edge sum up to 4,6\S+ \(2\^62\) or more; scale them down"):
+        fwrl.fit({**twice, "count": [4e18, 4e18]})
+    many = fwrl.fit({**edge, "count": [4e18]})
+    with pytest.raises(FwrlError, match="the counts of one edge sum up to"):
+        many.merge(many, many)
+    with pytest.raises(FwrlError, match="the rewards of one edge sum up to"):
+        fwrl.fit({**edge, "count": [10], "reward": [-1e100]})

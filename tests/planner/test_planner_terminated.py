@@ -102,6 +102,36 @@ def test_a_visit_is_terminal_itself():
     assert (gap.summary.skipped, gap.summary.transitions) == (1, 2)
 
 
+FIRST = {
+    "trip": ["t", "u", "u", "u"],
+    "time": [1, 1, 2, 3],
+    "state": ["a", "x", "a", "b"],
+    "terminated": [1, 0, 0, 0],
+}
+
+
+def test_the_first_visit_of_a_trip_is_terminal_too():
+    planner = fwrl.fit(FIRST)
+    assert (planner.summary.terminated, flags_of(planner)) == (1, [1, 0, 0])
+    with pytest.raises(NoRouteError):
+        planner.plan("x", "b")
+    assert planner.summary.connected == 1  # x to a
+
+
+def test_the_first_visit_of_a_trip_is_terminal_in_cells_and_in_logs_merged_later():
+    points = without(FIRST, "state") | {"x": [1.5, 0.5, 1.5, 2.5], "y": [0.5] * 4}
+    assert flags_of(fwrl.fit(points, cells=("x", "y"), cell_width=1.0)) == [0, 1, 0]
+    ended, others = ({name: values[part] for name, values in FIRST.items()} for part in (slice(1), slice(1, 4)))
+    ended = {name: [*values, other] for (name, values), other in zip(ended.items(), ("t", 2, "z", 0), strict=True)}
+    whole = fwrl.fit({name: [*ended[name], *others[name]] for name in FIRST})
+    for merged in (fwrl.fit(ended).merge(fwrl.fit(others)), fwrl.fit(ended, into=fwrl.fit(others))):
+        assert flags_of(merged) == flags_of(whole) == [1, 0, 0, 0]
+    begun = {"trip": ["w", "w"], "time": [1, 2], "state": ["v", "x"], "terminated": [0, 0]}
+    goes_on = {"trip": ["w", "w"], "time": [3, 4], "state": ["a", "b"], "terminated": [1, 0]}
+    joined = fwrl.fit(begun).merge(fwrl.fit(goes_on))
+    assert (list(joined.states), flags_of(joined)) == (["a", "b", "v", "x"], [1, 0, 0, 0])
+
+
 def test_no_path_and_no_cycle_leads_through_a_terminal_state():
     log = {"state": list("abcb"), "next_state": list("bcda"), "reward": [1.0, -1.0, -1.0, 1.0]}
     with pytest.raises(PositiveCycleError):

@@ -6,6 +6,7 @@ import json
 
 import duckdb
 import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 import fwrl
@@ -23,6 +24,30 @@ def write(path, times, states):
     else:
         path.write_text("trip,time,state\n" + "".join(f"{','.join(row.values())}\n" for row in rows))
     return path
+
+
+DATES = ["2024-05-01 02:30", "2024-05-01 03:30", "2024-05-01 04:30", "2024-04-01", "2024-04-02", "2024-04-03"]
+
+
+@pytest.mark.parametrize(
+    "times", [[100.5, 101.5, 102.5, 1.5, 2.5, 3.5], [100, 101, 102, 1, 2, 3], DATES], ids=["number", "integer", "date"]
+)
+def test_edges_that_are_read_back_keep_the_times_of_their_trips(times):
+    def passage(trips, at):
+        return fwrl.fit({"trip": trips, "time": at, "state": ["x"] * 3, "next_state": ["y"] * 3, "action": ["go"] * 3})
+
+    old, early = passage(list("ABC"), times[:3]), passage(list("DEF"), times[3:])
+    back = fwrl.fit(old.edges())
+    assert back.edges().equals(old.edges())
+    assert back.merge(early).edges()["trips"].to_pylist() == old.merge(early).edges()["trips"].to_pylist()
+
+
+def test_whole_and_fractional_times_of_edges_are_brought_to_one_unit(tmp_path):
+    for name, trip, time in (("whole", "A", 7), ("split", "B", 8.5)):
+        edges = fwrl.fit({"state": ["x"], "next_state": ["y"], "trip": [trip], "time": [time]}).edges()
+        pq.write_table(edges, tmp_path / f"{name}.parquet")
+    read = fwrl.fit(tmp_path).edges()
+    assert (read["trips"].to_pylist(), read["trip_times"].to_pylist()) == ([["B", "A"]], [[8.5, 7.0]])
 
 
 @pytest.mark.parametrize("name", ["log.csv", "log.jsonl"])

@@ -25,6 +25,16 @@ FRAMES = 5  # simulator steps per step
 TOLERANCE = 1.0  # distance to the goal that counts as success
 
 
+def register_mazes() -> None:
+    """Register OGBench's environments with Gymnasium; an error where OGBench is not installed."""
+    try:
+        importlib.import_module("ogbench.locomaze")  # registers them
+    except ImportError as error:
+        raise FwrlError(
+            f"the benchmark needs OGBench ({error}); install it with: pip install 'fwrl[ogbench]'"
+        ) from error
+
+
 def make_maze(maze: str, **options: Any) -> Any:
     """OGBench's environment of a maze.
 
@@ -35,10 +45,7 @@ def make_maze(maze: str, **options: Any) -> Any:
     Returns:
         The environment, without wrappers other than the time limit.
     """
-    try:
-        importlib.import_module("ogbench.locomaze")  # registers the environments
-    except ImportError as error:
-        raise FwrlError(f"the benchmark needs OGBench ({error}); install fwrl with the extra 'ogbench'") from error
+    register_mazes()
     import gymnasium
 
     return gymnasium.make(f"pointmaze-{maze}-v0", disable_env_checker=True, **options)

@@ -144,7 +144,8 @@ def _read_npz(path: Path) -> Mapping[str, Any]:
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in ("observations", "actions", "terminals") if name in file}
     except FileNotFoundError as error:
-        raise FileError(f"cannot read {str(path)!r}: {error.strerror}") from None
+        hint = "" if path.suffix == ".npz" else "; a Minari dataset is loaded first, with minari.load_dataset"
+        raise FileError(f"cannot read {str(path)!r}: {error.strerror}{hint}") from None
     except (OSError, ValueError, EOFError, KeyError) as error:
         raise FileError(f"{str(path)!r} is not an .npz file of arrays: {error}") from error
 
@@ -168,7 +169,7 @@ def _checked(points: Floats, actions: Floats, first: Ints) -> Episodes:
 
 def _joined(parts: list[Episodes]) -> Episodes:
     if not parts:
-        raise FwrlError("there are no episodes")
+        raise FwrlError("there are no episodes; give at least one, with observations and actions")
     for what, columns in (
         ("observations", {p.points.shape[1] for p in parts}),
         ("actions", {p.actions.shape[1] for p in parts}),

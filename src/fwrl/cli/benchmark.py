@@ -40,6 +40,10 @@ def benchmark(
 
     if name not in NAMES:
         raise unknown_name("benchmark", name, NAMES)
+    if name == "pointmaze":
+        from fwrl.benchmark.point_simulator import register_mazes
+
+        register_mazes()  # before anything is written; the page draws mazes also if a cluster runs them
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with (
         contextlib.nullcontext() if cluster is None else chosen_pool(None, cluster) as pool,

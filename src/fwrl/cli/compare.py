@@ -13,6 +13,7 @@ import typer
 from fwrl.cli.output_paths import changing, make_folder
 from fwrl.cli.progress import run_with_progress
 from fwrl.cli.workers import Cluster, Workers, chosen_pool
+from fwrl.errors import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +56,9 @@ def compare(
     from fwrl.experiment.league import LEAGUE, league, seconds_per_step
     from fwrl.report.standings import write_league
 
-    contenders = agents.split() if agents else default_contenders()
+    contenders = default_contenders() if agents is None else agents.split()
+    if not contenders:
+        raise OptionError("--agents names no agent; give names separated by spaces, or leave it out for all contenders")
     experiments = league(worlds or LEAGUE, contenders, episodes, steps, start, goal)
     errors = Console(stderr=True)
     with contextlib.ExitStack() as work:

@@ -45,6 +45,7 @@ from fwrl.cli.plan import (
     evidence,
     headline,
     route_options,
+    states_listed,
 )
 from fwrl.errors import OptionError
 from fwrl.planner.counting import times
@@ -127,12 +128,13 @@ def explain(
             dates=dates,
             skip_bad=skip_bad,
         )
-        with reading_log() as report:
+        with reading_log() as report, states_listed(file):
             explanation = planner.explain(
                 start, goal, log=log_source(log), log_options=reading, memory=memory, progress=report, **options
             )
     else:
-        explanation = planner.explain(start, goal, **options)
+        with states_listed(file):
+            explanation = planner.explain(start, goal, **options)
     if picture is not None:
         _draw(explanation, planner, options.get("positions", planner.positions), picture)
     if as_json:

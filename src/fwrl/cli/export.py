@@ -22,6 +22,8 @@ def export(
     from fwrl.experiment import Store
     from fwrl.experiment.export import export_results
 
+    if results.is_file():
+        raise FileError(f"{str(results)!r} is a file; give the folder that fwrl reproduce wrote to")
     if not (results / STORE).is_file():
         raise FileError(f"there is no {STORE} in {str(results)!r}; make it with: fwrl reproduce --out {results}")
     with Store(results / STORE, read_only=True) as store:

@@ -75,6 +75,12 @@ def log_options(
     columns: str | None, cells: str | None, missing: str | None, **others: str | float | bool | None
 ) -> dict[str, Any]:
     """The options of `fwrl.fit` that say how a log is read; `others` are the same there and here."""
+    if others.get("cost") not in (None, "elapsed"):
+        raise OptionError(
+            f"expected --cost elapsed, got {others['cost']!r}; a column of costs is named with --columns cost=..."
+        )
+    if others.get("shape") not in (None, "transitions", "visits"):
+        raise OptionError(f"expected --shape transitions or --shape visits, got {others['shape']!r}")
     options = {"columns": column_names(columns), "cells": None if cells is None else _listed(cells), **others}
     return options if missing is None else options | {"missing": ("", *_listed(missing))}
 

@@ -29,7 +29,7 @@ def merge(
     wait: Wait = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
-    """Merge planners: exactly what one fit of all their logs gives.
+    """Merge planners: what one fit of all their logs gives, sums of rewards up to rounding (1e-12).
 
     A trip of visits that goes on in a log of another planner is joined by the move between. Trips whose parts overlap
     in time, and logs that two planners have, are refused.

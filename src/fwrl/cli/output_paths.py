@@ -50,6 +50,8 @@ def make_folder(out: Path) -> Path:
 
     try:
         out.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise FileError(f"cannot make the folder {str(out)!r}: a file has that name; choose another --out") from error
     except OSError as error:
         raise FileError(f"cannot make the folder {str(out)!r}: {error.strerror}") from error
     check_folder(out)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +12,7 @@ import typer
 
 from fwrl.cli.column_names import column_names
 from fwrl.cli.interpreting import interpret_if_small
-from fwrl.errors import OptionError
+from fwrl.errors import OptionError, UnknownNameError
 from fwrl.planner.counting import times
 
 if TYPE_CHECKING:
@@ -93,9 +95,11 @@ def plan(
             if options.pop(name):
                 flag = name.replace("_", "-")
                 raise OptionError(f"--{flag} and --alternatives cannot be combined; leave one out")
-        routes = planner.alternatives(start, goal, alternatives, **options)
+        with states_listed(file):
+            routes = planner.alternatives(start, goal, alternatives, **options)
     else:
-        routes = [planner.plan(start, goal, **options)]
+        with states_listed(file):
+            routes = [planner.plan(start, goal, **options)]
     if as_json:
         shown: Any = [route.to_dict() for route in routes] if alternatives > 1 else routes[0].to_dict()
         typer.echo(json.dumps(shown, indent=2))
@@ -104,6 +108,17 @@ def plan(
         if alternatives > 1:
             typer.echo(f"{number}.")
         _print(route, None if all_steps else SHOWN, give_up is not None)
+
+
+@contextlib.contextmanager
+def states_listed(file: Path) -> Iterator[None]:
+    """Let the error for an unknown state name the command that lists all."""
+    from fwrl.planner.labels import ALL_NAMES
+
+    try:
+        yield
+    except UnknownNameError as error:
+        raise UnknownNameError(str(error).replace(ALL_NAMES, f"see all with: fwrl states {file}")) from error
 
 
 def route_options(

@@ -31,9 +31,10 @@ def state_named(world: World, text: str, what: str) -> int:
     if comma and world.positions is not None:
         try:
             return world.state_at(float(x), float(y))
-        except ValueError as error:
-            if isinstance(error, FwrlError):
-                raise
+        except FwrlError as error:
+            raise FwrlError(f"{error}; fwrl worlds WORLD shows its map") from error
+        except ValueError:
+            pass
     if world.labels is not None and text in world.labels:
         return world.labels.index(text)
     if text.isdigit() and int(text) < world.n_states:

@@ -116,7 +116,7 @@ def open_archive(path: str | Path) -> Archive:
             header = _header(path, prefix, file.read(_header_length(path, prefix)))
             data = _content(file)
     except OSError as error:
-        raise FileError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+        raise _unreadable(path, error) from error
     begin = _aligned(PREFIX.size + _header_length(path, prefix))
     for section in header["sections"]:
         section["offset"] += begin
@@ -139,7 +139,12 @@ def is_archive(path: str | Path) -> bool:
         with Path(path).open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
     except OSError as error:
-        raise FileError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: str | Path, error: OSError) -> FileError:
+    remedy = "; choose a file in it" if isinstance(error, IsADirectoryError) else ""
+    return FileError(f"cannot read {str(path)!r}: {error.strerror or error}{remedy}")
 
 
 def check_archive(path: str | Path) -> Archive:
@@ -152,7 +157,7 @@ def check_archive(path: str | Path) -> Archive:
 
 def _header_length(path: Path, prefix: bytes) -> int:
     if len(prefix) < PREFIX.size or prefix[:8] != MAGIC:
-        raise FileError(f"{str(path)!r} is not a file saved by fwrl")
+        raise FileError(f"{str(path)!r} is not a file saved by fwrl; make one with fwrl fit or fwrl train")
     version, length = _version(prefix), PREFIX.unpack(prefix)[2]
     if version > VERSION:
         raise FileError(f"{str(path)!r} has format version {version}, this fwrl reads up to {VERSION}; upgrade fwrl")

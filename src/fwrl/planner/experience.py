@@ -23,8 +23,10 @@ Indices = NDArray[np.int32]
 Bits = NDArray[np.uint8]
 
 LARGEST = 1e100  # absolute reward: sums along any path stay finite
+MOST = 2**62  # observations of an edge are fewer, so that two sums of them fit into 64 bits
 KEPT = 3  # latest trips kept for each edge
 NONE = -1  # no trip, no edge
+TERMINATED, OUTSIDE = 1, 2  # flags of a first visit: the trip terminated in the period that was read, or outside of it
 TimeKind = Literal["integer", "number", "timestamp"]
 MILLION = 1_000_000  # a time that is not an integer is kept in millionths, a timestamp in microseconds
 DEFAULT_REWARD = -1.0  # of a transition where none is logged
@@ -47,7 +49,8 @@ class LogSummary:
         uncertain: Number of (state, action) pairs that were observed to lead to more than one state.
         skipped: Number of bad rows left out.
         terminated: Number of states in which a trip was seen to terminate.
-        continued: Number of times that a trip of one log was joined to its continuation in a log that was added later.
+        continued: Number of times that a trip of one log goes on in a log that was added later: trips of visits are
+            joined there, trips of transitions have the same name.
         connected: Number of ordered pairs of states with a known path; None where they were not counted.
         stitched: Those of them that no single trip connects; None where they were not counted. Where trips were
             `continued`, what they connect only across two logs is counted too.
@@ -101,7 +104,8 @@ class TripEnds:
         last_arrival: (T,) time at which the state of the last visit was first seen; None unless the cost of a move is
             the time to the next visit.
         last_kept: (T,) 1 where the last visit is in the period that was read, otherwise 0; None where all are.
-        first_terminated: (T,) 1 where the trip terminated at its first visit; None where that was not logged.
+        first_terminated: (T,) 1 where the trip terminated at its first visit, 2 where that is outside of the period
+            that was read, otherwise 0; None where that was not logged.
 
     """
 

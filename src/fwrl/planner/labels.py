@@ -29,6 +29,7 @@ Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Codes = NDArray[np.int32]
 
+ALL_NAMES = "planner.states has all names"  # the remedy for an unknown name
 AT_ONCE = 100_000  # labels decoded at once in a search
 ALL_COMPARED = 20_000  # with more labels, only those near in order are compared with an unknown one
 CLOSE = 3  # matches shown
@@ -81,7 +82,11 @@ class Labels(Sequence[Label]):
         code = self.code(label)
         if code is None:
             close = self._close(label)
-            hint = f"did you mean {' or '.join(repr(c) for c in close)}?" if close else "no known name is similar."
+            hint = (
+                f"did you mean {' or '.join(repr(c) for c in close)}?"
+                if close
+                else f"no known name is similar; {ALL_NAMES}"
+            )
             raise UnknownNameError(f"unknown {what} {label!r} among {len(self):,}; {hint}")
         return code
 

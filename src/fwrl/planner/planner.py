@@ -105,6 +105,9 @@ class Planner:
     def merge(self, *others: Planner, again: bool = False, skip_bad: bool = False) -> Planner:
         """What one fit of the logs of this planner and of others gives; none of them is changed.
 
+        Sums of rewards are the same up to rounding, 1e-12 of their size. What a trip connects only across several
+        logs counts as connected by no single trip (`summary.stitched`, where trips are `continued`).
+
         A trip of visits that goes on in a log of another planner is joined by the move between. Where it overlaps
         with that log in time, that is an error.
 
@@ -190,7 +193,8 @@ class Planner:
                 terminated is one in any case. A state where the log merely ends is unknown instead: outcomes that lead
                 only there are left out.
             give_up: The positive cost of giving up, allowed at any state: the plan then trades the chance of arriving
-                against reward, and its value is the expected reward in all. None puts arriving first.
+                against reward, and its value is the expected reward in all. None puts arriving first. With `via`,
+                each leg is planned for itself: whether to give up does not depend on what later legs cost.
             cautious: Plan on lower bounds that hold with this confidence, as 0.95, instead of on frequencies: a step
                 that was seen rarely counts for less. Arrival and value are such bounds then. None plans on frequencies.
             positions: (S, 2) positions of the states (see `read_positions`; default: the centres of cells); where
@@ -208,7 +212,7 @@ class Planner:
             if policy.arrival_from(here) == 0.0:
                 raise self._no_route(here, there, conditions, self.positions if positions is None else positions)
             routes.append(replace(followed_route(self.experience, here, policy, backup), cautious=cautious))
-        return concatenated(routes)
+        return concatenated(routes, give_up is not None)
 
     def alternatives(
         self,

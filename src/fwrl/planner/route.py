@@ -50,7 +50,8 @@ class Route:
         goal: The last state.
         backup: `expected` or `best`.
         steps: The steps in order.
-        value: Expected path reward of the policy, given arrival; equals `reward` where all steps are certain.
+        value: Expected path reward of the policy, given arrival; equals `reward` where all steps are certain. With a
+            cost of giving up, the expected reward in all.
         arrival: Probability that the policy arrives.
         edges: The rows of `Planner.edges()` that the steps follow.
         cautious: The confidence with which value and arrival are lower bounds; None where they are estimates.
@@ -146,8 +147,11 @@ class Route:
         }
 
 
-def concatenated(routes: list[Route]) -> Route:
-    """One route from several, each of which begins where the one before ends."""
+def concatenated(routes: list[Route], gives_up: bool = False) -> Route:
+    """One route from several, each of which begins where the one before ends.
+
+    `gives_up` says whether values are expected rewards in all, with giving up, instead of given arrival.
+    """
     if len(routes) == 1:
         return routes[0]
     return Route(
@@ -155,8 +159,20 @@ def concatenated(routes: list[Route]) -> Route:
         routes[-1].goal,
         routes[0].backup,
         tuple(step for route in routes for step in route.steps),
-        math.fsum(route.value for route in routes),
+        _value_in_all(routes) if gives_up else math.fsum(route.value for route in routes),
         math.prod(route.arrival for route in routes),
         tuple(edge for route in routes for edge in route.edges),
         routes[0].cautious,
     )
+
+
+def _value_in_all(routes: list[Route]) -> float:
+    """The expected reward v_1 + p_1 (v_2 + p_2 (v_3 + ...)) of legs with arrival p: a leg counts if it is begun.
+
+    Where v and p are lower bounds, p may be up to 1, which is worse where the rest costs something.
+    """
+    value = 0.0
+    for route in reversed(routes):
+        begun = route.arrival if route.cautious is None or value > 0 else 1.0
+        value = route.value + begun * value
+    return value

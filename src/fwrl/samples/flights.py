@@ -12,11 +12,11 @@ import csv
 import gzip
 import importlib.util
 import math
-import sys
 from pathlib import Path
 
 from fwrl.errors import FwrlError
 from fwrl.files import replaced
+from fwrl.samples.command import run_sample
 
 PACKAGE = "bokeh_sampledata"
 COLUMNS = ("airline", "origin", "destination", "origin_lat", "origin_lon", "destination_lat", "destination_lon", "km")
@@ -64,6 +64,4 @@ def _data_folder() -> Path:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m fwrl.samples.flights FILE.csv")
-    write_flights(sys.argv[1])
+    run_sample(write_flights, "fwrl.samples.flights", "FILE.csv")

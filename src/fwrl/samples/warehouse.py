@@ -15,12 +15,12 @@ import csv
 import datetime
 import itertools
 import random
-import sys
 from collections import deque
 from pathlib import Path
 from typing import NamedTuple
 
 from fwrl.files import replaced
+from fwrl.samples.command import run_sample
 
 AISLES = "ABCDEF"
 BAYS = 8
@@ -138,6 +138,4 @@ def _rows(places: dict[str, tuple[float, float]]) -> list[tuple[str, float, floa
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: python -m fwrl.samples.warehouse LOG.csv POSITIONS.csv")
-    write(Path(sys.argv[1]), Path(sys.argv[2]))
+    run_sample(write, "fwrl.samples.warehouse", "LOG.csv", "POSITIONS.csv")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from fwrl.errors import FwrlError
-from fwrl.planner.experience import LARGEST
+from fwrl.planner.experience import LARGEST, MOST
 from fwrl.planner.ingest.errors import FitOption, LogError
 from fwrl.planner.ingest.flag_terms import WANTED
 from fwrl.planner.ingest.log import NUMBERS, Log
@@ -26,9 +26,11 @@ class BadRow(NamedTuple):
     option: FitOption
 
 
-def bad_log_error(con: DuckDBPyConnection, log: Log) -> FwrlError:
-    """The error for a log that has a bad row, or rewards whose sum is too large."""
+def bad_log_error(con: DuckDBPyConnection, log: Log, too_many: bool = False) -> FwrlError:
+    """The error for a log that has a bad row, or rewards whose sum is too large, or counts whose sum is `too_many`."""
     row = first_bad_row(con, log)
+    if row is None and too_many:
+        return FwrlError(f"the counts of one edge sum up to {MOST:,} (2^62) or more; scale them down")
     if row is None:
         return FwrlError(f"the rewards of one edge sum up to more than {LARGEST:g} in size; scale them down")
     return LogError(row.problem, row.option)
@@ -110,7 +112,7 @@ def _wanted(log: Log, name: str) -> str:
     if name == "terminated":
         return WANTED
     if name == "count":
-        return "a whole number from 1"
+        return f"a whole number from 1 to less than {MOST:,}"
     if name == "reward" and log.is_cost:
         return f"a number from 0 to {LARGEST:g}"
     if name == "weight":

@@ -41,6 +41,12 @@ def division(
             raise OptionError("the states of the older logs are cells; say which columns are coordinates")
         return None
     cells = _given(options.coordinates)
+    named = sources[0].choice.points["state"]
+    if isinstance(cells, Hexagons) and not any(_is_longitude(column) or _named(column, LATITUDE) for column in named):
+        raise OptionError(
+            f"a resolution is for latitude and longitude, {named[0]!r} and {named[1]!r} are not named so; give a width "
+            "of cells instead, or call the columns lat and lon"
+        )
     if old is not None:
         if cells is not None and cells != old:
             raise OptionError(f"the older logs were divided into {old}, and all must be divided alike")

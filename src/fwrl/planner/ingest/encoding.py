@@ -9,7 +9,7 @@ from fwrl.planner.experience import KEPT, NONE, Bits, Evidence, Experience, Indi
 from fwrl.planner.ingest.label_codes import encode
 from fwrl.planner.ingest.log import Log
 from fwrl.planner.ingest.reader import Columns, Reader
-from fwrl.planner.ingest.schema import ACTION_CODES, EDGE_TRIPS, EDGES, STATE_CODES, TRIP_CODES, TRIP_HASHES
+from fwrl.planner.ingest.schema import ACTION_CODES, EDGE_TRIPS, EDGES, STATE_CODES, TRIP_CODES, TRIP_HASHES, VISITS
 from fwrl.planner.ingest.sql import listed, when
 from fwrl.planner.ingest.trip_ends import trip_ends
 
@@ -50,7 +50,7 @@ def encoded_experience(reader: Reader, log: Log, aging: Aging | None = None) -> 
         edges["count"],
         edges["total"],
         edges["best"],
-        terminated=terminal_states(edges, len(states)) if "terminated" in log.has else None,
+        terminated=_terminated(reader, log, edges, len(states)) if "terminated" in log.has else None,
         weight=None if aging is None else edges["weight"],
         aging=aging,
         cells=log.cells,
@@ -91,6 +91,16 @@ def _edges(reader: Reader, log: Log) -> Columns:
             edges.setdefault(name, np.empty(n_edges, DTYPES[name]))[first : first + len(column)] = column
         first += len(piece["edge"])
     return edges
+
+
+def _terminated(reader: Reader, log: Log, edges: Columns, n_states: int) -> Bits:
+    """(S,) 1 at the states in which a trip terminated: after a transition, or at a visit that none leads to."""
+    terminated = terminal_states(edges, n_states)
+    if log.shape == "visits":
+        flagged = f"SELECT DISTINCT state FROM {VISITS} WHERE terminated AND {log.period}"
+        codes = reader.columns(f"SELECT code FROM ({flagged}) JOIN {STATE_CODES} ON state = label")
+        terminated[codes["code"]] = 1
+    return terminated
 
 
 def terminal_states(edges: Columns, n_states: int) -> Bits:

@@ -177,6 +177,8 @@ def _broken_array(files: list[FoundFile]) -> FileError | None:
                     f"{file.shown}, line {error.lineno:,}, character {error.colno:,}: the array of JSON objects is "
                     f"broken ({error.msg}); write it again, or one object in each line; bad ones can be left out then"
                 )
+            except UnicodeDecodeError:
+                return FileError(f"{file.shown} begins as an array of JSON objects, but is not text; write it as UTF-8")
     return None
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fwrl.planner.aging import Aging
-from fwrl.planner.experience import DEFAULT_REWARD, LARGEST
+from fwrl.planner.experience import DEFAULT_REWARD, LARGEST, MOST
 from fwrl.planner.ingest.bad_rows import bad_log_error
 from fwrl.planner.ingest.errors import NoTransitionsError
 from fwrl.planner.ingest.exact_sums import (
@@ -30,7 +30,6 @@ from fwrl.planner.ingest.schema import EDGES, MOVES, VISITS, edge_key
 from fwrl.planner.ingest.sql import any_of, listed, when
 from fwrl.planner.ingest.visits import ROWS, make_visits, moves_of_visits, read_rows
 
-MOST = 2**62  # transitions in all
 SAMPLED = 50  # one row in so many is looked at to guess how many rows edges have
 BYTES_OF_EDGE = 52  # in arrays of the result
 BYTES_OF_TRIPS = 52  # further ones for the latest trips of an edge, and for finding them
@@ -138,12 +137,13 @@ def _make_edges(reader: Reader, log: Log, aging: Aging | None) -> tuple[int, int
     counted = [*lost, *when(log.is_cost, "negative_cost"), *when("count" in log.has, "miscounted")]
     counted += when("terminated" in log.has, "unflagged")
     bad = [unlabelled, large, *(f"{name} > 0" for name in counted)]
-    bad += when("count" in log.has, f"NOT coalesce(count < {MOST}, false)")
-    n_edges, transitions, wrong = reader.one(
-        f"SELECT count(*), coalesce(sum(count), 0), count(*) FILTER ({any_of(bad)}) FROM {EDGES}"
+    too_many = f"NOT coalesce(count < {MOST}, false)" if "count" in log.has else "false"
+    n_edges, transitions, wrong, crowded = reader.one(
+        f"SELECT count(*), coalesce(sum(count), 0), count(*) FILTER ({any_of(bad)}), count(*) FILTER ({too_many}) "
+        f"FROM {EDGES}"
     )
-    if wrong:
-        raise bad_log_error(reader.con, log)
+    if wrong or crowded:
+        raise bad_log_error(reader.con, log, crowded > 0)
     for column in counted:
         reader.con.execute(f"ALTER TABLE {EDGES} DROP COLUMN {column}")
     return int(n_edges), int(transitions)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from fwrl.cells import Cells
 from fwrl.errors import FwrlError
-from fwrl.planner.experience import LARGEST, TimeKind
+from fwrl.planner.experience import LARGEST, MOST, TimeKind
 from fwrl.planner.ingest.cell_terms import PointSource, cell_term, division, register_names
 from fwrl.planner.ingest.columns import Choice, check_names, chosen_columns
 from fwrl.planner.ingest.flag_terms import flag_term
@@ -25,7 +25,7 @@ from fwrl.planner.ingest.number_terms import number_term
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.scan import Source
 from fwrl.planner.ingest.schema import COLUMNS, LABELS, MOVES
-from fwrl.planner.ingest.sql import any_of, identifier, listed, union_all, when
+from fwrl.planner.ingest.sql import any_of, identifier, listed, quoted, union_all, when
 from fwrl.planner.ingest.times import TimeColumn, joint_times, span_terms, time_column, time_kind, time_term
 
 if TYPE_CHECKING:
@@ -157,7 +157,10 @@ class Log:
     def missing(self, name: str) -> str:
         """A condition for rows that lack a value in a column."""
         if name in NUMBERS:
-            positive = {"count": " AND count >= 1 AND count = floor(count)", "weight": " AND weight > 0"}.get(name, "")
+            positive = {
+                "count": f" AND count >= 1 AND count < {MOST} AND count = floor(count)",
+                "weight": " AND weight > 0",
+            }.get(name, "")
             cost = " AND reward <= 0" if name == "reward" and self.is_cost else ""
             # Parquet's statistics pass over what is not a number; DuckDB may take it from them that none is too large.
             return f"({name} IS NULL OR NOT isfinite({name}) OR NOT (abs({name}) <= {LARGEST}{positive}{cost}))"
@@ -185,7 +188,9 @@ def log_of(con: DuckDBPyConnection, sources: list[Source], options: ReadOptions,
     selections = []
     for k, (source, choice) in enumerate(zip(sources, chosen, strict=True)):
         span = span_terms(times[k], own[k], whole) if whole is not None else ()
-        selections.append(_selection(source, choice, terms[k], cells, span, options))
+        lists = {name: choice.columns[name] for name in LISTS if name in choice.columns}
+        own_terms = terms[k] | list_terms(source, lists, whole)
+        selections.append(_selection(source, choice, own_terms, cells, span, options))
     elapsed = options.cost is not None
     shape: Literal["transitions", "visits"] = "transitions" if "next_state" in has else "visits"
     derived = {
@@ -258,7 +263,7 @@ def _selection(
     span: tuple[str, ...],
     options: ReadOptions,
 ) -> Selection:
-    """The columns of one source; `terms` are those of its labels and times."""
+    """The columns of one source; `terms` are those of its labels, times and lists."""
     if cells is not None:
         terms = terms | {
             name: cell_term(source, point, cells, options.decimal) for name, point in choice.points.items()
@@ -268,7 +273,6 @@ def _selection(
             terms = terms | {name: number_term(source, choice.columns[name], name, options.decimal)}
     if "terminated" in choice.columns:
         terms = terms | {"terminated": flag_term(source, choice.columns["terminated"].columns[0], "terminated")}
-    terms = terms | list_terms({name: choice.columns[name] for name in LISTS if name in choice.columns})
     ordered = {name: terms[name] for name in (*COLUMNS, *NUMBERS, *LISTS) if name in terms}
     return Selection(source, ordered, _written(choice), span)
 
@@ -277,7 +281,10 @@ def _written(choice: Choice) -> dict[str, str]:
     """Terms for what is written in the columns, as text."""
     columns = {name: expression.columns for name, expression in choice.columns.items() if name not in LISTS}
     columns |= {name: list(point) for name, point in choice.points.items()}
-    return {
+    written = {
         name: f"nullif(concat_ws(' ', {listed(f'{identifier(column)}::VARCHAR' for column in of_name)}), '')"
         for name, of_name in columns.items()
     }
+    # Numbers may give none when they are divided: the expression is shown with them.
+    divided = {name: each.text for name, each in choice.columns.items() if name in NUMBERS and "/" in each.text}
+    return written | {name: f"{quoted(f'{text} of ')} || {written[name]}" for name, text in divided.items()}

@@ -60,6 +60,7 @@ VISITS = SharedTable(
     writers=("visits",),
     readers=(
         "grouping",
+        "encoding",
         "trip_ends",
     ),
     only_with={

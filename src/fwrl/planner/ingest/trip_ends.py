@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fwrl.planner.experience import NONE, TripEnds
+from fwrl.planner.experience import NONE, OUTSIDE, TERMINATED, TripEnds
 from fwrl.planner.ingest.label_codes import encode
 from fwrl.planner.ingest.log import Log
 from fwrl.planner.ingest.reader import Reader
@@ -61,6 +61,7 @@ def _ends(log: Log) -> str:
         value = f"CASE WHEN {log.missing(name)} THEN NULL ELSE {name} END"
         return f"any_value({value}) FILTER ({end}) AS {end}_{name}"
 
+    flag = f"CASE WHEN NOT terminated THEN 0 WHEN {log.period} THEN {TERMINATED} ELSE {OUTSIDE} END"
     terms = [
         "trip",
         f"any_value({log.arrival}) FILTER (first) AS first_time",
@@ -71,6 +72,6 @@ def _ends(log: Log) -> str:
         *when("reward" in log.has and not log.elapsed, at("last", "reward")),
         *when(log.elapsed, f"any_value({log.arrival}) FILTER (last) AS last_arrival"),
         *when(log.period != "true", f"any_value(({log.period})::UTINYINT) FILTER (last) AS last_kept"),
-        *when("terminated" in log.has, "coalesce(bool_or(terminated) FILTER (first), false) AS first_terminated"),
+        *when("terminated" in log.has, f"coalesce(any_value({flag}) FILTER (first), 0) AS first_terminated"),
     ]
     return f"SELECT {listed(terms)} FROM {VISITS} WHERE first OR last GROUP BY trip"

@@ -22,6 +22,7 @@ from fwrl.errors import FwrlError
 from fwrl.planner.experience import (
     DEFAULT_REWARD,
     NONE,
+    TERMINATED,
     Bits,
     Experience,
     Floats,
@@ -52,7 +53,7 @@ class Parts(NamedTuple):
         last_reward: (P,) its reward, NaN where it is missing.
         last_arrival: (P,) time at which its state was first seen.
         last_kept: (P,) 1 where a move from it is to be counted.
-        first_terminated: (P,) 1 where the trip terminated at the first visit.
+        first_terminated: (P,) 1 where the trip terminated at the first visit, 2 if that is outside of the period.
 
     """
 
@@ -76,7 +77,7 @@ class Continuations(NamedTuple):
         moves: The joining moves as columns of a log of transitions; empty where there are none.
         stays: Number of stays that go on in another log, which needs no move.
         skipped: Number of trips that could not be joined: a move lacks an action or a reward, or a stay was cut.
-        terminated: Labels of the states in which a trip terminated after it had stayed there since the log before.
+        terminated: Labels of the states in which a trip terminated at its first visit in a log.
 
     """
 
@@ -110,7 +111,7 @@ def continued_trips(experiences: Sequence[Experience], skip_bad: bool) -> Contin
     before = before[whole]
     stays = (parts.last_state[before] == parts.first_state[before + 1]) & (experiences[0].cells is not None)
     rewarded = elapsed or any(ends.last_reward is not None for ends in known)
-    ended = parts.first_state[before[stays] + 1][parts.first_terminated[before[stays] + 1] == 1]
+    ended = _ended(parts, before[stays] + 1)
     cut, before = before[stays & rewarded], before[~stays & (parts.last_kept[before] == 1)]
     lacking = np.isnan(parts.last_reward[before])
     if actions is not None:
@@ -123,10 +124,17 @@ def continued_trips(experiences: Sequence[Experience], skip_bad: bool) -> Contin
         reward = (parts.last_arrival - np.append(parts.first_time[1:], 0)) / time_unit(experiences[0].time)
     moves = _moves(parts, before[~lacking], reward, trips, states, actions)
     if moves and any(ends.first_terminated is not None for ends in known):
-        moves["terminated"] = parts.first_terminated[before[~lacking] + 1]
+        moves["terminated"] = parts.first_terminated[before[~lacking] + 1] > 0
     ends = _ends(parts, trips, states, actions, elapsed, known)
     skipped, terminal = len(cut) + int(lacking.sum()), tuple(states.decode(ended.tolist()))
     return Continuations(ends, moves, int(stays.sum()) - len(cut), skipped, terminal)
+
+
+def _ended(parts: Parts, stayed: NDArray[np.int64]) -> Indices:
+    """Codes of states in which trips terminated at the first visit of a part; in a stay, the period does not matter."""
+    ended = parts.first_terminated == TERMINATED
+    ended[stayed] = parts.first_terminated[stayed] > 0
+    return np.unique(parts.first_state[ended & (parts.first_state != NONE)])
 
 
 def _refuse(before: NDArray[np.int64], parts: Parts, trips: Labels, problem: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fwrl.errors import FwrlError
 from fwrl.planner.connection_counts import with_counts
-from fwrl.planner.experience import LARGEST, Bits, Evidence, Experience, Floats, Indices, LogSummary
+from fwrl.planner.experience import LARGEST, MOST, Bits, Evidence, Experience, Floats, Indices, LogSummary
 from fwrl.planner.ingest.learning import learned
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.labels import Labels
@@ -89,7 +89,8 @@ def _terminated(
     for part, code in zip(parts, codes, strict=True):
         if part.terminated is not None:
             terminated[code[part.terminated == 1]] = 1
-    terminated[[states.find(label) for label in continuations.terminated]] = 1
+    ended = [states.code(label) for label in continuations.terminated]
+    terminated[[code for code in ended if code is not None]] = 1  # others are in no transition
     return terminated
 
 
@@ -151,8 +152,14 @@ def _summary(experience: Experience, merged: Sequence[Experience], continuations
         uncertain=int(np.sum(np.bincount(experience.pair()) > 1)),
         skipped=sum(each.skipped for each in before) + continuations.skipped,
         terminated=experience.n_terminated,
-        continued=sum(each.continued for each in before) + joins + continuations.stays,
+        continued=sum(each.continued for each in before) + joins + continuations.stays + _shared_trips(merged),
     )
+
+
+def _shared_trips(merged: Sequence[Experience]) -> int:
+    """How often a trip of transitions is in a further log; where trips have ends, they are joined."""
+    named = [each.evidence.trips for each in merged if each.evidence.ends is None and each.evidence.trips is not None]
+    return sum(map(len, named)) - len(united(named)[0]) if named else 0
 
 
 def _number_of_trips(experience: Experience, merged: Sequence[Experience]) -> int | None:
@@ -166,5 +173,7 @@ def _number_of_trips(experience: Experience, merged: Sequence[Experience]) -> in
 
 
 def _check_size(experience: Experience) -> None:
+    if not ((experience.count > 0) & (experience.count < MOST)).all():  # too large for 64 bits, it may be negative
+        raise FwrlError(f"the counts of one edge sum up to {MOST:,} (2^62) or more; scale them down")
     if not (np.abs(experience.total) <= LARGEST).all():
         raise FwrlError(f"the rewards of one edge sum up to more than {LARGEST:g} in size; scale them down")
