@@ -58,7 +58,7 @@ def new_copy(shown: str, suffix: str, folder: str) -> Path:
 
 def without_folder(message: str, folder: str) -> str:
     """A message that names copies in `folder` by their names alone."""
-    return re.sub(re.escape(folder) + r"/[^/\s]+/", "", message)
+    return re.sub(re.escape(folder) + r"[/\\][^/\\\s]+[/\\]", "", message)
 
 
 def in_utf8(file: TextFile, encoding: str, folder: str, suffix: str) -> str:
