@@ -254,7 +254,7 @@ def test_a_refused_episode_leaves_the_probabilities_of_unseen_outcomes(refused):
     agent = fwrl.make_agent("fwrl", 5, 2, backup="expected", explorer="optimistic")
     agent.observe_many([0, 1, 1], [0, 0, 1], [1.0, 1.0, -1.0], [1, 0, 2])
     agent.begin_episode(4)
-    agent.observe_many([3] * 4, [0] * 4, [-1.0] * 4, [4] * 4)
+    agent.observe_many([3, 3, 4] * 2, [0, 1, 0] * 2, [-1.0] * 6, [4, 4, 3] * 2)  # evidence not yet in use
     unseen = agent.tables.plan.optimism.unseen.copy()
     with pytest.raises(fwrl.FwrlError):
         agent.begin_episode(**refused)
