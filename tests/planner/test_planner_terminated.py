@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -102,7 +103,7 @@ def test_a_visit_is_terminal_itself():
     assert (gap.summary.skipped, gap.summary.transitions) == (1, 2)
 
 
-FIRST = {
+FIRST: dict[str, list[Any]] = {
     "trip": ["t", "u", "u", "u"],
     "time": [1, 1, 2, 3],
     "state": ["a", "x", "a", "b"],
