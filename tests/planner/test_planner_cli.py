@@ -175,13 +175,13 @@ BAD = [
     ("fit moves.csv -o n.fwrl --columns cost=n/0", "row 1: expected a number from 0 to 1e+100 as cost, got 'n/0 of 3'"),
     (
         "fit trips.csv -o n.fwrl --cells time,reward --resolution 3",
-        "a resolution is for latitude and longitude, 'time'",
+        "a resolution is for latitude and longitude",
     ),
     ("export trips.csv", "'trips.csv' is a file; give the folder that fwrl reproduce wrote to"),
     ("export --out trips.csv nowhere", "there is no results.sqlite in 'nowhere'"),
     (
         "compare h-maze --out trips.csv",
-        "cannot make the folder 'trips.csv': a file has that name; choose another --out",
+        "cannot make the folder 'trips.csv': a file has that name; choose another",
     ),
     ("plan t.fwrl \udcff y", "unknown state '\\udcff' among 5"),
     ("plan t.fwrl a y --backup worst", "expected backup to be one of expected, best"),

@@ -82,11 +82,8 @@ class Labels(Sequence[Label]):
         code = self.code(label)
         if code is None:
             close = self._close(label)
-            hint = (
-                f"did you mean {' or '.join(repr(c) for c in close)}?"
-                if close
-                else f"no known name is similar; {ALL_NAMES}"
-            )
+            meant = f"did you mean {' or '.join(repr(c) for c in close)}?"
+            hint = meant if close else f"no known name is similar; {ALL_NAMES}"
             raise UnknownNameError(f"unknown {what} {label!r} among {len(self):,}; {hint}")
         return code
 
