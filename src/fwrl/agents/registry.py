@@ -167,7 +167,9 @@ def load(path: str | Path) -> Agent:
     """
     archive = open_archive(path)
     if archive.kind != "agent":
-        raise FileError(f"expected a saved agent, {str(path)!r} holds a {archive.kind!r}; fwrl.load reads it")
+        raise FileError(
+            f"expected a saved agent, {str(path)!r} holds a {archive.kind!r}; choose a file that an agent was saved to"
+        )
     try:
         cls = agent_class(str(archive.details.get("name")))
     except UnknownNameError as error:
