@@ -196,7 +196,7 @@ TEXT = "state,next_state\na,b\n"
 
 def test_a_log_is_known_again_however_it_comes(tmp_path):
     plain, packed = tmp_path / "day.csv", tmp_path / "days.zip"
-    plain.write_text(TEXT)
+    plain.write_bytes(TEXT.encode())
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("monday.csv", TEXT)
     planner = fwrl.fit(packed)
@@ -217,7 +217,7 @@ def test_a_log_is_known_again_however_it_comes(tmp_path):
 def test_a_log_that_is_packed_later_is_the_same_log(tmp_path):
     plain, packed, other = tmp_path / "day.csv", tmp_path / "old" / "day.csv.gz", tmp_path / "other.csv.gz"
     packed.parent.mkdir()
-    plain.write_text(TEXT)
+    plain.write_bytes(TEXT.encode())
     packed.write_bytes(gzip.compress(TEXT.encode(), 1))
     other.write_bytes(gzip.compress(TEXT.encode(), 9, mtime=0))
     planner = fwrl.fit(plain)

@@ -367,11 +367,11 @@ def test_a_bad_visit_is_named_also_where_its_trip_goes_on_in_the_next_file(tmp_p
 @pytest.mark.parametrize("skip_bad", [False, True])
 def test_names_with_line_breaks_are_read(tmp_path, skip_bad):
     path = tmp_path / "log.csv"
-    path.write_text('state,next_state\n"a\nb",c\nc,d\n')
+    path.write_bytes(b'state,next_state\n"a\nb",c\nc,d\n')
     planner = fwrl.fit(path, skip_bad=skip_bad)
     assert planner.plan("a\nb", "d").states == ("a\nb", "c", "d")
     assert planner.summary.skipped == 0
-    (tmp_path / "places.csv").write_text('state,x,y\n"a\nb",1,2\nd,3,4\n')
+    (tmp_path / "places.csv").write_bytes(b'state,x,y\n"a\nb",1,2\nd,3,4\n')
     assert read_positions(tmp_path / "places.csv", planner.experience.states)[0].tolist() == [1.0, 2.0]
 
 

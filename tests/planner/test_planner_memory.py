@@ -12,6 +12,7 @@ import fwrl
 from fwrl.errors import OptionError
 from fwrl.planner.ingest.errors import LogError
 from fwrl.planner.ingest.reader import memory_size
+from systems import unix
 
 ROWS, STATES = 8_000_000, 50_000
 MEGABYTE = 10**6
@@ -80,6 +81,7 @@ def assert_within(log, folder, megabytes):
     assert limited.read_bytes() == unlimited.read_bytes()
 
 
+@unix  # where the peak memory of a process is told
 def test_a_log_with_many_edges_stays_within_the_limit_and_gives_the_same_file(tmp_path):
     write_dense_log(tmp_path / "log.parquet", 1_500_000, 10)  # 500,000 edges
     assert_within(tmp_path / "log.parquet", tmp_path, 150)

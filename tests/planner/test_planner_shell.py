@@ -24,7 +24,7 @@ NAMED = ("--positions", "places.csv", "--position-columns", "state=id,x=east")
 
 @pytest.fixture
 def fitted(call, tmp_path):
-    (tmp_path / "trips.csv").write_text(TRIPS)
+    (tmp_path / "trips.csv").write_bytes(TRIPS.encode())
     (tmp_path / "more.csv").write_text(MORE)
     (tmp_path / "places.csv").write_text(PLACES)
     assert call("fit", "trips.csv", "-o", "t.fwrl").code == 0
