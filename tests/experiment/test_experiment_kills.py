@@ -13,6 +13,9 @@ import numpy as np
 import pytest
 
 from fwrl.experiment import Store, chosen, run_experiments
+from systems import unix
+
+pytestmark = unix
 
 EXPERIMENTS = ("four-rooms-50x400", "h-maze")
 SEEDS = 12
@@ -95,8 +98,6 @@ def test_three_kills_change_nothing(tmp_path, uninterrupted):
 
 KILLED_WHILE_WRITING = """
 import os, signal, sqlite3, sys
-
-pytestmark = unix
 db = sqlite3.connect(sys.argv[1])
 db.execute("PRAGMA cache_size = 1")  # so that pages reach the file before the end of the transaction
 db.execute("BEGIN")

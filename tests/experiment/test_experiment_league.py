@@ -245,11 +245,13 @@ def test_agents_are_compared_on_the_seeds_they_share(call, tmp_path):
     assert {row["label"] for row in json.loads(answer.out)["h-maze"]} == {"ql", "random"}
 
 
-@pytest.mark.parametrize("agents", [" ", "oracle"])
-def test_a_league_of_nobody_is_refused_before_anything_runs(call, tmp_path, agents):
+@pytest.mark.parametrize(
+    ("agents", "said"), [("", "names no agent"), (" ", "names no agent"), ("oracle", "at least one agent")]
+)
+def test_a_league_of_nobody_is_refused_before_anything_runs(call, tmp_path, agents, said):
     answer = call("compare", "h-maze", "--agents", agents, "--seeds", "1", "--out", tmp_path / "league")
     assert answer.code == 2
-    assert "at least one agent" in answer.err
+    assert said in answer.err
     assert not (tmp_path / "league").exists()
 
 

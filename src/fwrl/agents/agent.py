@@ -225,11 +225,14 @@ class Agent(ABC, ValueFunction[Tables]):
         return goal if goal >= 0 else None
 
     def checked_episode(self, goal: int, steps: int) -> int:
-        """The goal of an episode, an integer; for agents that change before `prepare`.
+        """Check what an episode begins with; for agents that change before `prepare`.
 
         Args:
             goal: state to reach.
             steps: length of the episode.
+
+        Returns:
+            The goal, as a Python integer.
 
         Raises:
             FwrlError: the goal is no state, or the length is out of range.

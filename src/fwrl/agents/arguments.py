@@ -13,7 +13,6 @@ from fwrl.errors import FwrlError
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-
 LARGEST_REWARD = 1e100  # in size, as in logs: sums along any path stay finite
 
 
@@ -78,9 +77,10 @@ def checked_reward(reward: float) -> float:
     """`reward` as a Python float."""
     if not np.isfinite(reward):
         raise FwrlError(f"expected a finite reward, got {reward}")
-    if abs(reward) > LARGEST_REWARD:
-        raise FwrlError(f"expected a reward up to {LARGEST_REWARD:g} in size, got {reward}; scale rewards down")
-    return float(reward)
+    number = float(reward)
+    if abs(number) > LARGEST_REWARD:
+        raise FwrlError(f"expected a reward up to {LARGEST_REWARD:g} in size, got {number}; scale rewards down")
+    return number
 
 
 def first_ends(next_states: Ints, terminated: NDArray[np.bool_]) -> set[int]:
