@@ -10,8 +10,10 @@ import sys
 import time
 
 import pytest
+import typer
 
 import fwrl
+from fwrl import cli
 from fwrl.files import locked
 from fwrl.planner import Planner
 from systems import unix
@@ -202,6 +204,21 @@ def test_additions_of_several_processes_are_all_kept(fitted, tmp_path):
         running.append(subprocess.Popen([*COMMAND, *arguments], cwd=tmp_path, stdout=subprocess.DEVNULL))
     assert [process.wait() for process in running] == [0, 0]
     assert Planner.load(fitted).summary.trips == 4
+
+
+@unix
+@pytest.mark.parametrize("made_of_it", [KeyboardInterrupt, typer.Abort])
+def test_sigterm_is_told_from_ctrl_c_whatever_libraries_make_of_it(monkeypatch, made_of_it):
+    def command(**_):
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except SystemExit:
+            raise made_of_it from None
+
+    monkeypatch.setattr(cli, "app", command)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == cli.TERMINATED
 
 
 @unix

@@ -139,7 +139,8 @@ def _ended_in_order() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, end)
     try:
         yield
-    except KeyboardInterrupt:  # which is what a query of DuckDB makes of any exception in a handler
+    # The first is what a query of DuckDB makes of any exception in a handler, the second what Typer makes of the first.
+    except (KeyboardInterrupt, typer.Abort):
         if asked:
             sys.exit(TERMINATED)
         raise
