@@ -139,13 +139,13 @@ def _ended_in_order() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, end)
     try:
         yield
-    # The first is what a query of DuckDB makes of any exception in a handler, the second what Typer makes of the first.
-    except (KeyboardInterrupt, typer.Abort):
-        if asked:
-            sys.exit(TERMINATED)
-        raise
+    except (KeyboardInterrupt, typer.Abort):  # what DuckDB makes of any exception in a handler, and Typer of that
+        if not asked:
+            raise
     finally:
         signal.signal(signal.SIGTERM, before)
+    if asked:  # Typer may also end with a code of its own
+        sys.exit(TERMINATED)
 
 
 def _print_error(message: str) -> int:
