@@ -89,12 +89,17 @@ def test_a_loop_is_compiled_once_patience_is_used_up(monkeypatch, tmp_path):
     assert Deferred(add_twice, {}, mark).compiled  # another process finds the code in the cache
 
 
-def test_more_code_is_interpreted_for_longer():
+def test_more_code_is_interpreted_for_longer(monkeypatch):
     functions: list[Any] = [twice, add_twice, settled_for]
     sizes = [Deferred(function, {}, None)._interpreted[1] for function in functions]
     own = [len(function.py_func.__code__.co_code) for function in functions]
     assert sizes[:2] == [own[0], own[0] + own[1]]
     assert sizes[2] > 20 * own[2]
+    monkeypatch.setattr(deferred, "PATIENCE", 2.0)
+    loop = Deferred(add_twice, {}, None)
+    for spent, due in ((2.0 * sizes[1] - 1.0, False), (2.0 * sizes[1], True)):
+        loop._spent = spent
+        assert loop.due is due
 
 
 def test_a_run_that_changes_over_is_the_same_run(fresh, monkeypatch):
