@@ -10,6 +10,7 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -31,7 +32,7 @@ def scratch_folder() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        release(lock, lambda: shutil.rmtree(folder, ignore_errors=True))
+        release(lock, partial(shutil.rmtree, folder, ignore_errors=True))
 
 
 def _made() -> tuple[Path, IO[bytes]]:
@@ -50,4 +51,4 @@ def _remove_abandoned() -> None:
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{LOCK}"):
         with contextlib.suppress(OSError), path.open("r+b", buffering=0) as lock:  # others' folders cannot be opened
             if try_lock(lock):
-                release(lock, lambda folder=path.parent: shutil.rmtree(folder, ignore_errors=True))  # type: ignore[misc]
+                release(lock, partial(shutil.rmtree, path.parent, ignore_errors=True))

@@ -16,8 +16,8 @@ def find_state(experience: Experience, place: Place, what: str = "state") -> int
     """The code of a state.
 
     A point stands for the cell that it is in or, where no trip has been there, for the known cell whose centre is
-    nearest, provided that it is near. The error for an unknown place
-    carries close matches, or says how far the nearest cell is.
+    nearest, provided that it is near. The error for an unknown place carries close matches, or says how far the nearest
+    cell is.
     """
     code = experience.states.code(place)
     if code is not None:
