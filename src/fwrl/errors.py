@@ -8,8 +8,13 @@ One more child of `FwrlError` carries planner types and is defined there: `fwrl.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import itertools
 from collections.abc import Iterable
+from pathlib import Path
+
+MOST_FILES = 1000  # of a folder that are looked through for close matches
 
 
 class FwrlError(ValueError):
@@ -65,6 +70,23 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameEr
     unknown agent 'qlcta'; did you mean 'qlcat'? Known: fwrl, ql, qlcat
     """
     names = sorted(known)
-    close = difflib.get_close_matches(str(name), names, n=3)
-    hint = f"; did you mean {' or '.join(repr(c) for c in close)}?" if close else "."
+    hint = _did_you_mean(str(name), names) or "."
     return UnknownNameError(f"unknown {kind} {name!r}{hint} Known: {', '.join(names)}")
+
+
+def missing_file(path: str | Path) -> FileError:
+    """The error for a `path` at which there is no file; it lists close matches in the same folder.
+
+    >>> print(missing_file("rooms.fwrl"))
+    cannot read 'rooms.fwrl': there is no such file
+    """
+    names: list[str] = []
+    with contextlib.suppress(OSError):  # no such folder either, or one that may not be listed
+        names = sorted(each.name for each in itertools.islice(Path(path).parent.iterdir(), MOST_FILES))
+    return FileError(f"cannot read {str(path)!r}: there is no such file{_did_you_mean(Path(path).name, names)}")
+
+
+def _did_you_mean(name: str, names: list[str]) -> str:
+    """The end of a sentence that lists the names which are close to one; empty if none is."""
+    close = difflib.get_close_matches(name, names, n=3)
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""

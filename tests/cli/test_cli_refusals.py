@@ -58,7 +58,7 @@ BAD = [
     ("show nothing.fwrl h-maze", "missing option '--goal'"),
     ("show a.fwrl h-maze --goal 0 --picture way.gif", "expected a picture that ends in .png or .svg"),
     ("check", "missing argument 'file'"),
-    ("check nothing.fwrl", "cannot read 'nothing.fwrl': No such file or directory"),
+    ("check nothing.fwrl", "cannot read 'nothing.fwrl': there is no such file"),
     ("check .", "cannot read '.': Is a directory; choose a file in it"),
     ("check lone.txt", "'lone.txt' is not a file saved by fwrl"),
     ("bench --only nothing", "unknown part of the bench 'nothing'"),

@@ -86,8 +86,11 @@ def test_foreign_newer_and_missing_files_are_refused_in_words(saved, tmp_path):
     saved.write_bytes(b"")
     with pytest.raises(FileError, match="not a file saved by fwrl"):
         open_archive(saved)
-    with pytest.raises(FileError, match="No such file"):
+    with pytest.raises(FileError, match=r"there is no such file$"):
         open_archive(tmp_path / "nowhere.fwrl")
+    near = saved.name[:-1]
+    with pytest.raises(FileError, match=f"there is no such file; did you mean '{saved.name}'"):
+        open_archive(tmp_path / near)
 
 
 def forged(path, header, version):

@@ -61,7 +61,7 @@ def test_a_lesson_of_ones_own_is_begun_with_and_offered_first(tmp_path):
 
 def test_a_lesson_that_cannot_be_read_is_refused_before_anything_is_served(call, tmp_path):
     (tmp_path / "bad.toml").write_text("goal = 3")
-    for name, problem in (("bad.toml", "expected goal as [x, y]"), ("none.toml", "No such file")):
+    for name, problem in (("bad.toml", "expected goal as [x, y]"), ("none.toml", "there is no such file")):
         code, out, err = call("play", "--no-browser", "--lesson", name)
         assert (code, out) == (2, "")
         assert name in err

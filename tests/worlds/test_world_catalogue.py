@@ -67,8 +67,8 @@ def test_a_misspelt_name_is_met_with_close_ones_and_the_patterns() -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("nowhere/maze.txt", f"there is no file {Path('nowhere/maze.txt')}"),
-        ("nowhere.map", "there is no file nowhere.map"),
+        ("nowhere/maze.txt", f"cannot read {str(Path('nowhere/maze.txt'))!r}: there is no such file"),
+        ("nowhere.map", "cannot read 'nowhere.map': there is no such file"),
         ("nowhere/maze.png", "expected the path of a .txt or .map file"),
     ],
 )

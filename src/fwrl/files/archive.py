@@ -23,7 +23,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.errors import FileError
+from fwrl.errors import FileError, missing_file
 from fwrl.files.atomic import replaced
 from fwrl.files.upgrade import upgraded
 
@@ -143,6 +143,8 @@ def is_archive(path: str | Path) -> bool:
 
 
 def _unreadable(path: str | Path, error: OSError) -> FileError:
+    if isinstance(error, FileNotFoundError):
+        return missing_file(path)
     remedy = "; choose a file in it" if isinstance(error, IsADirectoryError) else ""
     return FileError(f"cannot read {str(path)!r}: {error.strerror or error}{remedy}")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fwrl.errors import FwrlError, MapError
+from fwrl.errors import FwrlError, MapError, missing_file
 
 
 def fault(source: str, line: int, column: int, problem: str) -> MapError:
@@ -39,7 +39,7 @@ def read_lines(path: Path) -> list[str]:
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
-        raise FwrlError(f"there is no file {path}; check the path") from None
+        raise missing_file(path) from None
     except OSError as error:
         raise FwrlError(f"cannot read {path}: {error.strerror}") from error
     try:

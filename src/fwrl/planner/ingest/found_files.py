@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from fwrl.errors import FileError
+from fwrl.errors import FileError, missing_file
 from fwrl.planner.ingest.copies import PACKED, written_copy
 
 FORMATS = {
@@ -125,7 +125,7 @@ def matching(patterns: Iterable[str]) -> Iterator[str]:
             continue
         found = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
         if not found:
-            raise FileError(f"cannot read {pattern!r}: there is no such file")
+            raise missing_file(pattern)
         for path in found:
             yield from _in_folder(path) if Path(path).is_dir() else [path]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fwrl.errors import FwrlError, unknown_name
+from fwrl.errors import FwrlError, missing_file, unknown_name
 from fwrl.web.play.board_world import board_world, drawable
 from fwrl.web.play.match import Match
 from fwrl.web.play.messages import LARGEST_SEED
@@ -117,6 +117,8 @@ def read_scenario(path: Path) -> Scenario:
     """The scenario or lesson in a file."""
     try:
         text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise missing_file(path) from None
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
         raise FwrlError(f"cannot read {str(path)!r}: {reason}") from error
