@@ -184,7 +184,7 @@ def _result(pool: Pool, future: Future[R]) -> R:
     except (BrokenExecutor, CancelledError) as error:
         raise PoolError(_lost(pool)) from error
     except ImportError as error:
-        raise PoolError(f"one of the {pool.name} lacks what the work needs ({error}); install it there") from error
+        raise PoolError(f"what the work needs is missing where it runs ({error}); install it there") from error
 
 
 def _lost(pool: Pool) -> str:

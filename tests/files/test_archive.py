@@ -132,6 +132,12 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(saved, monkeypatch)
     assert [path.name for path in saved.parent.iterdir()] == ["x.fwrl"]
 
 
+def test_numbers_that_the_format_lacks_are_refused_with_a_remedy(tmp_path):
+    with pytest.raises(FwrlError, match="cannot save 'tries' as int16; convert it with astype to one of float64,"):
+        write_archive(tmp_path / "a.fwrl", "agent", {}, {"tries": np.zeros(3, np.int16)})
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_missing_folder_is_reported(tmp_path):
     with pytest.raises(FwrlError, match="expected an existing folder"):
         write_archive(tmp_path / "no" / "x.fwrl", "thing", {}, {})

@@ -187,6 +187,7 @@ BAD = [
     ("plan t.fwrl a y --backup worst", "expected backup to be one of expected, best"),
     ("plan t.fwrl a y --avoid y", "'y' is both a stop and in avoid"),
     ("plan t.fwrl a y --via b --backup best --alternatives 2", "--via and --alternatives cannot be combined"),
+    ("plan t.fwrl a y --give-up 0 --backup best --alternatives 2", "--give-up and --alternatives cannot be combined"),
     ("plan trips.csv a y", "is not a file saved by fwrl; make one with fwrl fit or fwrl train"),
     ("plan t.fwrl a y --positions trips.csv", "unknown column 'x'"),
     ("explain t.fwrl a y --picture way.png", "--picture needs --positions"),

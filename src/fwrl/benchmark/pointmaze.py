@@ -35,7 +35,6 @@ Floats = NDArray[np.float64]
 MAZES = ("medium", "large", "giant", "teleport")
 DATASETS = tuple(f"{maze}-{kind}" for kind in ("stitch", "navigate") for maze in MAZES)
 TASKS = 5
-EPISODES = 50  # per task
 LIMIT = 1000  # steps of an episode
 MEASURED = 10  # episodes of a task that are compared with the shortest way
 

@@ -92,7 +92,7 @@ def plan(
     options = route_options(planner, backup, avoid, via, dead_ends, give_up, cautious, positions, position_columns)
     if alternatives > 1:
         for name in ("via", "dead_ends", "give_up", "cautious"):
-            if options.pop(name):
+            if options.pop(name) not in (None, ()):
                 flag = name.replace("_", "-")
                 raise OptionError(f"--{flag} and --alternatives cannot be combined; leave one out")
         with states_listed(file):

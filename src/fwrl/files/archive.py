@@ -23,7 +23,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.errors import FileError, missing_file
+from fwrl.errors import FileError, FwrlError, missing_file
 from fwrl.files.atomic import replaced
 from fwrl.files.upgrade import upgraded
 
@@ -81,7 +81,7 @@ def write_archive(path: str | Path, kind: str, details: Mapping[str, Any], array
     """Write `arrays` and `details` (JSON values) to `path`, all or nothing."""
     sections: list[dict[str, Any]] = []
     offset = 0
-    stored = {name: _stored(array) for name, array in arrays.items()}
+    stored = {name: _stored(name, array) for name, array in arrays.items()}
     for name, array in stored.items():
         offset = _aligned(offset)
         sections.append(
@@ -204,10 +204,11 @@ def _nbytes(section: dict[str, Any]) -> int:
     return int(math.prod(section["shape"]) * np.dtype(section["dtype"]).itemsize)
 
 
-def _stored(array: NDArray[Any]) -> NDArray[Any]:
+def _stored(name: str, array: NDArray[Any]) -> NDArray[Any]:
     stored = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
     if stored.dtype.str not in DTYPES:
-        raise TypeError(f"expected one of the dtypes {DTYPES}, got {array.dtype}")
+        known = ", ".join(np.dtype(dtype).name for dtype in DTYPES)
+        raise FwrlError(f"cannot save {name!r} as {array.dtype}; convert it with astype to one of {known}")
     return stored
 
 
