@@ -86,6 +86,7 @@ docs: $(VENV)/.docs
 docs-numbers: $(VENV)/.bench
 	$(BIN)/python docs/write_numbers.py
 	$(BIN)/python docs/write_commands.py
+	$(BIN)/python docs/write_names.py
 
 docs-notebooks: $(VENV)/.develop
 	$(BIN)/python docs/run_notebooks.py

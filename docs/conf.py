@@ -55,6 +55,7 @@ TYPES = {
     r"TypeAliasForwardRef\('(\w+)'\)": r"\1",
     r"\bFloats\b": "NDArray[float64]",
     r"\b_generator\.": "",
+    r"Callable\[\[\.\.\.\]": "Callable[...",
 }
 
 UNLISTED = "OTHER-PAGES"  # a line of the contents in index.md
@@ -112,28 +113,31 @@ def name_types(app: Any, domain: str, what: str, content: Any) -> None:
     fields = [field for field in content.findall(nodes.field) if TYPE_FIELD.match(field[0].astext())]
     written = [*content.parent.findall(addnodes.desc_annotation), *content.parent.findall(addnodes.desc_returns)]
     for node in [*(field[1][0] for field in fields), *written]:
-        text = node.astext()
+        text = node.astext().removeprefix(" -> ")  # an arrow is written before what is returned
         for internal, usual in TYPES.items():
             text = re.sub(internal, usual, text)
-        if text != node.astext():
+        if text != node.astext().removeprefix(" -> "):
             node.clear()
             node += nodes.Text(text)
 
 
-def primed(node: Any) -> str:
-    """The TeX of a formula; docutils sets a prime as an apostrophe unless it is spelt out."""
-    return str(node.astext()).replace("'", r"^{\prime}")
+def formula(node: Any, as_block: bool = False) -> str:
+    r"""A formula as MathML, with what docutils does not set by itself: primes, and the bars of `\lvert` and `\rvert`."""
+    found: str = tex2mathml(node.astext().replace("'", r"^{\prime}"), as_block=as_block)
+    for bar, form in (('<mo class="mathopen">|</mo>', "prefix"), ("<mo>|</mo>", "postfix")):
+        found = found.replace(bar, f'<mo form="{form}" stretchy="false">|</mo>')
+    return found
 
 
 def write_inline(translator: Any, node: Any) -> None:
-    """Write a formula in a line as MathML."""
-    translator.body.append(tex2mathml(primed(node)))
+    """Write a formula in a line; a word joiner keeps the punctuation that follows on the same line."""
+    translator.body.append(f"{formula(node)}\N{WORD JOINER}")
     raise nodes.SkipNode
 
 
 def write_block(translator: Any, node: Any) -> None:
-    """Write a formula of its own as MathML; one that is too wide for its page can be scrolled."""
-    translator.body.append(f'<div class="math">{tex2mathml(primed(node), as_block=True)}</div>')
+    """Write a formula of its own; one that is too wide for its page can be scrolled."""
+    translator.body.append(f'<div class="math">{formula(node, as_block=True)}</div>')
     raise nodes.SkipNode
 
 

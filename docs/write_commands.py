@@ -69,9 +69,25 @@ def parameter_of(parameter: inspect.Parameter) -> tuple[str, tuple[str, str]]:
     info = parameter.default if isinstance(parameter.default, ParameterInfo) else declared(parameter)
     default = info.default if info is parameter.default else parameter.default
     text = marked(" ".join((info.help or "").split()))
-    if default not in (None, "", False, True, ..., inspect.Parameter.empty):
-        text = f"{text.removesuffix('.')}. Default: `{default}`."
-    return kind_of(info), (f"`{written(parameter, info)}`", text.replace("|", "\\|"))
+    names = written(parameter, info)
+    said = default_of(default, names, kind_of(info))
+    return kind_of(info), (f"`{names}`", f"{text.removesuffix('.')}.{said}".replace("|", "\\|"))
+
+
+def default_of(default: Any, names: str, kind: str) -> str:
+    """A sentence on what holds where a parameter is not given; nothing where that follows from its meaning.
+
+    >>> default_of(0, "--seed SEED", "option"), default_of(..., "--out FILE", "option")
+    (' Default: `0`.', ' Required.')
+    >>> default_of(True, "--browser, --no-browser", "option"), default_of(False, "--json", "option")
+    (' Default: `--browser`.', '')
+    """
+    if default is ... or default is inspect.Parameter.empty:
+        return " Required." if kind == "option" else ""
+    if isinstance(default, bool):
+        choices = names.split(", ")
+        return f" Default: `{choices[0 if default else 1]}`." if len(choices) > 1 and "--no-" in names else ""
+    return "" if default is None or default == "" else f" Default: `{default}`."
 
 
 def declared(parameter: inspect.Parameter) -> ParameterInfo:

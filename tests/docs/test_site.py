@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 import write_commands
+import write_names
 from check_links import broken_links, fetched
 
 import fwrl
@@ -244,6 +245,16 @@ def test_formulas_have_primes(site):
 
 def test_the_command_line_reference_is_current():
     assert write_commands.PAGE.read_text(encoding="utf-8") == write_commands.reference(), "run make docs-numbers"
+
+
+def test_the_names_of_agents_and_worlds_are_current():
+    assert write_names.PAGE.read_text(encoding="utf-8") == write_names.reference(), "run make docs-numbers"
+
+
+def test_the_command_line_reference_says_what_is_required_and_what_holds_otherwise():
+    rows = [line for line in write_commands.reference().splitlines() if line.startswith("| `")]
+    for option, said in (("--out", "Required."), ("--seed", "Default: `0`."), ("--browser", "Default: `--browser`.")):
+        assert any(option in row and said in row for row in rows), option
 
 
 def test_options_keep_their_two_hyphens(site):

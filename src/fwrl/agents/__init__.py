@@ -6,7 +6,8 @@
 array([-inf,  -2.])
 
 What an author of an agent needs is here as well: `PythonAgent` for one in plain Python; `Agent`, `Config`,
-`no_episode`, `register_verbs`, `compiled`, `LEARNED` and `POSITIVE_CYCLE` for a compiled one; `register_agent`.
+`no_episode`, `register_verbs`, `compiled`, `LEARNED`, `POSITIVE_CYCLE` and `UNSETTLED` for a compiled one;
+`register_agent`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from fwrl.agents.registry import agent_class, agent_classes, agent_names, load, 
 if TYPE_CHECKING:
     from fwrl.agents.agent import Agent, Config, no_episode
     from fwrl.agents.python_agent import PythonAgent
-    from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, Verbs, register_verbs
+    from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, UNSETTLED, Verbs, register_verbs
     from fwrl.kernels.runtime.compiled import compiled
 
 # Imported on first use: these import numba.
@@ -29,6 +30,7 @@ _HOME = {
     "LEARNED": "fwrl.agents.verbs",
     "POSITIVE_CYCLE": "fwrl.agents.verbs",
     "PythonAgent": "fwrl.agents.python_agent",
+    "UNSETTLED": "fwrl.agents.verbs",
     "Verbs": "fwrl.agents.verbs",
     "compiled": "fwrl.kernels.runtime.compiled",
     "no_episode": "fwrl.agents.agent",
@@ -38,6 +40,7 @@ _HOME = {
 __all__ = [
     "LEARNED",
     "POSITIVE_CYCLE",
+    "UNSETTLED",
     "Agent",
     "Config",
     "PythonAgent",

@@ -152,8 +152,7 @@ def league_findings(title: str, found: Sequence[Standing]) -> list[Finding]:
         findings.append(first._replace(claim=f"{title}: {first.claim}"))
     words = [f"{s.label} {difference}" for s in found if (difference := flagged(s))]
     if words:
-        reason = "path costs in units of the cheapest step"
-        findings.append(Finding(f"{title}: beliefs match the truth", "does not hold", "; ".join(words), reason))
+        findings.append(Finding(f"{title}: beliefs match the truth", "does not hold", "; ".join(words)))
     return findings
 
 

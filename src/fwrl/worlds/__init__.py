@@ -5,11 +5,12 @@ from fwrl.worlds.drawing import draw, paint
 from fwrl.worlds.listed import from_arrays, from_outcomes
 from fwrl.worlds.maze import four_rooms, random_maze
 from fwrl.worlds.movingai import read_scenarios
-from fwrl.worlds.outcomes import Outcome
+from fwrl.worlds.outcomes import Listed, Outcome
 from fwrl.worlds.reach import describe_reach
 from fwrl.worlds.world import World
 
 __all__ = [
+    "Listed",
     "Outcome",
     "World",
     "describe_reach",

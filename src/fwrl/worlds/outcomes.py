@@ -46,16 +46,31 @@ class OutcomeTables(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """Outcomes as given: in any order, with repetitions and probability 0 allowed."""
+    """Outcomes as given: in any order, with repetitions and probability 0 allowed.
 
-    state: Ints  # (L,)
-    action: Ints  # (L,)
-    probability: Floats  # (L,)
-    next_state: Ints  # (L,)
-    reward: Floats  # (L,)
+    Attributes:
+        state: (L,) where each begins.
+        action: (L,) that is taken there.
+        probability: (L,) of the outcome; those of a state and action sum to 1.
+        next_state: (L,) where it ends.
+        reward: (L,) of the step.
+    """
+
+    state: Ints
+    action: Ints
+    probability: Floats
+    next_state: Ints
+    reward: Floats
 
     def where(self, chosen: NDArray[np.bool_]) -> Listed:
-        """The outcomes where `chosen` (L,) is true."""
+        """Some of the outcomes.
+
+        Args:
+            chosen: (L,) booleans.
+
+        Returns:
+            Those where it is true.
+        """
         return Listed(
             self.state[chosen],
             self.action[chosen],
@@ -65,7 +80,14 @@ class Listed(NamedTuple):
         )
 
     def joined(self, more: Listed) -> Listed:
-        """These outcomes followed by `more`."""
+        """These outcomes and others.
+
+        Args:
+            more: The others.
+
+        Returns:
+            All of them, the others last.
+        """
         return Listed(
             np.concatenate([self.state, more.state]),
             np.concatenate([self.action, more.action]),
