@@ -50,6 +50,9 @@ class TaskError(FwrlError):
 class PositiveCycleError(FwrlError):
     """Rewards with a positive cycle, for which no best path exists. An agent that raises it is unchanged.
 
+    Args:
+        message: The problem and a remedy.
+
     Attributes:
         states: The states of the cycle in order; empty where the cycle was not traced.
     """

@@ -52,7 +52,17 @@ class Config:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
-        """The configuration with `options`, the others at their defaults."""
+        """The configuration with some options given, the others at their defaults.
+
+        Args:
+            options: Values by name of the option.
+
+        Returns:
+            The configuration.
+
+        Raises:
+            OptionError: the agent has no such option; close matches are named.
+        """
         known = [field.name for field in fields(cls)]
         for name in options:
             if name not in known:

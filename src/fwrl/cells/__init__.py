@@ -41,16 +41,42 @@ class Cells(Protocol):
         """What distances are counted in; empty where the unit of the coordinates is unknown."""
 
     def name(self, point: tuple[float, float]) -> str | None:
-        """The name of the cell that a point is in; None where no cell can be."""
+        """The name of the cell that a point is in.
+
+        Args:
+            point: Its coordinates, in the order of `axes`.
+
+        Returns:
+            The name; None where no cell can be.
+        """
 
     def centres(self, names: list[str]) -> Floats:
-        """(n, 2) the centres of cells, as x and y of a map."""
+        """The centres of cells.
+
+        Args:
+            names: The names of n cells.
+
+        Returns:
+            (n, 2) the centres, as x and y of a map.
+        """
 
     def nearest(self, point: tuple[float, float], centres: Floats) -> tuple[int, float]:
-        """The row of `centres` that is nearest to a point, and its distance in the unit of `spacing`."""
+        """The centre that is nearest to a point.
+
+        Args:
+            point: Its coordinates, in the order of `axes`.
+            centres: (n, 2) centres, as x and y of a map; at least one.
+
+        Returns:
+            The row of the nearest centre, and its distance in the unit of `spacing`.
+        """
 
     def to_dict(self) -> dict[str, float | int | str]:
-        """What `cells_of` makes the division of again."""
+        """The division as JSON values.
+
+        Returns:
+            What `cells_of` makes the division of again.
+        """
 
 
 def cells_of(details: dict[str, float | int | str]) -> Cells:

@@ -54,9 +54,15 @@ class Hexagons:
         return " m"
 
     def namer(self) -> Callable[[float | None, float | None], str | None]:
-        """A function from latitude and longitude to the name of the cell.
+        """A function that names the cells of points.
 
-        It gives None for a point that is not on the globe, or that lacks a coordinate.
+        Returns:
+            A function from latitude and longitude to the name of the cell; it gives None for a point that is not on the
+            globe, or that lacks a coordinate.
+
+        Raises:
+            FwrlError: h3 is not installed.
+
         """
         name_of, resolution = _h3().latlng_to_cell, self.resolution
 
@@ -69,9 +75,14 @@ class Hexagons:
         return name
 
     def name(self, point: tuple[float, float]) -> str | None:
-        """The name of the cell that a point (latitude, longitude) is in.
+        """The name of the cell that a point is in.
 
-        It is None for a point that is not on the globe, and where h3 is not installed.
+        Args:
+            point: Its latitude and longitude in degrees.
+
+        Returns:
+            The name; None for a point that is not on the globe, and where h3 is not installed.
+
         """
         try:
             return self.namer()(*point)
@@ -79,19 +90,44 @@ class Hexagons:
             return None
 
     def centres(self, names: list[str]) -> Floats:
-        """(n, 2) longitude and latitude of the centres of cells."""
+        """The centres of cells.
+
+        Args:
+            names: The names of n cells.
+
+        Returns:
+            (n, 2) longitude and latitude of the centres, in degrees.
+
+        Raises:
+            FwrlError: h3 is not installed.
+
+        """
         centre_of = _h3().cell_to_latlng
         centres = np.array([centre_of(name) for name in names], np.float64).reshape(-1, 2)
         return np.ascontiguousarray(centres[:, ::-1])
 
     def nearest(self, point: tuple[float, float], centres: Floats) -> tuple[int, float]:
-        """The row of `centres` (longitude, latitude) nearest to a point (latitude, longitude), and its distance."""
+        """The centre that is nearest to a point.
+
+        Args:
+            point: Its latitude and longitude in degrees.
+            centres: (n, 2) longitude and latitude of centres, in degrees; at least one.
+
+        Returns:
+            The row of the nearest centre, and its distance in metres.
+
+        """
         distance = great_circle(np.array([point[::-1]]), centres)
         k = int(np.argmin(distance))
         return k, float(distance[k])
 
     def to_dict(self) -> dict[str, float | int | str]:
-        """What `cells_of` makes the division of again."""
+        """The division as JSON values.
+
+        Returns:
+            What `cells_of` makes the division of again.
+
+        """
         return {"kind": "hexagon", "resolution": self.resolution}
 
 

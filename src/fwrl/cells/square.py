@@ -56,44 +56,110 @@ class SquareCells:
         return ""
 
     def boxes(self, points: Floats) -> Ints:
-        """(n, d) the cell of each of (n, d) points, as one integer per dimension."""
+        """The cells that points are in.
+
+        Args:
+            points: (n, d) coordinates.
+
+        Returns:
+            (n, d) the cells, as one integer per dimension.
+
+        """
         return np.floor(np.asarray(points, np.float64) / self.width).astype(np.int64)
 
     def box_centres(self, boxes: Ints) -> Floats:
-        """(n, d) the centres of (n, d) cells."""
+        """The centres of cells that are given by numbers.
+
+        Args:
+            boxes: (n, d) cells, as one integer per dimension.
+
+        Returns:
+            (n, d) coordinates.
+
+        """
         centres: Floats = (np.asarray(boxes, np.float64) + 0.5) * self.width
         return centres
 
     def name(self, point: tuple[float, float]) -> str | None:
-        """The name of the cell that a point is in; None for one too far away to have a number."""
+        """The name of the cell that a point is in.
+
+        Args:
+            point: Its x and y.
+
+        Returns:
+            The name, made of column and row; None for a point too far away to have a number.
+
+        """
         scaled = np.asarray(point, np.float64) / self.width
         return self.names(np.floor(scaled).astype(np.int64)[None])[0] if (np.abs(scaled) <= LARGEST).all() else None
 
     @staticmethod
     def names(boxes: Ints) -> list[str]:
-        """The names of (n, d) cells."""
+        """The names of cells.
+
+        Args:
+            boxes: (n, d) cells, as one integer per dimension.
+
+        Returns:
+            The n names, made of the integers of each cell.
+
+        """
         return [":".join(map(str, box)) for box in np.asarray(boxes).tolist()]
 
     def centres(self, names: list[str]) -> Floats:
-        """(n, 2) the centres of cells; ValueError for a name that no cell has."""
+        """The centres of cells that are given by names.
+
+        Args:
+            names: The names of n cells, as `3:-7`; at least one.
+
+        Returns:
+            (n, 2) x and y of the centres.
+
+        Raises:
+            ValueError: no cell has such a name.
+
+        """
         boxes = np.array([[int(part) for part in name.split(":")] for name in names], np.int64)
         if boxes.ndim != 2 or boxes.shape[1] != 2:
             raise ValueError("expected names of cells, as 3:-7")
         return self.box_centres(boxes)
 
     def nearest(self, point: tuple[float, float], centres: Floats) -> tuple[int, float]:
-        """The row of `centres` that is nearest to a point, and its distance."""
+        """The centre that is nearest to a point.
+
+        Args:
+            point: Its x and y.
+            centres: (n, 2) x and y of centres; at least one.
+
+        Returns:
+            The row of the nearest centre, and its distance in the unit of the coordinates.
+
+        """
         distance = np.hypot(*(centres - np.array(point)).T)
         k = int(np.argmin(distance))
         return k, float(distance[k])
 
     def to_dict(self) -> dict[str, float | int | str]:
-        """What `cells_of` makes the division of again."""
+        """The division as JSON values.
+
+        Returns:
+            What `cells_of` makes the division of again.
+
+        """
         return {"kind": "square", "width": self.width}
 
 
 def chosen_width(length: float) -> float:
-    """The width of cells for data whose moves have that 0.9 quantile of lengths: the same, to two digits.
+    """The width of cells for data whose moves have a given length.
+
+    Args:
+        length: The 0.9 quantile of the lengths of moves.
+
+    Returns:
+        The same, rounded to two digits.
+
+    Raises:
+        ValueError: the length is not positive and finite.
 
     >>> chosen_width(0.93456), chosen_width(1234.0)
     (0.93, 1200.0)

@@ -104,7 +104,16 @@ EXPERIMENTS = (FOUR_ROOMS, *WIND_READINGS, FOUR_ROOMS_LONG, WINDY_LONG, H_MAZE, 
 
 
 def chosen(ids: Sequence[str] | None = None) -> tuple[Experiment, ...]:
-    """The experiments with these ids, in the catalogue's order; all experiments without `ids`.
+    """The experiments with the given ids, in the catalogue's order.
+
+    Args:
+        ids: Ids of experiments; None, or an empty list, gives all.
+
+    Returns:
+        The experiments.
+
+    Raises:
+        UnknownNameError: no experiment has such an id; close matches are named.
 
     >>> [experiment.id for experiment in chosen(["h-maze"])]
     ['h-maze']

@@ -18,7 +18,14 @@ from fwrl.pool import Pool, PoolError, finished, process_pool, task_seconds
 
 
 class Progress(NamedTuple):
-    """The number of finished runs, the number of all runs, what finished last, and the number of workers."""
+    """How far the runs are.
+
+    Attributes:
+        done: Number of finished runs, those that were stored before included.
+        total: Number of all runs.
+        latest: Experiment and agent of the run that finished last; "" before the first.
+        workers: Number of workers at the moment.
+    """
 
     done: int
     total: int
@@ -35,10 +42,20 @@ def run_experiments(
     pool: Pool | None = None,
     watch: Callable[[Progress], None] = lambda _: None,
 ) -> None:
-    """Run every agent of every experiment with seeds 0 .. seeds - 1, except the runs that are stored already.
+    """Run every agent of every experiment with each seed, except the runs that are stored already.
 
-    They run in `pool`, by default in as many processes as there are `workers`. `watch` is called before the first batch
-    and after each.
+    Args:
+        store: Where runs are stored as they finish.
+        experiments: The experiments to run.
+        seeds: Number of seeds; they are 0 to `seeds` - 1.
+        workers: Number of processes, where no pool is given.
+        pool: Where to run; None runs in processes of this computer.
+        watch: Called with the progress before the first batch of runs and after each.
+
+    Raises:
+        OptionError: fewer than one seed or one worker.
+        FileError: the store has runs of another map, protocol or options under the same names, or cannot be written.
+        PoolError: workers are lost; finished runs are stored.
     """
     if seeds < 1 or workers < 1:
         raise OptionError(f"expected at least one seed and one worker, got {seeds} and {workers}")

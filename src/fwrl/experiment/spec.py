@@ -18,7 +18,13 @@ ORACLE = "oracle"  # the agent name of the oracle player
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """An agent with a label: its registered name (or "oracle") and its options."""
+    """An agent of an experiment.
+
+    Attributes:
+        label: What results and figures call it; no other agent of the experiment has the same.
+        name: Its registered name, or "oracle" for the oracle player.
+        options: Its options; the others are at their defaults.
+    """
 
     label: str
     name: str
@@ -27,9 +33,15 @@ class AgentSpec:
 
 @dataclass(frozen=True)
 class Stage:
-    """One scripted episode from `start` to `goal`, cells as (x, y); it ends at the goal.
+    """One scripted episode; it ends at the goal.
 
-    With `walker="oracle"` the oracle player makes the trip and the agent observes its steps.
+    Attributes:
+        start: The cell to start from, as (x, y).
+        goal: The cell to reach, as (x, y).
+        steps: The most steps of the episode.
+        learn: Whether an agent that makes the trip itself learns from it.
+        explore: Whether an agent that makes the trip itself explores; otherwise it acts greedily.
+        walker: Who makes the trip: the agent, or the oracle player, whose steps the agent observes.
     """
 
     start: tuple[int, int]
@@ -44,10 +56,22 @@ class Stage:
 class Experiment:
     """A world, a protocol and the agents that run it.
 
-    The protocol is either `episodes` x `steps` of the paper's, or a script of `stages`. Every trip begins at `start`,
-    and every episode has the goal `goal`, where these are given; else they are drawn. With `visits` every visit is
-    stored. `audit` names the agents that are audited after their last step, for the first `audited_seeds` seeds only:
-    the exact evaluation of every goal takes longer than the run itself.
+    The protocol is either `episodes` x `steps` of the paper's, or a script of `stages`.
+
+    Attributes:
+        id: Its name in the store and on the command line.
+        title: Its name in figures and reports.
+        world: The name of its world, or the path of a map.
+        agents: The agents that run it.
+        episodes: Number of episodes of a run; 0 with a script.
+        steps: Number of steps of an episode; 0 with a script.
+        start: The state where every trip begins; None draws one for each trip. A script has its own.
+        goal: The goal of every episode; None draws one for each episode. A script has its own.
+        stages: The episodes of a script, in order; none for the paper's protocol.
+        visits: Whether the distances of every visit are stored.
+        audit: Labels of the agents that are audited after their last step.
+        audited_seeds: Audit the runs of so many seeds only, the first: the exact evaluation of every goal takes longer
+            than the run itself.
     """
 
     id: str
@@ -64,11 +88,25 @@ class Experiment:
     audited_seeds: int = 20
 
     def agent(self, label: str) -> AgentSpec:
-        """The agent with this label."""
+        """The agent with this label.
+
+        Args:
+            label: The label of one of the agents.
+
+        Returns:
+            The agent.
+        """
         return next(agent for agent in self.agents if agent.label == label)
 
     def provenance(self, label: str) -> str:
-        """All that determines a run except its seed and the code, as JSON."""
+        """All that determines a run except its seed and the code, as JSON.
+
+        Args:
+            label: The label of the agent that runs.
+
+        Returns:
+            The JSON; equal for equal runs.
+        """
         spec = asdict(self)
         spec["agents"] = [asdict(self.agent(label))]
         spec["audit"] = label in self.audit

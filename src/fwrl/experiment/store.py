@@ -110,16 +110,39 @@ class Store:
             self._db.execute(f"PRAGMA user_version = {SCHEMA}")
 
     def finished(self) -> set[tuple[str, str, int]]:
-        """(experiment, agent, seed) of every stored run."""
+        """The keys of all stored runs.
+
+        Returns:
+            (experiment, agent, seed) of every run.
+
+        """
         return set(self._db.execute("SELECT experiment, agent, seed FROM runs"))
 
     def provenances(self, experiment: str, agent: str) -> set[str]:
-        """The distinct specs of the stored runs of an agent, as JSON."""
+        """The distinct specs of the stored runs of an agent, as JSON.
+
+        Args:
+            experiment: The id of the experiment.
+            agent: The agent's label.
+
+        Returns:
+            The specs, as `Experiment.provenance` gives them.
+
+        """
         sql = "SELECT DISTINCT spec FROM runs WHERE experiment = ? AND agent = ?"
         return {spec for (spec,) in self._db.execute(sql, [experiment, agent])}
 
     def write(self, trials: Iterable[Trial], experiments: dict[str, Experiment]) -> None:
-        """Add finished runs in one transaction."""
+        """Add finished runs in one transaction.
+
+        Args:
+            trials: The runs.
+            experiments: The experiments of these runs, by id.
+
+        Raises:
+            FileError: the file cannot be written; none of these runs is stored.
+
+        """
         try:
             with self._db:
                 for trial in trials:
@@ -150,29 +173,77 @@ class Store:
         self._db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * n)})", rows)
 
     def seeds(self, experiment: str, agent: str) -> list[int]:
-        """The seeds of the finished runs, in order."""
+        """The seeds of the finished runs, in order.
+
+        Args:
+            experiment: The id of the experiment.
+            agent: The agent's label.
+
+        Returns:
+            The seeds, ascending.
+
+        """
         sql = "SELECT seed FROM runs WHERE experiment = ? AND agent = ? ORDER BY seed"
         return [seed for (seed,) in self._db.execute(sql, [experiment, agent])]
 
     def agents(self, experiment: str) -> list[str]:
-        """The labels of the agents that have runs."""
+        """The labels of the agents that have runs.
+
+        Args:
+            experiment: The id of the experiment.
+
+        Returns:
+            The labels.
+
+        """
         return [
             agent for (agent,) in self._db.execute("SELECT DISTINCT agent FROM runs WHERE experiment = ?", [experiment])
         ]
 
     def episodes(self, experiment: str, agent: str, column: str) -> Floats:
-        """(runs, episodes) of one column of the table `episodes`, runs by seed."""
+        """One column of the table `episodes`.
+
+        Args:
+            experiment: The id of the experiment.
+            agent: The agent's label.
+            column: `goal`, `reward`, `distance`, `shortest`, `visits` or `steps`.
+
+        Returns:
+            (runs, episodes) values, in order of seed; (1, 0) without runs.
+
+        """
         sql = f"SELECT {column} FROM episodes WHERE experiment = ? AND agent = ? ORDER BY seed, episode"
         flat = np.array([value for (value,) in self._db.execute(sql, [experiment, agent])], dtype=np.float64)
         return flat.reshape(max(1, len(self.seeds(experiment, agent))), -1)
 
     def visits(self, experiment: str, agent: str) -> list[tuple[Floats, Floats]]:
-        """(distance, shortest) of every visit, run by run."""
+        """The distances of all visits, of experiments that store them.
+
+        Args:
+            experiment: The id of the experiment.
+            agent: The agent's label.
+
+        Returns:
+            For each run, in order of seed, (visits,) the distance travelled to each visit and (visits,) the shortest
+            distance.
+
+        """
         sql = "SELECT distance, shortest FROM visits WHERE experiment = ? AND agent = ? ORDER BY seed"
         return [(_unpacked(a), _unpacked(b)) for a, b in self._db.execute(sql, [experiment, agent])]
 
     def steps(self, experiment: str, agent: str, seed: int, episode: int) -> list[tuple[Any, ...]]:
-        """(state, action, reward, next_state, arrived) of every step of a scripted episode."""
+        """The steps of a scripted episode.
+
+        Args:
+            experiment: The id of the experiment.
+            agent: The agent's label.
+            seed: The seed of the run.
+            episode: The index of the episode in the script.
+
+        Returns:
+            (state, action, reward, next_state, arrived) of every step, in order; empty if the episode is not stored.
+
+        """
         sql = (
             "SELECT state, action, reward, next_state, arrived FROM steps "
             "WHERE experiment = ? AND agent = ? AND seed = ? AND episode = ? ORDER BY step"
@@ -180,7 +251,17 @@ class Store:
         return list(self._db.execute(sql, [experiment, agent, seed, episode]))
 
     def audits(self, experiment: str, agent: str, column: str) -> Floats:
-        """(runs, goals) of one column of the table `audits`, runs by seed."""
+        """One column of the table `audits`.
+
+        Args:
+            experiment: The id of the experiment.
+            agent: The agent's label.
+            column: `goal`, `unknown`, `believed`, `kept`, `believed_arrival`, `arrival`, `value` or `steps`.
+
+        Returns:
+            (runs, goals) values of the audited runs, in order of seed; (1, 0) without any.
+
+        """
         sql = f"SELECT {column} FROM audits WHERE experiment = ? AND agent = ? ORDER BY seed, goal"
         flat = [value for (value,) in self._db.execute(sql, [experiment, agent])]
         count = "SELECT COUNT(DISTINCT seed) FROM audits WHERE experiment = ? AND agent = ?"
@@ -188,14 +269,30 @@ class Store:
         return np.array(flat, dtype=np.float64).reshape(max(1, runs), -1)
 
     def rows(self, table: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """The columns and all rows of a table, in the order of its key."""
+        """The columns and all rows of a table, in the order of its key.
+
+        Args:
+            table: `about`, `runs`, `episodes`, `visits`, `steps` or `audits`.
+
+        Returns:
+            The names of the columns, and the rows.
+
+        Raises:
+            FileError: there is no such table.
+
+        """
         if table not in TABLES:
             raise FileError(f"expected one of the tables {', '.join(TABLES)}, got {table!r}")
         cursor = self._db.execute(f"SELECT * FROM {table}")
         return [column[0] for column in cursor.description], cursor.fetchall()
 
     def content(self) -> str:
-        """A checksum of everything in the store: equal for equal results, in whatever order they were written."""
+        """A checksum of everything in the store: equal for equal results, in whatever order they were written.
+
+        Returns:
+            The checksum, SHA-256 in hexadecimal digits.
+
+        """
         state = hashlib.sha256()
         for table in TABLES:
             for row in self.rows(table)[1]:

@@ -29,18 +29,34 @@ WIDE = 12.0  # times the optimum: with larger costs the scale is logarithmic
 
 
 class BeliefRow(NamedTuple):
-    """Believed and true path costs of one agent, in steps, mean over trips."""
+    """Believed and true path costs of one agent, in steps, mean over trips.
 
-    believed: NDArray[np.float64]  # (runs,) inf or NaN where no path is known
-    true: NDArray[np.float64]  # (runs,) inf where the policy may never arrive
-    believed_median: float  # over the finite ones; NaN without any
-    true_median: float  # inf if most policies may never arrive
-    lost: int  # runs whose policy may never arrive
+    Attributes:
+        believed: (runs,) what the agent believes; inf or NaN where it knows no path.
+        true: (runs,) exact costs of its greedy policy; inf where the policy may never arrive.
+        believed_median: Median of the finite beliefs; NaN without any.
+        true_median: Median of the exact costs; inf if most policies may never arrive.
+        lost: Number of runs whose policy may never arrive.
+    """
+
+    believed: NDArray[np.float64]
+    true: NDArray[np.float64]
+    believed_median: float
+    true_median: float
+    lost: int
 
 
 @figure_of
 def belief(title: str, rows: Mapping[str, BeliefRow], optimum: float) -> Figure:
-    r"""Believed and true path costs of each agent label beside the `optimum`, all in steps.
+    r"""Believed and true path costs of each agent beside the optimum, all in steps.
+
+    Args:
+        title: The text above the figure.
+        rows: The costs of each agent by its label; at least one.
+        optimum: The optimal path cost, drawn as a line.
+
+    Returns:
+        The figure; `save` writes it.
 
     >>> row = BeliefRow(np.array([6.0, 7.0, 7.0]), np.array([11.0, 12.0, np.inf]), 7.0, 12.0, lost=1)
     >>> figure = belief("Windy four rooms", {"FWRL (exact)": row}, optimum=8.2)

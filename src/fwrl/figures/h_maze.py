@@ -26,11 +26,19 @@ from fwrl.worlds import World
 
 
 class Panel(NamedTuple):
-    """One trip of one agent, and the agent's values for the trip's goal after it."""
+    """One trip of one agent, and the agent's values for the trip's goal after it.
+
+    Attributes:
+        title: The first line above the panel; the second says whether the trip arrived.
+        values: (S,) values of the states; -inf where no path is known.
+        states: (n,) visited states, from the start to the last.
+        start: The state where the trip begins.
+        goal: The state that it is to reach.
+    """
 
     title: str
-    values: NDArray[np.float64]  # (S,) -inf where no path is known
-    states: NDArray[np.int64]  # (n,) visited, from the start to the last
+    values: NDArray[np.float64]
+    states: NDArray[np.int64]
     start: int
     goal: int
 
@@ -38,6 +46,14 @@ class Panel(NamedTuple):
 @figure_of
 def h_maze(world: World, panels: Sequence[Sequence[Panel]], caption: str = "") -> Figure:
     r"""A row of panels for each agent, with one colour scale per row.
+
+    Args:
+        world: The world, with a map.
+        panels: For each agent its panels, at least one, from left to right; rows may differ in length.
+        caption: Text below the panels, before the explanation of the marks.
+
+    Returns:
+        The figure; `save` writes it.
 
     >>> from fwrl.worlds import load_world
     >>> way = np.array([0, 2, 3, 4, 6])

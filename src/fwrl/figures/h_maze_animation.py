@@ -32,27 +32,49 @@ DOTS_PER_INCH = 80
 
 
 class Scene(NamedTuple):
-    """One agent at one moment."""
+    """One agent at one moment.
+
+    Attributes:
+        label: The agent's label, above its board.
+        values: (S,) its values for the goal; -inf where no path is known.
+        state: The state that it is in.
+        start: The state where the trip begins.
+        goal: The state that it is to reach.
+        note: Text below its board.
+    """
 
     label: str
-    values: NDArray[np.float64]  # (S,) for the goal, -inf where no path is known
+    values: NDArray[np.float64]
     state: int
     start: int
     goal: int
-    note: str = ""  # text below its board
+    note: str = ""
 
 
 class Frame(NamedTuple):
-    """One moment: its chapter (such as "training 1") and the agents, in the same order in every frame."""
+    """One moment of the animation.
+
+    Attributes:
+        title: The chapter, such as "training 1"; frames in a row with the same title are one chapter.
+        scenes: The agents, in the same order in every frame.
+    """
 
     title: str
     scenes: tuple[Scene, ...]
 
 
 def h_maze_animation(world: World, frames: Sequence[Frame], path: str | Path) -> Path:
-    """Write the animation to `path`, atomically, and return the path.
+    """Write the animation as a GIF, all or nothing.
 
     Each agent has one colour scale for the whole animation. The last frame of each chapter is shown longer.
+
+    Args:
+        world: The world, with a map.
+        frames: The moments in order; at most 120 are shown, evenly spaced in long chapters.
+        path: The file to write.
+
+    Returns:
+        The path.
     """
     if not frames or not frames[0].scenes:
         raise FwrlError("expected at least one frame with at least one agent, got none")

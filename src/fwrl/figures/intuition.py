@@ -32,7 +32,16 @@ ASIDE = 0.16  # of a cell: the distance between trips that share cells
 def intuition(world: World, first: ArrayLike, second: ArrayLike, third: ArrayLike, shared: int, caption: str) -> Figure:
     """Three trips as sequences of states, the third dotted.
 
-    `first` leads from s1 to g1, `second` from s2 to g2, both through the state `shared`; `third` leads from s2 to g1.
+    Args:
+        world: The world, with a map.
+        first: (n,) the states of the trip from s1 to g1.
+        second: (n,) the states of the trip from s2 to g2; trips may differ in length.
+        third: (n,) the states of the trip from s2 to g1, which is stitched from the other two.
+        shared: The state that the first two trips share; it gets a ring.
+        caption: Text below the map.
+
+    Returns:
+        The figure; `save` writes it.
 
     >>> from fwrl.worlds import load_world
     >>> figure = intuition(load_world("h-maze"), [0, 2, 3, 4, 6], [5, 2, 3, 4, 1], [5, 2, 3, 4, 6], 3, "stitched")

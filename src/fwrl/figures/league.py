@@ -16,7 +16,15 @@ LOWEST = -0.2  # lower scores are drawn here
 
 @figure_of
 def league_scores(scores: Mapping[str, Mapping[str, tuple[float, float, float]]], note: str) -> Figure:
-    """A row for each world, a mark with its interval for each agent; a score is (value, low, high).
+    """A row for each world, with a mark and an interval for each agent.
+
+    Args:
+        scores: For each world by name, for each agent by label: its score and the two ends of the interval of the
+            score. Random play scores 0, the oracle 1. An agent may lack worlds.
+        note: Text below the figure, such as the number of seeds.
+
+    Returns:
+        The figure; `save` writes it.
 
     >>> figure = league_scores({"h-maze": {"QL": (0.5, 0.4, 0.6)}}, "2 seeds")
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]

@@ -29,12 +29,19 @@ OLIVE = "#999933"
 
 
 class Look(NamedTuple):
-    """How an agent is drawn."""
+    """How an agent is drawn.
+
+    Attributes:
+        colour: As `#RRGGBB`.
+        marker: A marker, as matplotlib takes it.
+        line: A line style, as matplotlib takes it.
+        width: Width of lines in points: different for agents whose curves often coincide, so that both are visible.
+    """
 
     colour: str
     marker: str
-    line: Any  # a line style, as matplotlib takes it
-    width: float = 2.2  # of lines: different for agents whose curves often coincide, so that both are visible
+    line: Any
+    width: float = 2.2
 
     @property
     def ink(self) -> str:
@@ -83,6 +90,12 @@ def table_of_colours(labels: Iterable[str]) -> dict[str, Look]:
     """The look of each label, in drawing order: known agents first, then the others by name.
 
     Labels without a look of their own get the spare ones in order of name.
+
+    Args:
+        labels: Labels of agents, in any order; repeated ones count once.
+
+    Returns:
+        The looks by label.
 
     >>> list(table_of_colours(["QL", "mine", "FWRL (exact)"]))
     ['FWRL (exact)', 'QL', 'mine']

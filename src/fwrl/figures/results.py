@@ -28,6 +28,15 @@ BAR = 0.3  # of a row: the height of a box
 def results(title: str, reward: Mapping[str, Strip], inefficiency: Mapping[str, Strip], seeds: int) -> Figure:
     """Both metrics by agent label, each with its box plot.
 
+    Args:
+        title: The text above the figure.
+        reward: The reward of each episode, by agent label.
+        inefficiency: The distance-inefficiency of each episode, for the same labels; NaN without a completed visit.
+        seeds: The number of seeds, for the note below.
+
+    Returns:
+        The figure; `save` writes it.
+
     >>> from fwrl.metrics import box_plot
     >>> reward = np.array([[20.0, 30.0]])
     >>> inefficiency = np.array([[7.0, np.nan]])

@@ -22,7 +22,13 @@ GAP = 0.062  # the least distance of two labels, in heights of the axes
 
 
 class RewardCurve(NamedTuple):
-    """A learning curve: (E,) a reward per episode, and (E,) the ends of its interval."""
+    """The learning curve of an agent over E episodes.
+
+    Attributes:
+        center: (E,) the curve, such as the interquartile mean over runs.
+        low: (E,) the lower end of its interval.
+        high: (E,) the upper end of its interval.
+    """
 
     center: Floats
     low: Floats
@@ -37,10 +43,17 @@ def reward_curves(
     oracle: ArrayLike | None = None,
     of: str = "reward per episode",
 ) -> Figure:
-    """A curve for each agent label.
+    """A curve for each agent label, with its interval shaded.
 
-    `intervals` describes curve and shade, and the number of seeds. `oracle` is the expected reward of the best policy:
-    one number, or one per episode. `of` is what the curves show.
+    Args:
+        title: The text above the figure.
+        reward: The curve of each agent by its label; at least one.
+        intervals: Text below the figure: what curve and shade are, and the number of seeds.
+        oracle: The expected reward of the best policy, one number or (E,) one per episode; None draws none.
+        of: What the curves show, the label of the vertical axis.
+
+    Returns:
+        The figure; `save` writes it.
 
     >>> flat = RewardCurve(np.full(3, 10.0), np.full(3, 9.0), np.full(3, 11.0))
     >>> figure = reward_curves("Four rooms", {"QL": flat}, "mean and 95 % interval, 5 seeds", oracle=50)

@@ -18,9 +18,14 @@ HALF = 0.36  # half the height of the band of dots, in rows
 
 
 class Strip(NamedTuple):
-    """The scores of one agent and their box plot."""
+    """The scores of one agent and their box plot.
 
-    scores: Floats  # (runs, episodes); NaN and infinite entries are not drawn
+    Attributes:
+        scores: (runs, episodes) scores; those that are NaN or infinite are not drawn.
+        box: Their box plot.
+    """
+
+    scores: Floats
     box: BoxPlot
 
 

@@ -50,7 +50,12 @@ P = ParamSpec("P")
 
 
 class Saved(NamedTuple):
-    """The two files of a figure."""
+    """The two files of a figure.
+
+    Attributes:
+        png: The path of the PNG.
+        svg: The path of the SVG.
+    """
 
     png: Path
     svg: Path
@@ -93,7 +98,16 @@ def figure_of(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 def save(figure: Figure, folder: str | Path, name: str) -> Saved:
-    """Write `name`.png and `name`.svg into `folder`, each atomically."""
+    """Write a figure as PNG and as SVG, each all or nothing.
+
+    Args:
+        figure: The figure.
+        folder: An existing folder.
+        name: The name of the files, without suffix.
+
+    Returns:
+        The paths of the two files.
+    """
     saved = Saved(Path(folder) / f"{name}.png", Path(folder) / f"{name}.svg")
     with style():
         with replaced(saved.png) as draft:

@@ -20,7 +20,13 @@ Mark = Line2D | Patch
 
 @figure_of
 def world_map(worlds: Sequence[World]) -> Figure:
-    """The maps of `worlds`, each with its name below it, and a legend.
+    """Maps of worlds side by side, each with its name below it, and a legend.
+
+    Args:
+        worlds: Worlds with maps, from left to right; at least one.
+
+    Returns:
+        The figure; `save` writes it.
 
     >>> from fwrl.worlds import load_world
     >>> figure = world_map([load_world("four-rooms"), load_world("windy-four-rooms")])

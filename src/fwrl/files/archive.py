@@ -36,7 +36,21 @@ DTYPES = ("<f8", "<f4", "<i8", "<i4", "<u4", "|i1", "|u1", "|b1")
 
 
 class Archive:
-    """An opened file: `kind`, `details`, and read-only arrays mapped from the disk by name."""
+    """An opened file: read-only arrays mapped from the disk, by name, and details as JSON values.
+
+    `open_archive` makes one. `archive[name]` is an array, whose checksum is checked on first use.
+
+    Args:
+        path: The file, for messages.
+        header: Its header, with offsets from the beginning of the file.
+        data: Its whole content.
+        version: The version of the format that it is written in.
+
+    Attributes:
+        kind: What the file holds.
+        details: What its writer added, as JSON values.
+
+    """
 
     def __init__(self, path: Path, header: dict[str, Any], data: mmap.mmap | bytes, version: int = VERSION) -> None:
         header, self._converted = upgraded(header, version)
@@ -78,7 +92,19 @@ class Archive:
 
 
 def write_archive(path: str | Path, kind: str, details: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write `arrays` and `details` (JSON values) to `path`, all or nothing."""
+    """Write named arrays and details to a file, all or nothing.
+
+    Args:
+        path: The file to write.
+        kind: What it holds; whoever opens it can tell by that.
+        details: JSON values.
+        arrays: Arrays by name: float64, float32, int64, int32, uint32, int8, uint8 or bool.
+
+    Raises:
+        FwrlError: an array is of another type.
+        FileError: the file cannot be written.
+
+    """
     sections: list[dict[str, Any]] = []
     offset = 0
     stored = {name: _stored(name, array) for name, array in arrays.items()}
@@ -108,7 +134,18 @@ def write_archive(path: str | Path, kind: str, details: Mapping[str, Any], array
 
 
 def open_archive(path: str | Path) -> Archive:
-    """Open a saved file and check its header and sizes."""
+    """Open a saved file and check its header and sizes, not yet its arrays.
+
+    Args:
+        path: A file that `write_archive` wrote, with this version of fwrl or an earlier one.
+
+    Returns:
+        The opened file.
+
+    Raises:
+        FileError: the file cannot be read, is not one of fwrl's, is damaged, or is of a later version.
+
+    """
     path = Path(path)
     try:
         with path.open("rb") as file:
@@ -134,7 +171,18 @@ def _content(file: IO[bytes]) -> mmap.mmap | bytes:
 
 
 def is_archive(path: str | Path) -> bool:
-    """Whether a file begins like those saved by fwrl."""
+    """Whether a file begins like those saved by fwrl.
+
+    Args:
+        path: An existing file.
+
+    Returns:
+        True if it does; the rest of the file is not read.
+
+    Raises:
+        FileError: the file cannot be read.
+
+    """
     try:
         with Path(path).open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
@@ -150,7 +198,18 @@ def _unreadable(path: str | Path, error: OSError) -> FileError:
 
 
 def check_archive(path: str | Path) -> Archive:
-    """Open a saved file and check every section's checksum."""
+    """Open a saved file and check every section's checksum.
+
+    Args:
+        path: A file that `write_archive` wrote.
+
+    Returns:
+        The opened file, all of which is sound.
+
+    Raises:
+        FileError: the file cannot be read, is not one of fwrl's, is damaged, or is of a later version.
+
+    """
     archive = open_archive(path)
     for name in archive.names:
         archive[name]

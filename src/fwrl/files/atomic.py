@@ -59,7 +59,15 @@ def output_file(path: str | Path) -> Path:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise an error if no file can be made in the existing folder `folder`."""
+    """Check that a file can be made in a folder.
+
+    Args:
+        folder: An existing folder.
+
+    Raises:
+        FileError: no file can be made there.
+
+    """
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -75,6 +83,12 @@ def replaced(path: str | Path) -> Iterator[Path]:
 
     Args:
         path: The file to replace or to make.
+
+    Yields:
+        The path of the temporary file.
+
+    Raises:
+        FileError: the file cannot be written.
 
     """
     target = output_file(path)

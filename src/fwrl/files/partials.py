@@ -65,6 +65,9 @@ def partial_results(out: Path) -> Iterator[Partials]:
     Args:
         out: The file that the whole is to be written to.
 
+    Yields:
+        The parts, which stay after an error.
+
     """
     target = output_file(out)
     partials = Partials(target.with_name(target.name + SUFFIX))

@@ -23,7 +23,12 @@ LOCK = "lock"
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """An empty folder in the system's place for temporary files; removed when the block ends."""
+    """An empty folder in the system's place for temporary files; removed when the block ends.
+
+    Yields:
+        The path of the folder.
+
+    """
     _remove_abandoned()
     try:
         folder, lock = _made()

@@ -61,6 +61,9 @@ class Gap:
 class NoRouteError(FwrlError):
     """The log shows no route.
 
+    Args:
+        message: The problem and a remedy.
+
     Attributes:
         gap: What separates the start from the goal.
 

@@ -54,7 +54,14 @@ WIND = " In wind this planner leads, because FWRL takes the best observed outcom
 
 
 def findings(stored: StoredResults) -> list[Finding]:
-    """A finding for every claim whose experiment has been run, and for every statement that needs none."""
+    """A finding for every claim whose experiment has been run, and for every statement that needs none.
+
+    Args:
+        stored: The results.
+
+    Returns:
+        The findings; statements that need no experiment come last.
+    """
     found: list[Finding] = []
     for experiment, judges in JUDGES:
         if stored.has(experiment):

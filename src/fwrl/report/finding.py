@@ -13,7 +13,15 @@ Verdict = Literal["holds", "holds in part", "does not hold", "undecided"]
 
 
 class Finding(NamedTuple):
-    """A claim, its verdict, the numbers, the reason where it does not hold, and the reading that it rests on."""
+    """A statement of the paper and what was found about it.
+
+    Attributes:
+        claim: The statement.
+        verdict: Whether it holds.
+        numbers: The numbers behind the verdict, as text.
+        reason: Why the claim does not hold, or what limits it; "" for none.
+        reading: How the claim is read, where it can be read in several ways; "" otherwise.
+    """
 
     claim: str
     verdict: Verdict

@@ -63,17 +63,35 @@ class AgentSummary(NamedTuple):
 
 
 class StoredResults:
-    """The results of experiments in a store; every number is computed on first use and kept."""
+    """The results of experiments in a store; every number is computed on first use and kept.
+
+    Args:
+        store: The store, open.
+    """
 
     def __init__(self, store: Store) -> None:
         self.store = store
 
     def has(self, experiment: Experiment) -> bool:
-        """Whether every agent of the experiment has runs."""
+        """Whether every agent of the experiment has runs.
+
+        Args:
+            experiment: The experiment.
+
+        Returns:
+            True if each has at least one.
+        """
         return {agent.label for agent in experiment.agents} <= set(self.store.agents(experiment.id))
 
     def seeds(self, experiment: Experiment) -> int:
-        """The number of seeds that every agent has."""
+        """The number of seeds that every agent has.
+
+        Args:
+            experiment: The experiment.
+
+        Returns:
+            The number; only these seeds are compared.
+        """
         return len(self._shared(experiment))
 
     @functools.cache  # noqa: B019 (one StoredResults per report)
@@ -90,39 +108,92 @@ class StoredResults:
 
     @functools.cache  # noqa: B019
     def world(self, name: str) -> World:
-        """The world of a name."""
+        """The world of a name.
+
+        Args:
+            name: Its name, or the path of a map.
+
+        Returns:
+            The world.
+        """
         return load_world(name)
 
     @functools.cache  # noqa: B019
     def optimum(self, world: str, goal: int) -> Optimum:
-        """The optimum of a world for one goal."""
+        """The optimum of a world for one goal.
+
+        Args:
+            world: Its name, or the path of a map.
+            goal: The state to reach.
+
+        Returns:
+            The optimum from every state.
+        """
         return optimum(self.world(world), goal)
 
     @functools.cache  # noqa: B019
     def reward(self, experiment: Experiment, label: str) -> Floats:
-        """(runs, episodes) rewards."""
+        """The reward of every episode.
+
+        Args:
+            experiment: The experiment.
+            label: The agent's label.
+
+        Returns:
+            (runs, episodes) rewards of the seeds that every agent has, in order of seed.
+        """
         return self._episodes(experiment, label, "reward")
 
     @functools.cache  # noqa: B019
     def inefficiency(self, experiment: Experiment, label: str) -> Floats:
-        """(runs, episodes) distance-inefficiency by the paper's formula; NaN where no visit was completed."""
+        """The distance-inefficiency of every episode, by the paper's formula.
+
+        Args:
+            experiment: The experiment.
+            label: The agent's label.
+
+        Returns:
+            (runs, episodes) distance travelled over the shortest distance; NaN where no visit was completed.
+        """
         distance, shortest = (self._episodes(experiment, label, c) for c in ("distance", "shortest"))
         return distance_inefficiency(distance, shortest)
 
     @functools.cache  # noqa: B019
     def reference(self, experiment: Experiment) -> Reference:
-        """(runs, episodes) expected rewards of oracle and random play for each episode's goal."""
+        """The expected rewards of oracle and random play for each episode's goal.
+
+        Args:
+            experiment: The experiment.
+
+        Returns:
+            Both expected rewards, (runs, episodes) each.
+        """
         return reference(experiment, self._episodes(experiment, experiment.agents[0].label, "goal").astype(np.int64))
 
     @functools.cache  # noqa: B019
     def learnable(self, experiment: Experiment) -> bool:
-        """Whether random play earns less than the oracle for every goal; else there is nothing to normalise by."""
+        """Whether random play earns less than the oracle for every goal; else there is nothing to normalise by.
+
+        Args:
+            experiment: The experiment.
+
+        Returns:
+            False where some goal gives random play as much as the oracle.
+        """
         expected = self.reference(experiment)
         return bool(np.all(expected.oracle > expected.random * (1 + 1e-9)))
 
     @functools.cache  # noqa: B019
     def efficiency(self, experiment: Experiment, label: str) -> Floats:
-        """(runs,) episodes until the run is 90 % of the way from random play to the oracle; inf where it never is."""
+        """Sample-efficiency: episodes until a run is 90 % of the way from random play to the oracle.
+
+        Args:
+            experiment: The experiment.
+            label: The agent's label.
+
+        Returns:
+            (runs,) episodes; inf where a run never gets there, NaN where the experiment is not `learnable`.
+        """
         expected, reward = self.reference(experiment), self.reward(experiment, label)
         if not self.learnable(experiment):
             return np.full(len(reward), np.nan)
@@ -130,7 +201,16 @@ class StoredResults:
 
     @functools.cache  # noqa: B019
     def regret(self, experiment: Experiment, label: str) -> Floats:
-        """(runs, episodes) regret so far, in episodes of the oracle's lead over random play."""
+        """The regret so far after every episode.
+
+        Args:
+            experiment: The experiment.
+            label: The agent's label.
+
+        Returns:
+            (runs, episodes) regret, in episodes of the oracle's lead over random play; NaN where the experiment is not
+            `learnable`.
+        """
         expected, reward = self.reference(experiment), self.reward(experiment, label)
         if not self.learnable(experiment):
             return np.full(reward.shape, np.nan)
@@ -138,7 +218,15 @@ class StoredResults:
 
     @functools.cache  # noqa: B019
     def summary(self, experiment: Experiment, label: str) -> AgentSummary:
-        """All metrics of one agent."""
+        """All metrics of one agent.
+
+        Args:
+            experiment: The experiment.
+            label: The agent's label.
+
+        Returns:
+            The metrics, with intervals.
+        """
         reward, inefficiency = self.reward(experiment, label), self.inefficiency(experiment, label)
         efficiency = self.efficiency(experiment, label)
         return AgentSummary(
@@ -159,16 +247,30 @@ class StoredResults:
         )
 
     def share(self, experiment: Experiment, label: str) -> Estimate:
-        """The agent's share of the oracle's expected reward; NaN where an episode may lose much."""
+        """The agent's share of the oracle's expected reward.
+
+        Args:
+            experiment: The experiment.
+            label: The agent's label.
+
+        Returns:
+            The share with its 95 % interval; NaN where an episode may lose much.
+        """
         reward, expected = self.reward(experiment, label), self.reference(experiment)
         if not expected.gains:
             return NO_ESTIMATE
         return Estimate(share_of_oracle(reward, expected.oracle), *share_interval(reward, expected.oracle))
 
     def score(self, experiment: Experiment, label: str, last: int = 0) -> Estimate:
-        """The agent's score between random play, 0, and the oracle, 1; NaN where the two earn the same.
+        """The agent's score between random play, 0, and the oracle, 1.
 
-        With `last`, the score of so many episodes at the end.
+        Args:
+            experiment: The experiment.
+            label: The agent's label.
+            last: Score only so many episodes at the end; 0 scores all.
+
+        Returns:
+            The score with its 95 % interval; NaN where random play earns as much as the oracle.
         """
         if not self.learnable(experiment):
             return NO_ESTIMATE
@@ -177,50 +279,124 @@ class StoredResults:
         return Estimate(share_of_oracle(*of), *share_interval(*of))
 
     def improvement(self, experiment: Experiment, label: str) -> Estimate:
-        """The probability that a run of FWRL (Algorithm 1) earns more than one of `label`."""
+        """The probability that a run of FWRL (Algorithm 1) earns more than one of another agent.
+
+        Args:
+            experiment: The experiment.
+            label: The other agent's label.
+
+        Returns:
+            The probability with its 95 % interval; ties count half.
+        """
         ours, theirs = (self.reward(experiment, name).sum(axis=1) for name in (FWRL.label, label))
         return Estimate(probability_of_improvement(ours, theirs), *improvement_interval(ours, theirs))
 
     def reward_gap(self, experiment: Experiment, label: str) -> Estimate:
-        """FWRL's mean reward per episode minus that of `label`, paired by seed."""
+        """FWRL's mean reward per episode minus that of another agent, paired by seed.
+
+        Args:
+            experiment: The experiment.
+            label: The other agent's label.
+
+        Returns:
+            The difference with its 95 % interval; positive where FWRL earns more.
+        """
         difference = (self.reward(experiment, FWRL.label) - self.reward(experiment, label)).mean(axis=1)
         return Estimate(float(difference.mean()), *bootstrap_runs(difference, np.mean))
 
     def inefficiency_gap(self, experiment: Experiment, label: str) -> Estimate:
-        """The median inefficiency of `label` minus FWRL's, paired by seed."""
+        """The median inefficiency of another agent minus FWRL's, paired by seed.
+
+        Args:
+            experiment: The experiment.
+            label: The other agent's label.
+
+        Returns:
+            The difference with its 95 % interval; positive where FWRL is less inefficient.
+        """
         ours, theirs = (self.inefficiency(experiment, name) for name in (FWRL.label, label))
         gap = nanmedian(theirs) - nanmedian(ours)
         return Estimate(gap, *bootstrap_pairs(theirs, ours, nanmedian, np.subtract))
 
     def faster_learning(self, experiment: Experiment, label: str) -> Estimate:
-        """The probability that a run of FWRL learns in fewer episodes than one of `label`."""
+        """The probability that a run of FWRL learns in fewer episodes than one of another agent.
+
+        Args:
+            experiment: An experiment that is `learnable`.
+            label: The other agent's label.
+
+        Returns:
+            The probability with its 95 % interval; ties count half.
+        """
         ours, theirs = (-self.efficiency(experiment, name) for name in (FWRL.label, label))
         return Estimate(probability_of_improvement(ours, theirs), *improvement_interval(ours, theirs))
 
     def reward_ratio(self, experiment: Experiment, label: str) -> Estimate:
-        """FWRL's median reward over that of `label`, paired by seed."""
+        """FWRL's median reward over that of another agent, paired by seed.
+
+        Args:
+            experiment: The experiment.
+            label: The other agent's label.
+
+        Returns:
+            The ratio with its 95 % interval.
+        """
         ours, theirs = (self.reward(experiment, name) for name in (FWRL.label, label))
         return Estimate(median(ours) / median(theirs), *bootstrap_pairs(ours, theirs, median, np.divide))
 
     def mean_ratio(self, experiment: Experiment, label: str) -> Estimate:
-        """FWRL's mean reward over that of `label`, paired by seed."""
+        """FWRL's mean reward over that of another agent, paired by seed.
+
+        Args:
+            experiment: The experiment.
+            label: The other agent's label.
+
+        Returns:
+            The ratio with its 95 % interval.
+        """
         ours, theirs = (self.reward(experiment, name).mean(axis=1) for name in (FWRL.label, label))
         return Estimate(float(ours.mean() / theirs.mean()), *bootstrap_pairs(ours, theirs, np.mean, np.divide))
 
     def shortest_steps(self, experiment: Experiment, stage: int) -> int:
-        """The fewest steps of a scripted episode, the arriving step included."""
+        """The fewest steps of a scripted episode, the arriving step included.
+
+        Args:
+            experiment: An experiment with a script of stages.
+            stage: The index of the episode in the script.
+
+        Returns:
+            The number of steps.
+        """
         world, script = self.world(experiment.world), experiment.stages[stage]
         start, goal = world.state_at(*script.start), world.state_at(*script.goal)
         return int(world.distances_to(goal)[start]) + 1
 
     def test_runs(self, experiment: Experiment, label: str) -> tuple[NDArray[np.bool_], Floats, NDArray[np.bool_]]:
-        """(runs,) whether the last scripted episode arrived, its steps, and whether all before it arrived."""
+        """How the last scripted episode of every run ended.
+
+        Args:
+            experiment: An experiment with a script of stages.
+            label: The agent's label.
+
+        Returns:
+            (runs,) whether it arrived, (runs,) its steps, and (runs,) whether all episodes before it arrived.
+        """
         visits, steps = (self._episodes(experiment, label, column) for column in ("visits", "steps"))
         trained: NDArray[np.bool_] = np.all(visits[:, :-1] > 0, axis=1)
         return visits[:, -1] > 0, steps[:, -1], trained
 
     def stuck_at_a_wall(self, experiment: Experiment, label: str) -> NDArray[np.bool_]:
-        """(runs,) whether the second half of the last scripted episode is one action that stays in one cell."""
+        """Whether the agent is stuck in the last scripted episode.
+
+        It is if the second half of the episode is one action that stays in one cell.
+
+        Args:
+            experiment: An experiment with a script of stages.
+            label: The agent's label.
+
+        Returns:
+            (runs,) true where it is.
+        """
         last = len(experiment.stages) - 1
         found = []
         for seed in sorted(self._shared(experiment)):
@@ -230,7 +406,15 @@ class StoredResults:
         return np.array(found)
 
     def logged_quartiles(self, experiment: Experiment, label: str) -> tuple[Quartiles, Quartiles]:
-        """Quartiles of reward per episode and of inefficiency per visit, as the authors logged them."""
+        """Quartiles of reward per episode and of inefficiency per visit, as the authors logged them.
+
+        Args:
+            experiment: An experiment that stores visits.
+            label: The agent's label.
+
+        Returns:
+            The quartiles of reward, then those of inefficiency.
+        """
         runs = self.store.visits(experiment.id, label)
         visits = self.store.episodes(experiment.id, label, "visits").astype(np.int64).ravel()
         ratios = per_visit_inefficiency(
@@ -239,10 +423,19 @@ class StoredResults:
         return quartiles(self.reward(experiment, label)), quartiles(ratios)
 
     def audited(self, experiment: Experiment, label: str, column: str, over: Callable[..., Floats] = np.mean) -> Floats:
-        """(runs,) the mean, or another statistic `over` goals, of a column of the audits.
+        """A column of the audits by run, as a mean or another statistic over goals.
 
-        Path rewards are returned as costs in units of the cheapest step. Goals for which some run has no value are
-        left out; NaN where that leaves none.
+        Path rewards are returned as costs in units of the cheapest step. Goals for which some run has no value are left
+        out.
+
+        Args:
+            experiment: The experiment.
+            label: The label of an agent that is audited.
+            column: `unknown`, `believed`, `kept`, `believed_arrival`, `arrival`, `value` or `steps`.
+            over: The statistic over goals; called with (runs, goals) values and the axis 1.
+
+        Returns:
+            (runs,) the statistic; NaN where no goal has a value in every run.
         """
         unit = step_unit(self.world(experiment.world)) if column in ("believed", "kept", "value") else 1.0
         by_goal = self.store.audits(experiment.id, label, column)
@@ -251,7 +444,15 @@ class StoredResults:
         return by_run
 
     def optimal_cost(self, experiment: Experiment, over: Callable[..., Floats] = np.mean) -> float:
-        """The optimal path cost, mean over starts, then `over` the audited goals, in units of the cheapest step."""
+        """The optimal path cost, as a mean over starts, then as a statistic over the audited goals.
+
+        Args:
+            experiment: The experiment.
+            over: The statistic over goals; called with a list of their values.
+
+        Returns:
+            The cost in units of the cheapest step.
+        """
         world = self.world(experiment.world)
         trips = audited_trips(world, experiment.goal, experiment.start)
         values = [self.optimum(experiment.world, goal).value[starts].mean() for goal, starts in trips]
@@ -262,6 +463,14 @@ class StoredResults:
         """The agent after every step of every scripted episode.
 
         The store keeps the steps of a run but not the agent's tables, so the agent observes the stored steps again.
+
+        Args:
+            experiment: An experiment with a script of stages.
+            label: The agent's label.
+            seed: The seed of the run.
+
+        Returns:
+            For each stage the moment before its first step and those after each step.
         """
         stages = range(len(experiment.stages))
         return replay(experiment, label, seed, [self.store.steps(experiment.id, label, seed, n) for n in stages])

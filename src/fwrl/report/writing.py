@@ -34,9 +34,15 @@ class Report(NamedTuple):
 
 
 def write_report(store: Store, folder: Path, watch: Callable[[str, float], None] = lambda *_: None) -> Report:
-    """Write figures, `report.html` and `report.md` into `folder`.
+    """Write figures, `report.html` and `report.md`, each file all or nothing.
 
-    `watch` is called after each part with its name and the share of the report that is done, up to 1.
+    Args:
+        store: The results of experiments; those that were not run are left out.
+        folder: The folder to write into, made if it does not exist.
+        watch: Called after each part with its name and the share of the report that is done, up to 1.
+
+    Returns:
+        What both pages show.
     """
     stored = StoredResults(store)
     figures = []
