@@ -122,7 +122,7 @@ def name_types(app: Any, domain: str, what: str, content: Any) -> None:
 
 
 def formula(node: Any, as_block: bool = False) -> str:
-    r"""A formula as MathML, with what docutils does not set by itself: primes, and the bars of `\lvert` and `\rvert`."""
+    r"""A formula as MathML, with what docutils does not set by itself: primes, and the bars `\lvert` and `\rvert`."""
     found: str = tex2mathml(node.astext().replace("'", r"^{\prime}"), as_block=as_block)
     for bar, form in (('<mo class="mathopen">|</mo>', "prefix"), ("<mo>|</mo>", "postfix")):
         found = found.replace(bar, f'<mo form="{form}" stretchy="false">|</mo>')

@@ -19,18 +19,18 @@ from fwrl.worlds import describe_worlds
 PAGE = Path(__file__).with_name("reference") / "names.md"
 HEAD = """# Agents, worlds and environments by name
 
-What `fwrl.make_agent`, `fwrl.load_world` and `gymnasium.make` take. This page is written by `make docs-numbers` from the
-program itself; `fwrl agents` and `fwrl worlds` list the same, with what other packages have added.
+What `fwrl.make_agent`, `fwrl.load_world` and `gymnasium.make` take. This page is written by `make docs-numbers` from
+the program itself; `fwrl agents` and `fwrl worlds` list the same, with what other packages have added.
 """
 AGENTS = """## Agents
 
-`fwrl.make_agent("ql", n_states, n_actions, learning_rate=0.5)` in Python; `fwrl train --agent ql --option learning_rate=0.5` and
-`fwrl compare --agents "fwrl ql:learning_rate=0.5"` on the command line.
+`fwrl.make_agent("ql", n_states, n_actions, learning_rate=0.5)` in Python; on the command line
+`fwrl train --agent ql --option learning_rate=0.5` and `fwrl compare --agents "fwrl ql:learning_rate=0.5"`.
 """
 WORLDS = """## Worlds
 
-`fwrl.load_world("four-rooms")` in Python, the name alone on the command line. Capitals stand for what you choose. The path
-of a text map (`.txt`) or of a MovingAI map (`.map`) also names a world.
+`fwrl.load_world("four-rooms")` in Python, the name alone on the command line. Capitals stand for what you choose. The
+path of a text map (`.txt`) or of a MovingAI map (`.map`) also names a world.
 """
 ENVIRONMENTS = f"""## Environments
 
