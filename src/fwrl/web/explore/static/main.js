@@ -144,7 +144,11 @@ function showDetail({ roads, more, states }, moving) {
 
 const handlers = {
   hello: showHello,
-  answer: (message) => (map.map ? showAnswer(message) : (early = message)),
+  answer: (message) => {
+    box.settle();
+    if (map.map) showAnswer(message);
+    else early = message;
+  },
   names: ({ names }) => map.labels.set(names),
   found: (message) => search.set(message),
   state: (message) => card.set(message),
@@ -156,6 +160,7 @@ const handlers = {
   copied: (message) => copies.set(message),
   working: (message) => notices.showWorking(message),
   error: ({ message }) => {
+    box.settle();
     notices.hideWorking();
     notices.showError(message);
   },
@@ -164,7 +169,7 @@ const handlers = {
 const notices = new Notices({ onReconnect: () => wire.connect() });
 const wire = new Wire({
   decode,
-  begin: () => ({ address: box.address }),
+  begin: () => box.begin(),
   onMessage: (message) => handlers[message.type](message),
   onFrame: showMap,
   onClose: (reason) => {
