@@ -1,5 +1,6 @@
 // The question of the page: changed by clicks, shown as chips, carried by the address.
 
+import { decoded } from "/static/address.js";
 import { element } from "./steps.js";
 
 const PAUSE = 250; // milliseconds after which a moved map is written into the address
@@ -47,7 +48,7 @@ export class QuestionBox {
 
   readView(hash = location.hash) {
     const found = AT.exec(hash.slice(1));
-    if (found) this.view.text = decodeURIComponent(found[2]);
+    if (found) this.view.text = decoded(found[2]);
     return found !== null;
   }
 
