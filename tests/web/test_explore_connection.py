@@ -1,7 +1,7 @@
-"""The explore page when answers are late, refused or lost with the connection: nothing that was clicked is forgotten."""
+"""The explore page when answers are late, refused or lost with the connection."""
 
 import pytest
-from explore_visitor import asks, click, says
+from explore_visitor import asks, click, place, says
 from web_browser import needs_browser, visiting
 from web_town import write_town
 from web_visitor import holds, settled
@@ -97,3 +97,32 @@ def test_after_a_lost_question_answers_count_again(tapped):
     asks(page, "from home")
     click(page, "mill", button="right")
     asks(page, "from home", "avoid mill")
+
+
+def test_names_that_were_lost_with_the_connection_are_asked_for_again(tapped):
+    page = tapped(instead="{ names: null }")
+    reconnect(page)
+    lane = place(page, "lane")
+
+    def tip():
+        page.mouse.move(*lane)
+        return page.text_content("#tip")
+
+    settled(page, tip, "lane")
+
+
+def test_weak_spots_that_were_lost_with_the_connection_are_asked_for_again(tapped):
+    page = tapped(instead="{ coverage: null }")
+    page.click("#views [data-tool=coverage]")
+    says(page, "Looking for weak spots")
+    reconnect(page)
+    says(page, "10 bridges")
+
+
+def test_after_an_error_coverage_can_be_asked_for_again(tapped):
+    page = tapped(instead="""{ coverage: '{"type":"coverage","of":1}' }""")
+    page.click("#views [data-tool=coverage]")
+    settled(page, page.locator("#notice").is_visible, True)
+    page.evaluate("instead = {}")
+    page.click("#views [data-tool=coverage]")
+    says(page, "10 bridges")

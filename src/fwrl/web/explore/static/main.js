@@ -142,6 +142,13 @@ function showDetail({ roads, more, states }, moving) {
   find("detail").textContent = `In sight: ${count(states.length, "state")}, ${some}${unplaced}`;
 }
 
+// The first message of a connection. Only now, when it is open, is what is asked no longer lost.
+function begin() {
+  map.labels.retry();
+  coverage.retry();
+  return box.begin();
+}
+
 const handlers = {
   hello: showHello,
   answer: (message) => {
@@ -161,6 +168,7 @@ const handlers = {
   working: (message) => notices.showWorking(message),
   error: ({ message }) => {
     box.settle();
+    coverage.retry(); // what failed may have been that
     notices.hideWorking();
     notices.showError(message);
   },
@@ -169,7 +177,7 @@ const handlers = {
 const notices = new Notices({ onReconnect: () => wire.connect() });
 const wire = new Wire({
   decode,
-  begin: () => box.begin(),
+  begin,
   onMessage: (message) => handlers[message.type](message),
   onFrame: showMap,
   onClose: (reason) => {
