@@ -192,6 +192,15 @@ def test_a_link_with_an_unknown_state_says_so_and_shows_the_map(opened):
     says(page, "Click where to start")
 
 
+def test_a_link_that_was_cut_within_an_escape_still_shows_its_route(opened):
+    page = opened(address="from=home&to=shop&at=0.5,0.1%E0")
+    says(page, "4 steps")
+    page.evaluate("location.hash = 'from=home&to=park&at=0.5%E0'")
+    asks(page, "from home", "to park")
+    page.evaluate("location.hash = 'from=home&to=sho%E0'")
+    settled(page, lambda: "sho" in page.inner_text("#notice"), True)
+
+
 def test_copies_as_command_json_svg_geojson_and_link(opened):
     page = opened(1440, 900, address="from=home&to=shop&avoid=mill", permissions=["clipboard-read", "clipboard-write"])
     says(page, "4 steps")

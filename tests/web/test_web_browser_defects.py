@@ -188,6 +188,11 @@ def test_an_address_is_not_lost_to_an_answer_that_writes_its_own(opened):
     settled(page, lambda: why.first.is_visible(), False)
 
 
+def test_a_link_that_was_cut_within_an_escape_still_opens_the_page(opened):
+    page = opened(address="world=four-rooms&start=1,1&goal=9,9%E0")
+    assert "this link cannot be read" in page.text_content("#notice")
+
+
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768)])
 def test_boards_verdicts_charts_and_inspector_need_no_scrolling(opened, width, height):
     page = opened(width, height, address=LEARNED)

@@ -8,6 +8,12 @@ export class Coverage {
   constructor({ send, map, onShow }) {
     Object.assign(this, { send, map, onShow });
     this.sentence = "Looking for weak spots…";
+    this.asked = false;
+  }
+
+  // What was asked will not be answered: ask again when next shown.
+  retry() {
+    this.asked = this.map.weak !== null;
   }
 
   show(shown) {

@@ -26,6 +26,11 @@ export class Labels {
     return this.known.get(state);
   }
 
+  // What was asked will not be answered: ask again when next needed.
+  retry() {
+    this.asked.clear();
+  }
+
   ask(states) {
     const unknown = states.filter((state) => !this.known.has(state) && !this.asked.has(state)).slice(0, 500);
     for (const state of unknown) this.asked.add(state);

@@ -142,9 +142,20 @@ function showDetail({ roads, more, states }, moving) {
   find("detail").textContent = `In sight: ${count(states.length, "state")}, ${some}${unplaced}`;
 }
 
+// The first message of a connection. Only now, when it is open, is what is asked no longer lost.
+function begin() {
+  map.labels.retry();
+  coverage.retry();
+  return box.begin();
+}
+
 const handlers = {
   hello: showHello,
-  answer: (message) => (map.map ? showAnswer(message) : (early = message)),
+  answer: (message) => {
+    box.settle();
+    if (map.map) showAnswer(message);
+    else early = message;
+  },
   names: ({ names }) => map.labels.set(names),
   found: (message) => search.set(message),
   state: (message) => card.set(message),
@@ -156,6 +167,8 @@ const handlers = {
   copied: (message) => copies.set(message),
   working: (message) => notices.showWorking(message),
   error: ({ message }) => {
+    box.settle();
+    coverage.retry(); // what failed may have been that
     notices.hideWorking();
     notices.showError(message);
   },
@@ -164,7 +177,7 @@ const handlers = {
 const notices = new Notices({ onReconnect: () => wire.connect() });
 const wire = new Wire({
   decode,
-  begin: () => ({ address: box.address }),
+  begin,
   onMessage: (message) => handlers[message.type](message),
   onFrame: showMap,
   onClose: (reason) => {

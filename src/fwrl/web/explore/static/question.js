@@ -1,5 +1,6 @@
 // The question of the page: changed by clicks, shown as chips, carried by the address.
 
+import { decoded } from "/static/address.js";
 import { element } from "./steps.js";
 
 const PAUSE = 250; // milliseconds after which a moved map is written into the address
@@ -16,12 +17,29 @@ export class QuestionBox {
     this.question = { start: -1, goal: -1, via: [], avoid: [], backup: "expected", view: "route" };
     this.answered = "";
     this.asked = this.answeredAsked = 0;
+    this.pending = 0; // questions without an answer yet; the server answers all, in order
     window.addEventListener("hashchange", ({ newURL }) => {
       const { hash } = new URL(newURL); // not that of `location`, where a moved map may have been written meanwhile
       this.readView(hash);
       const address = questionOf(hash);
-      if (address !== this.answered) send("address", { address });
+      if (address !== this.answered) this.put("address", { address });
     });
+  }
+
+  // The first question of a connection; those of an earlier one will not be answered.
+  begin() {
+    this.pending = 1;
+    return { address: this.address };
+  }
+
+  put(type, question) {
+    this.pending += 1;
+    this.send(type, question);
+  }
+
+  // An answer came, or an error in place of one.
+  settle() {
+    this.pending = Math.max(0, this.pending - 1); // errors may be about something else
   }
 
   get address() {
@@ -30,7 +48,7 @@ export class QuestionBox {
 
   readView(hash = location.hash) {
     const found = AT.exec(hash.slice(1));
-    if (found) this.view.text = decodeURIComponent(found[2]);
+    if (found) this.view.text = decoded(found[2]);
     return found !== null;
   }
 
@@ -63,22 +81,20 @@ export class QuestionBox {
 
   ask() {
     this.asked = performance.now();
-    this.send("ask", this.question);
+    this.put("ask", this.question);
   }
 
   accept(answer) {
-    this.question = {
-      start: answer.from?.[0] ?? -1,
-      goal: answer.to?.[0] ?? -1,
-      via: answer.via.map(([state]) => state),
-      avoid: answer.avoid.map(([state]) => state),
-      backup: answer.backup,
-      view: answer.view,
-    };
+    if (!this.pending) this.adopt(answer); // else a newer question is on its way, to which the next click adds
     this.answered = answer.address;
-    [this.answeredAsked, this.asked] = [this.asked, 0]; // when what is drawn next was asked
     if (this.address !== answer.address) history.pushState(null, "", this.link);
     this.drawChips(answer);
+  }
+
+  adopt({ from, to, via, avoid, backup, view }) {
+    const codes = (marks) => marks.map(([state]) => state);
+    this.question = { start: from?.[0] ?? -1, goal: to?.[0] ?? -1, via: codes(via), avoid: codes(avoid), backup, view };
+    [this.answeredAsked, this.asked] = [this.asked, 0]; // when what is drawn next was asked
   }
 
   get link() {

@@ -1,6 +1,7 @@
 // Sharing and restoring. The address of the page carries what it shows; the tab also remembers the key of its session,
 // so that a reload goes on where it was, even with training that no address could repeat quickly.
 
+import { decoded } from "/static/address.js";
 import { copyText, saveText } from "/static/transfer.js";
 
 const KEY = "fwrl-play-session";
@@ -31,7 +32,8 @@ export class Share {
   // The first message: the session of before, unless the tab was sent to another address.
   begin() {
     const kept = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
-    const address = decodeURI(location.hash.slice(1)) === decodeURI(kept?.address ?? "") ? (kept?.address ?? "") : location.hash.slice(1);
+    const here = location.hash.slice(1), before = kept?.address ?? "";
+    const address = decoded(here, decodeURI) === decoded(before, decodeURI) ? before : here;
     const same = kept !== null && kept.address === address;
     return { session: same ? kept.session : "", address };
   }
