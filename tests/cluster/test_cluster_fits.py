@@ -1,5 +1,6 @@
 """Fits on clusters: the planner of one fit, whatever happens to workers and caller."""
 
+import gzip
 import subprocess
 import sys
 import zipfile
@@ -143,6 +144,14 @@ def test_a_changed_file_or_option_uses_no_older_part(tmp_path):
     assert [tasks(), tasks(), tasks(skip_bad=True)] == [2, 0, 2]
     write_log(tmp_path / "1.csv", rng, 5 * TRIPS)
     assert tasks() == 1  # the changed file
+
+
+def test_a_packed_file_that_changed_before_its_last_member_is_read_again(tmp_path):
+    path, partials = tmp_path / "log.csv.gz", Partials(tmp_path / "parts")
+    for state in ("b", "c"):
+        text = f"state,next_state\na,{state}\n".encode()
+        path.write_bytes(gzip.compress(text) + gzip.compress(b""))
+        assert list(fit_shards(path, pool_of(1), partials).states) == ["a", state]
 
 
 def write_visits(folder, parts):
