@@ -154,6 +154,16 @@ def test_a_packed_file_that_changed_before_its_last_member_is_read_again(tmp_pat
         assert list(fit_shards(path, pool_of(1), partials).states) == ["a", state]
 
 
+@pytest.mark.parametrize(("n", "tasks"), [(3, 1), (FAN_IN + 2, 3), (2 * FAN_IN + 1, 2)])
+def test_equal_shards_are_read_once_and_merged_as_often_as_they_are_given(tmp_path, n, tasks):
+    """Branches of as many equal shards are one task, too."""
+    path = tmp_path / "one.csv"
+    path.write_text("state,next_state,reward\na,b,-1\nb,c,-2\n")
+    found, made = sharded([path] * n, tmp_path / "x.fwrl", n, again=True)
+    assert_same(fwrl.fit([path] * n, again=True), found)
+    assert made == tasks
+
+
 def write_visits(folder, parts):
     """Files of visits: for each the states of trips from a time on."""
     folder.mkdir(exist_ok=True)
