@@ -1,5 +1,6 @@
 """Fits on clusters: the planner of one fit, whatever happens to workers and caller."""
 
+import gzip
 import subprocess
 import sys
 import zipfile
@@ -143,6 +144,24 @@ def test_a_changed_file_or_option_uses_no_older_part(tmp_path):
     assert [tasks(), tasks(), tasks(skip_bad=True)] == [2, 0, 2]
     write_log(tmp_path / "1.csv", rng, 5 * TRIPS)
     assert tasks() == 1  # the changed file
+
+
+def test_a_packed_file_that_changed_before_its_last_member_is_read_again(tmp_path):
+    path, partials = tmp_path / "log.csv.gz", Partials(tmp_path / "parts")
+    for state in ("b", "c"):
+        text = f"state,next_state\na,{state}\n".encode()
+        path.write_bytes(gzip.compress(text) + gzip.compress(b""))
+        assert list(fit_shards(path, pool_of(1), partials).states) == ["a", state]
+
+
+@pytest.mark.parametrize(("n", "tasks"), [(3, 1), (FAN_IN + 2, 3), (2 * FAN_IN + 1, 2)])
+def test_equal_shards_are_read_once_and_merged_as_often_as_they_are_given(tmp_path, n, tasks):
+    """Branches of as many equal shards are one task, too."""
+    path = tmp_path / "one.csv"
+    path.write_text("state,next_state,reward\na,b,-1\nb,c,-2\n")
+    found, made = sharded([path] * n, tmp_path / "x.fwrl", n, again=True)
+    assert_same(fwrl.fit([path] * n, again=True), found)
+    assert made == tasks
 
 
 def write_visits(folder, parts):

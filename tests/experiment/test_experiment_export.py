@@ -3,6 +3,9 @@
 import subprocess
 import sys
 
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+from fwrl.experiment.export import _write_parquet
 from systems import unix
 
 LIMITED = """
@@ -26,3 +29,10 @@ def test_a_full_disk_is_an_error_in_words(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(f"cannot write {str(tmp_path / 'runs.parquet')!r}: ")
     assert [path.name for path in tmp_path.iterdir()] == ["runs.csv"]
+
+
+def test_a_table_is_exported_from_its_own_folder_whatever_the_name(tmp_path):
+    for name, value in (("r1", "neighbour"), ("r[1]", "own")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "runs.csv").write_text(f"a\n{value}\n")
+    assert pq.read_table(_write_parquet(tmp_path / "r[1]" / "runs.csv")).to_pylist() == [{"a": "own"}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -75,19 +76,57 @@ def test_periods_of_numbers_and_what_is_no_period():
     wrong: list[tuple[Any, dict[str, Any], str]] = [
         (log, {"hours": "7-9"}, "hours and weekdays need times that are dates"),
         (log, {"since": "monday"}, "expected a number as a moment"),
+        (log, {"since": math.inf}, "expected a finite number as a moment, got inf; leave it out"),
+        (log, {"until": "-inf"}, "expected a finite number as a moment, got '-inf'; leave it out"),
+        (log, {"until": "nan"}, "expected a finite number as a moment, got 'nan'; leave it out"),
         (dated, {"since": "soon"}, "expected a moment as 2024-03-31"),
+        (dated, {"since": "infinity"}, "expected a moment as 2024-03-31.* got 'infinity'"),
+        (dated, {"until": math.inf}, "expected a moment as 2024-03-31.* got 'inf'"),
         (dated, {"hours": "7"}, "expected hours as 7-9"),
         (dated, {"hours": "7-25"}, "expected hours as 7-9"),
+        (dated, {"hours": "7-7"}, "expected hours as 7-9"),
+        (dated, {"hours": "07-7"}, "expected hours as 7-9"),
         (dated, {"weekdays": "someday"}, "expected weekdays as mon-fri"),
         (dated, {"half_life": "30"}, "expected a half-life as 30d"),
         (log, {"half_life": "30d"}, "expected a half-life in their unit"),
         (log, {"half_life": "-3"}, "expected a half-life in their unit"),
+        (log, {"half_life": "1e"}, "expected a half-life in their unit"),
+        (log, {"half_life": "1e999"}, "expected a half-life in their unit"),
+        (dated, {"half_life": "1e300w"}, "expected a half-life as 30d"),
         ([("a", "b")], {"since": 3}, "the log has no times"),
         ([("a", "b")], {"half_life": 3}, "a half-life needs times"),
     ]
     for source, options, said in wrong:
         with pytest.raises(OptionError, match=said):
             fwrl.fit(source, **options)
+
+
+@pytest.mark.parametrize(
+    ("times", "options", "kept"),
+    [
+        ([2, 3, 4], {"since": 2.5}, "bc"),
+        ([2, 3, 4], {"until": 2.5}, "a"),
+        ([2, 3, 4], {"since": "3.0", "until": "4.0"}, "b"),
+        ([-3, -2, -1], {"since": -2.5, "until": -1.5}, "b"),
+        ([2, 3, 4], {"since": "-1e999999999", "until": "1e999999999"}, "abc"),
+        ([1_700_000_000_000_000_000 + k for k in range(3)], {"since": 1_700_000_000_000_000_001}, "bc"),
+        ([1_700_000_000_000_000_000 + k for k in range(3)], {"until": "1700000000000000001"}, "a"),
+        ([0.1, 0.2, 0.3], {"since": 0.1, "until": 0.3}, "ab"),
+        ([0.1, 0.2, 0.3], {"since": np.float32(0.2)}, "bc"),
+        ([0.1234564, 0.1234567, 0.2], {"since": 0.1234564, "until": 0.1234567}, "a"),
+    ],
+)
+def test_bounds_of_numbers_are_exact(times, options, kept):
+    log = {"state": list("abc"), "next_state": list("xyz"), "time": times}
+    assert begun(fwrl.fit(log, **options)) == Counter(kept)
+
+
+@pytest.mark.parametrize("half_life", [1e16, 5e-5, "5E-5"])
+def test_a_half_life_may_have_an_exponent(half_life):
+    log = {"state": ["a"], "next_state": ["b"], "time": [1]}
+    found = fwrl.fit(log, half_life=half_life).experience.aging
+    assert found is not None
+    assert found.half_life == float(half_life)
 
 
 ROWS = st.lists(

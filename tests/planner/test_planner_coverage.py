@@ -77,6 +77,15 @@ def test_fewest_is_claimed_only_where_all_logs_of_the_planner_were_read(tmp_path
     assert (whole.stretches, whole.fewest) == ((("v",),), True)
 
 
+def test_a_log_may_name_other_trips_than_integers():
+    planner = fwrl.fit([("a", "l", -1.0, "b", 1)])
+    for trip in ("x", "1.5", "007"):
+        assert planner.explain("a", "b", log=[("a", "l", -1.0, "b", trip)]).stretches == ((trip,),)
+    assert planner.explain("a", "b", log=[("a", "l", -1.0, "b", "7")]).stretches == ((7,),)
+    mixed = [("a", "l", -1.0, "b", "x"), ("a", "l", -1.0, "b", "7")]
+    assert planner.explain("a", "b", log=mixed).stretches == (("x", 7),)
+
+
 @pytest.mark.parametrize("path", ["[", "x"])
 def test_a_log_that_is_not_there_is_refused(path):
     with pytest.raises(fwrl.FwrlError, match="there is no such file"):

@@ -21,6 +21,7 @@ from fwrl.errors import FwrlError, OptionError
 from fwrl.planner import Planner
 from fwrl.planner.experience import LogFile
 from fwrl.planner.ingest.errors import LogError
+from fwrl.planner.ingest.log_files import log_file
 
 COLUMNS = ("trip", "time", "x", "y", "reward")
 CELLS: dict[str, Any] = {"cells": ("x", "y"), "cell_width": 1.0}
@@ -233,6 +234,31 @@ def test_a_log_that_is_packed_later_is_the_same_log(tmp_path):
     with pytest.raises(LogError, match=r"day\.csv\.gz' was read before"):
         fwrl.fit(packed, into=planner)
     fwrl.fit(other, into=planner)
+
+
+def packed_in_members(*parts: bytes) -> bytes:
+    """Several packed files as one, as `cat` joins them."""
+    return b"".join(gzip.compress(part, 1) for part in parts)
+
+
+LARGE = bytes(65 * 2**20)  # of more than 64 MiB, some blocks are digested
+
+
+@pytest.mark.parametrize(
+    "parts", [(TEXT.encode(), b"x,y\n"), (TEXT.encode(), b""), (b"", b""), (LARGE, b"x,y\n"), (b"x,y\n", LARGE, b"")]
+)
+@pytest.mark.parametrize("padding", [b"", bytes(8)], ids=["unpadded", "padded"])
+def test_a_file_packed_in_several_members_is_known_by_all_that_is_in_it(tmp_path, parts, padding):
+    plain, packed = tmp_path / "day.csv", tmp_path / "day.csv.gz"
+    plain.write_bytes(b"".join(parts))
+    packed.write_bytes(packed_in_members(*parts) + padding)
+    assert log_file(str(packed), "day") == log_file(str(plain), "day")
+
+
+def test_files_packed_in_several_members_are_told_apart(tmp_path):
+    for name, row in (("one", b"b,c\n"), ("two", b"b,d\n")):
+        (tmp_path / f"{name}.csv.gz").write_bytes(packed_in_members(b"state,next_state\na,b\n", row, b""))
+    assert list(fwrl.fit(tmp_path).states) == ["a", "b", "c", "d"]
 
 
 def test_a_route_of_cells_is_covered_by_the_trips_of_the_log(tmp_path):

@@ -316,6 +316,20 @@ def test_a_gymnasium_episode_is_a_log():
     assert planner.value(seen[0]["observation"], seen[-1]["observation"]) >= sum(path) - 1e-12
 
 
+def test_an_episode_without_steps_is_no_transition():
+    begun = {"observations": ["a"], "actions": [], "rewards": [], "infos": {"path_reward": [0.0]}}
+    walked = {"observations": ["a", "b"], "actions": ["l"], "rewards": [9.0], "infos": {"path_reward": [0.0, -1.0]}}
+    for episodes in ([begun, walked], [walked, begun]):
+        planner = fwrl.fit(episodes)
+        assert (planner.summary.transitions, planner.value("a", "b")) == (1, -1.0)
+
+
+def test_an_episode_with_too_few_path_rewards_is_refused_with_their_number():
+    short = {"observations": "abcd", "actions": "lll", "rewards": [0.0] * 3, "infos": {"path_reward": [-1.0] * 2}}
+    with pytest.raises(FwrlError, match="episode 0 has 4 observations, 3 actions and 2 rewards"):
+        fwrl.fit([short])
+
+
 def test_steps_of_a_walk_are_a_log_without_its_jumps():
     world = fwrl.load_world("h-maze", step_reward=-1.0)
     agent = fwrl.make_agent("fwrl", world.n_states, world.n_actions, seed=0)

@@ -16,6 +16,7 @@ import fwrl
 from fwrl.errors import OptionError, PositiveCycleError, UnknownNameError
 from fwrl.oracle import optimum
 from fwrl.planner import NoRouteError, Planner, alternatives
+from fwrl.planner.goal_policy import GoalPolicySolver
 from fwrl.worlds import from_outcomes
 
 REWARDS = st.one_of(st.sampled_from([0.0, -1.0, -0.1, -0.2, -0.3, -1e3]), st.floats(-5, 0))
@@ -167,7 +168,16 @@ def test_a_state_to_avoid_is_not_passed():
         planner.plan("a", "c", avoid=["b", "e"])
     with pytest.raises(OptionError, match="'c' is both"):
         planner.plan("a", "c", avoid=["c"])
-    assert [r.states for r in planner.alternatives("a", "c", 5, avoid=["b"])] == [("a", "d", "e", "c")]
+    for avoid in (["b"], iter(["b"])):
+        assert [r.states for r in planner.alternatives("a", "c", 5, avoid=avoid)] == [("a", "d", "e", "c")]
+
+
+@pytest.mark.parametrize("backup", ["expected", "best"])
+def test_the_memory_of_a_policy_is_that_of_all_its_arrays(backup):
+    slips = fwrl.fit([("a", "go", -1.0, "b"), ("a", "go", -1.0, "pit"), ("pit", "climb", -9.0, "a")])
+    policy = GoalPolicySolver(slips.experience).policy(slips.states.find("b"), backup)
+    assert (policy.unknown is not None) == (backup == "expected")
+    assert policy.nbytes == sum(part.nbytes for part in policy if isinstance(part, np.ndarray))
 
 
 def test_an_outcome_to_avoid_counts_as_lost():

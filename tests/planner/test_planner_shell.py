@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 import typer
 
@@ -16,6 +17,7 @@ import fwrl
 from fwrl import cli
 from fwrl.files import locked
 from fwrl.planner import Planner
+from fwrl.planner.geojson import route_geojson
 from systems import unix
 
 TRIPS = "trip,time,state,reward\n1,1,a,-1\n1,2,b,-1\n1,3,c,\n2,5,x,-2\n2,6,b,-3\n2,7,y,\n"
@@ -122,6 +124,25 @@ def test_a_route_is_written_as_geojson(call, fitted):
     ]
     assert [feature["properties"].get("role") for feature in features[2:]] == ["start", "stitch", "goal"]
     assert features[0]["properties"]["trips"] == [1]
+
+
+@pytest.mark.parametrize(
+    ("times", "latest"),
+    [
+        ((9, 10), "10"),
+        ((-1, -2), "-1"),
+        ((9.5, 10.25), "10.25"),
+        (("2024-01-01 10:00", "2024-01-01 09:00"), "2024-01-01 10:00:00"),
+        (("2024-01-01", "12024-01-01"), "12024-01-01T00:00:00.000000"),
+        ((), None),
+    ],
+    ids=str,
+)
+def test_geojson_has_the_latest_time_of_a_stretch(times, latest):
+    timed = {"time": list(times), "trip": ["t", "t"]} if times else {}
+    planner = fwrl.fit({"state": ["a", "b"], "next_state": ["b", "c"], **timed})
+    found = route_geojson(planner.explain("a", "c"), planner.experience, np.zeros((3, 2)))
+    assert found["features"][0]["properties"]["last"] == latest
 
 
 def test_geojson_of_cells_has_longitude_before_latitude(call, tmp_path):

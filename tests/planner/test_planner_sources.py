@@ -199,6 +199,51 @@ def pack_with_zstd(plain, path):
     path.write_bytes(pa.Codec("zstd").compress(plain.read_bytes(), asbytes=True))
 
 
+WILD = ["trips[1]", "trips[12]", *(() if sys.platform == "win32" else ("trips*", "trips?"))]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".csv.zst", ".jsonl", ".json.zst", ".parquet", ".arrow"])
+@pytest.mark.parametrize("stem", WILD)
+def test_characters_of_patterns_in_the_name_of_a_file_stand_for_themselves(tmp_path, stem, ending):
+    plain, packed = written(tmp_path, f"log.{ending.split('.')[1]}"), ending.split(".")[2:]
+    if packed and "?" in stem:
+        pytest.skip("DuckDB takes what follows a question mark for the query of an address, not for an ending")
+    (tmp_path / "g").mkdir()
+    (tmp_path / "g" / f"trips1{ending}").write_bytes(b"unreadable")
+    path = tmp_path / "g" / f"{stem}{ending}"
+    if packed == ["zst"]:
+        pack_with_zstd(plain, path)
+    else:
+        path.write_bytes(PACKERS[".gz"](plain.read_bytes()) if packed else plain.read_bytes())
+    assert value(path) == -3.5
+
+
+@pytest.mark.parametrize("folder", ["g", "g[1]"])
+@pytest.mark.parametrize("stem", WILD)
+def test_a_folder_with_characters_of_patterns_in_names_is_read_once_and_whole(tmp_path, folder, stem):
+    for name in {folder, "g1"}:
+        (tmp_path / name).mkdir()
+        log(tmp_path / name, "state,next_state\na,b\n", f"{stem}.csv")
+        log(tmp_path / name, "state,next_state\nx,y\n", "trips1.csv")
+    planner = fwrl.fit(tmp_path / folder)
+    assert (list(planner.states), planner.summary.transitions) == (["a", "b", "x", "y"], 2)
+
+
+@pytest.mark.parametrize("given", ["day=1/trips[1].csv", "./day=1/../day=1//trips[1].csv"])
+def test_folders_name_columns_of_a_file_with_characters_of_patterns(tmp_path, monkeypatch, given):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "day=1").mkdir()
+    log(tmp_path / "day=1", "state,next_state\na,b\n", "trips[1].csv")
+    assert fwrl.fit(given, columns={"trip": "day"}).edges()["trips"].to_pylist() == [[1]]
+
+
+def test_a_file_that_is_no_parquet_is_named_whatever_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trips[1].parquet").write_bytes(b"state,next_state\n")
+    with pytest.raises(FileError, match=r"'\./trips\[1\]\.parquet' is not a whole Parquet file"):
+        fwrl.fit("./trips[1].parquet")
+
+
 def test_a_damaged_archive_is_refused_in_words(tmp_path):
     for name in ("log.csv.zip", "log.csv.bz2", "log.csv.xz", "log.arrow"):
         (tmp_path / name).write_bytes(b"nonsense")

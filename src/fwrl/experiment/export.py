@@ -7,6 +7,7 @@ score the run's share of the oracle's expected reward.
 from __future__ import annotations
 
 import csv
+import glob
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +71,7 @@ def _write_parquet(source: Path) -> Path:
     path = source.with_suffix(".parquet")
     try:
         with replaced(path) as draft, duckdb.connect() as con:
-            con.read_csv(str(source), header=True).write_parquet(str(draft))
+            con.read_csv(glob.escape(str(source)), header=True).write_parquet(str(draft))
     except duckdb.Error as error:
         raise FileError(f"cannot write {str(path)!r}: {error}") from error
     return path

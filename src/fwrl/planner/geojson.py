@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from fwrl.planner.experience import Experience, Floats
-from fwrl.planner.explanation import Explanation, shown_time
+from fwrl.planner.explanation import Explanation, shown_time, time_of
 from fwrl.planner.positions import route_positions
 
 
@@ -25,11 +25,13 @@ def route_geojson(explanation: Explanation, experience: Experience, positions: F
 
     """
     route, way = explanation.route, route_positions(explanation.route, experience, positions).tolist()
+    last = experience.evidence.last
     features = []
     for number, trips in enumerate(explanation.stretches):
         steps = [k for k, each in enumerate(explanation.steps) if each.stretch == number]
         line = {"type": "LineString", "coordinates": way[steps[0] : steps[-1] + 2]}
         inside = [explanation.steps[k] for k in steps]
+        latest = None if last is None else time_of(max(int(last[route.edges[k]]) for k in steps), experience.time)
         properties = {
             "stretch": number,
             "from": inside[0].step.state,
@@ -37,7 +39,7 @@ def route_geojson(explanation: Explanation, experience: Experience, positions: F
             "steps": len(steps),
             "reward": sum(each.step.reward for each in inside),
             "least seen": min(each.step.seen for each in inside),
-            "last": max((str(shown_time(each.last)) for each in inside if each.last is not None), default=None),
+            "last": None if latest is None else str(shown_time(latest)),
             "trips": list(trips),
         }
         features.append({"type": "Feature", "geometry": line, "properties": properties})

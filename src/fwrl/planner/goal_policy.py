@@ -49,7 +49,8 @@ class GoalPolicy(NamedTuple):
     @property
     def nbytes(self) -> int:
         """Memory it takes, in bytes."""
-        return self.value.nbytes + self.edge.nbytes + (0 if self.arrival is None else self.arrival.nbytes)
+        arrays = (self.value, self.arrival, self.edge, self.unknown)
+        return sum(array.nbytes for array in arrays if array is not None)
 
     def arrival_from(self, state: int) -> float:
         """The probability of arriving from `state`."""

@@ -242,6 +242,7 @@ class Planner:
             raise OptionError("alternatives need backup 'best': where outcomes vary, a plan is not a single route")
         if k < 1:
             raise OptionError(f"expected at least one alternative, got {k}")
+        avoid = tuple(avoid)
         best = self.plan(start, goal, backup="best", avoid=avoid, positions=positions)
         from fwrl.planner.alternatives import best_paths
 

@@ -119,22 +119,23 @@ def _experience(shards: Sequence[Shard], pool: Pool, partials: Partials, watch: 
 def _work(tops: Sequence[Shard | Branch], pool: Pool, partials: Partials, watch: Watch) -> None:
     """Make the planners of these nodes and of all below that are not kept already; a branch after its children."""
     ready: deque[Shard | Branch] = deque()
-    parent: dict[str, Branch] = {}
-    lacking: dict[str, int] = {}
+    parents: dict[str, list[Branch]] = {}  # nodes with equal keys are one task, and may have several parents
+    lacking: dict[str, int] = {}  # for each task, how many others must be finished before
 
-    def plan(node: Shard | Branch) -> int:
-        """Plan the work below a node; the number of its tasks."""
-        if partials.path(node.key).is_file():
-            return 0
-        if isinstance(node, Shard):
+    def plan(node: Shard | Branch) -> None:
+        """Plan the tasks of a node and of all below."""
+        if node.key in lacking or partials.path(node.key).is_file():
+            return
+        lacking[node.key] = 0
+        if isinstance(node, Branch):
+            children = {child.key: child for child in node.children}
+            for key, child in children.items():
+                if not partials.path(key).is_file():
+                    lacking[node.key] += 1
+                    parents.setdefault(key, []).append(node)
+                    plan(child)
+        if lacking[node.key] == 0:
             ready.append(node)
-            return 1
-        missing = [child for child in node.children if not partials.path(child.key).is_file()]
-        parent.update({child.key: node for child in missing})
-        lacking[node.key] = len(missing)
-        if not missing:
-            ready.append(node)
-        return 1 + sum(plan(child) for child in missing)
 
     def next_task() -> Shard | Merge | None:
         if not ready:
@@ -144,7 +145,9 @@ def _work(tops: Sequence[Shard | Branch], pool: Pool, partials: Partials, watch:
             return node
         return Merge(node, tuple(partials.path(child.key).read_bytes() for child in node.children))
 
-    total, done = sum(map(plan, tops)), 0
+    for top in tops:
+        plan(top)
+    total, done = len(lacking), 0
     watch(done, total, pool.workers())
     results: Iterator[tuple[Shard | Merge, bytes]] = finished(pool, planner_of, next_task)
     for task, content in results:
@@ -152,8 +155,7 @@ def _work(tops: Sequence[Shard | Branch], pool: Pool, partials: Partials, watch:
         partials.write(node.key, content)
         done += 1
         watch(done, total, pool.workers())
-        above = parent.get(node.key)
-        if above is not None:
+        for above in parents.get(node.key, ()):
             lacking[above.key] -= 1
             if lacking[above.key] == 0:
                 ready.appendleft(above)

@@ -23,7 +23,7 @@ from fwrl.planner.ingest.reader import Progress, Reader, reading
 from fwrl.planner.ingest.schema import MOVES
 from fwrl.planner.ingest.sources import sources_of
 from fwrl.planner.ingest.sql import listed, when
-from fwrl.planner.labels import IntegerLabels, Label, Labels
+from fwrl.planner.labels import IntegerLabels, Label, Labels, integer
 from fwrl.planner.route import RouteStep
 
 
@@ -121,8 +121,7 @@ def _make_runs(reader: Reader, steps: Sequence[RouteStep], has_actions: bool, ti
 
 
 def _stretches(reader: Reader, steps: Sequence[RouteStep], known: Labels | None) -> list[CoveredStretch]:
-    """The stretches; trips are integers if those of the `known` ones are."""
-    label = int if isinstance(known, IntegerLabels) else str
+    """The stretches; trips that are integers are named as such if the `known` ones are."""
     runs = reader.columns("SELECT first, max(last) AS last FROM runs GROUP BY first")
     furthest = furthest_ends(runs["first"].tolist(), runs["last"].tolist(), len(steps))
     stretches: list[CoveredStretch] = []
@@ -138,7 +137,12 @@ def _stretches(reader: Reader, steps: Sequence[RouteStep], known: Labels | None)
         covering = f"FROM runs WHERE first <= {first} AND last >= {last}"
         n_trips = int(reader.one(f"SELECT count(*) {covering}")[0])
         named = f"SELECT trip {covering} ORDER BY latest DESC, trip DESC LIMIT {KEPT}"
-        trips = tuple(label(row[0]) for row in reader.con.execute(named).fetchall())
+        trips = tuple(_label(row[0], known) for row in reader.con.execute(named).fetchall())
         stretches.append(CoveredStretch(first, last, trips, n_trips))
         first = last + 1
     return stretches
+
+
+def _label(trip: object, known: Labels | None) -> Label:
+    number = integer(trip) if isinstance(known, IntegerLabels) else None
+    return str(trip) if number is None else number

@@ -11,7 +11,7 @@ from fwrl.planner.ingest.copies import TextFile, in_utf8, opened
 from fwrl.planner.ingest.errors import LogError
 from fwrl.planner.ingest.found_files import FoundFile
 from fwrl.planner.ingest.options import ReadOptions
-from fwrl.planner.ingest.scan import FILE
+from fwrl.planner.ingest.scan import FILE, scan_of_files
 from fwrl.planner.ingest.sql import listed, quoted, sql_bool
 
 if TYPE_CHECKING:
@@ -87,8 +87,7 @@ def opened_by_duckdb(file: FoundFile) -> bool:
 
 def first_line(con: DuckDBPyConnection, file: FoundFile) -> str:
     """The first line of a file, read by DuckDB."""
-    query = lines_of_files().replace("{files}", f"[{quoted(file.path)}]")
-    rows = con.execute(f"SELECT line FROM {query} LIMIT 1").fetchall()
+    rows = con.execute(f"SELECT line FROM {scan_of_files(lines_of_files(), [file.path])} LIMIT 1").fetchall()
     return (str(rows[0][0]) if rows and rows[0][0] is not None else "").lstrip("\ufeff").rstrip("\r")
 
 

@@ -20,7 +20,7 @@ from fwrl.planner.ingest.csv_format import csv_sources, struct
 from fwrl.planner.ingest.errors import LogError
 from fwrl.planner.ingest.found_files import FoundFile
 from fwrl.planner.ingest.options import ReadOptions
-from fwrl.planner.ingest.scan import FILE, Source, column_types
+from fwrl.planner.ingest.scan import FILE, Source, column_types, name_in_duckdb
 from fwrl.planner.ingest.sql import listed, quoted, sql_bool, when
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _parquet(con: DuckDBPyConnection, files: list[FoundFile]) -> Source:
 
 def _no_parquet(files: list[FoundFile], error: Exception) -> FileError | None:
     """The error that names the first file which is no Parquet file; None where DuckDB's `error` is another one."""
-    named = next((file.shown for file in files if repr(file.path) in str(error)), None)
+    named = next((file.shown for file in files if repr(name_in_duckdb(file.path)) in str(error)), None)
     if named is None or "magic bytes" not in str(error):
         return None
     return FileError(f"{named!r} is not a whole Parquet file; write it again, or name it after the format that it has")

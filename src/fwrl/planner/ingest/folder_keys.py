@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
-from fwrl.planner.ingest.scan import FILE
+from fwrl.planner.ingest.scan import FILE, name_in_duckdb
 from fwrl.planner.ingest.sql import identifier, listed, quoted
 
 KEY = re.compile(r"([^=]+)=(.*)")
@@ -31,7 +31,7 @@ def with_folder_keys(scan: str, keys: tuple[str, ...], shown: Mapping[str, str])
     """`scan` of files with further columns for `keys`; `shown` has the original path of each file."""
     if not keys:
         return scan
-    files = f"[{listed(map(quoted, shown))}]"
+    files = f"[{listed(quoted(name_in_duckdb(path)) for path in shown)}]"
     terms = []
     for key in keys:
         values = [folder_keys(path)[key] for path in shown.values()]

@@ -59,9 +59,13 @@ def identified_files(sources: Iterable[Source]) -> list[IdentifiedFile]:
 def log_file(path: str, name: str) -> LogFile:
     """How what is in the file at `path` is known again, by the `name` that messages call it."""
     with _readable(name):
-        size = _content_size(path) if _is_packed(path) else Path(path).stat().st_size
+        size = _packed_size(path) if _is_packed(path) else Path(path).stat().st_size
         with opened(path) as content:
-            return _digested(content, size, name)
+            log = _digested(content, size, name)
+            if not _is_packed(path):
+                return log
+            counted = content.seek(0, os.SEEK_END)  # unpacks what was not digested
+            return log if counted == size else _digested(content, counted, name)
 
 
 def _packed_file(path: str, name: str) -> LogFile | None:
@@ -76,8 +80,11 @@ def _is_packed(path: str) -> bool:
     return path.lower().endswith(".gz")
 
 
-def _content_size(path: str) -> int:
-    """The number of bytes in a packed file, as its last bytes say."""
+def _packed_size(path: str) -> int:
+    """The number of bytes in a packed file as its last bytes say: that of its last member, modulo 2^32.
+
+    Most files have one member. What they say is true then, so that the file is unpacked only once.
+    """
     with Path(path).open("rb") as file:
         file.seek(-4, os.SEEK_END)
         return int.from_bytes(file.read(), "little")

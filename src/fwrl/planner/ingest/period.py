@@ -7,6 +7,8 @@ Hours and days are those of the written time; of times with an offset, those of 
 from __future__ import annotations
 
 import datetime
+import decimal
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 Moment = str | float | datetime.datetime | datetime.date
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}  # seconds
-DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)")
+DURATION = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*([a-z]*)")
+BEYOND = decimal.Decimal(2**63)  # no stored time, which has 64 bits, is that late
 
 
 @dataclass(frozen=True)
@@ -65,15 +68,27 @@ def _stored(con: DuckDBPyConnection, moment: Moment, kind: TimeKind) -> int:
     import duckdb
 
     if kind != "timestamp":
-        try:
-            number = float(moment)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            raise OptionError(f"expected a number as a moment, since the log's times are, got {moment!r}") from None
-        return round(number * time_unit(kind))
+        return _stored_number(moment, kind)
     try:
-        return int(con.execute(f"SELECT epoch_us({quoted(str(moment))}::TIMESTAMPTZ)").fetchall()[0][0])
+        stored = con.execute(f"SELECT epoch_us({quoted(str(moment))}::TIMESTAMPTZ)").fetchall()[0][0]
     except duckdb.Error:
-        raise OptionError(f"expected a moment as 2024-03-31 or '2024-03-31 17:30', got {str(moment)!r}") from None
+        stored = None
+    if stored is None:  # no moment, or an infinite one
+        raise OptionError(f"expected a moment as 2024-03-31 or '2024-03-31 17:30', got {str(moment)!r}")
+    return int(stored)
+
+
+def _stored_number(moment: Moment, kind: TimeKind) -> int:
+    """The least stored time that is not before a moment; fractions of millionths are rounded, as those of times are."""
+    try:
+        number = decimal.Decimal(str(moment))  # of a float, the decimal number that it is written as
+    except decimal.InvalidOperation:
+        raise OptionError(f"expected a number as a moment, since the log's times are, got {moment!r}") from None
+    if not number.is_finite():
+        raise OptionError(f"expected a finite number as a moment, got {moment!r}; leave it out to keep all times")
+    rounding = decimal.ROUND_CEILING if kind == "integer" else decimal.ROUND_HALF_UP
+    limited = max(-BEYOND, min(BEYOND, number)) * time_unit(kind)
+    return int(limited.to_integral_value(rounding))
 
 
 Span = tuple[
@@ -92,7 +107,7 @@ def _hours(text: str | None) -> Span | None:
     ranges = []
     for part in text.split(","):
         found = re.fullmatch(r"\s*(\d{1,2})\s*-\s*(\d{1,2})\s*", part)
-        if found is None or int(found[1]) > 23 or int(found[2]) > 24 or found[1] == found[2]:
+        if found is None or int(found[1]) > 23 or int(found[2]) > 24 or int(found[1]) == int(found[2]):
             raise OptionError(f"expected hours as 7-9 (from 7:00 to before 9:00) or 22-6, got {text!r}")
         ranges += _wrapped(int(found[1]), int(found[2]), 24)
     return f"(floor(time / {3600 * MILLION}.0)::BIGINT % 24 + 24) % 24", ranges
@@ -126,9 +141,11 @@ def duration(text: str | float, kind: TimeKind | None, what: str = "a half-life"
     found = DURATION.fullmatch(str(text).strip().lower())
     number, unit = (float(found[1]), found[2]) if found is not None else (0.0, "?")
     if kind == "timestamp":
-        if unit not in UNITS or not number > 0:
+        stored = number * UNITS.get(unit, 0) * MILLION
+        if not 0 < stored < math.inf:
             raise OptionError(f"expected {what} as 30d, with one of {', '.join(UNITS)}, got {text!r}")
-        return number * UNITS[unit] * MILLION
-    if unit or not number > 0:
+        return stored
+    stored = number * time_unit(kind)
+    if unit or not 0 < stored < math.inf:
         raise OptionError(f"the log's times are numbers; expected {what} in their unit, as 30, got {text!r}")
-    return number * time_unit(kind)
+    return stored

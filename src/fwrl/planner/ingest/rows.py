@@ -97,7 +97,7 @@ def _episode(episode: Any, number: int) -> Table:
     seen, actions, rewards = part("observations"), part("actions"), part("rewards")
     infos = episode.get("infos") if isinstance(episode, Mapping) else getattr(episode, "infos", None)
     if isinstance(infos, Mapping) and "path_reward" in infos:
-        rewards = infos["path_reward"][-len(actions) :]  # path rewards exclude the goal reward
+        rewards = _last(infos["path_reward"], len(actions))  # path rewards exclude the goal reward
     if isinstance(seen, Mapping):
         seen = seen["observation"]
     elif not isinstance(seen, np.ndarray):
@@ -118,8 +118,13 @@ def _episode(episode: Any, number: int) -> Table:
     }
     ends = _terminations(episode, infos)
     if ends is not None:
-        table["terminated"] = column("terminated", ends[-n:] if n else ends[:0])
+        table["terminated"] = column("terminated", _last(ends, n))
     return table
+
+
+def _last(values: Any, n: int) -> Any:
+    """The last `n` values, or all if they are fewer."""
+    return values[max(0, len(values) - n) :]
 
 
 def _terminations(episode: Any, infos: Any) -> Any:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import glob
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from fwrl.planner.ingest.found_files import ADDRESS
 from fwrl.planner.ingest.sql import listed, quoted
 
 if TYPE_CHECKING:
@@ -44,7 +47,7 @@ class Source:
 
     def scan_of(self, files: Iterable[str]) -> str:
         """What stands after FROM to read some of its files."""
-        return self.pattern.replace("{files}", f"[{listed(map(quoted, files))}]")
+        return scan_of_files(self.pattern, files)
 
     @property
     def name(self) -> str:
@@ -66,6 +69,25 @@ class Source:
         if self.files:
             return f"hash({FILE})"
         return f"hash({ROW})" if ROW in self.types else "0::UBIGINT"
+
+
+def scan_of_files(pattern: str, files: Iterable[str]) -> str:
+    """`pattern` with `files` in place of `{files}`.
+
+    DuckDB takes every path for a pattern. The characters `*`, `?` and `[` of a local one stand for themselves; an
+    address may be a pattern.
+    """
+    paths = (file if ADDRESS.match(file) else glob.escape(file) for file in files)
+    return pattern.replace("{files}", f"[{listed(map(quoted, paths))}]")
+
+
+def name_in_duckdb(file: str) -> str:
+    """What DuckDB calls a file in rows and in messages: without `.` and `..` if the name has characters of patterns.
+
+    >>> name_in_duckdb("./log.csv"), name_in_duckdb("./log[1].csv")
+    ('./log.csv', 'log[1].csv')
+    """
+    return file if ADDRESS.match(file) or glob.escape(file) == file else os.path.normpath(file)
 
 
 def column_types(con: DuckDBPyConnection, scan: str) -> dict[str, str]:
