@@ -209,6 +209,15 @@ def test_predict_refuses_what_are_no_pairs_of_states_and_goals(states, goals, pr
 
 
 @every_agent
+@pytest.mark.parametrize("state", [-7, 5, 99])
+def test_a_state_that_does_not_exist_has_no_answer_even_as_its_own_goal(name, options, state):
+    agent = fwrl.make_agent(name, 5, 2, **options)
+    for answer in (agent.value, agent.arrival, agent.greedy, agent.action_values):
+        with pytest.raises(FwrlError, match=rf"from 0 to 4, got {state}"):
+            answer(state, state)
+
+
+@every_agent
 def test_every_cut_of_a_saved_file_is_refused(name, options, tmp_path):
     agent = fwrl.make_agent(name, 4, 2, **options)
     agent.begin_episode(2)
