@@ -18,6 +18,7 @@ from fwrl.web.parking import new_key
 from fwrl.web.play import messages
 from fwrl.web.play.board_world import board_world, drawable
 from fwrl.web.play.driver import Driver
+from fwrl.web.play.history import Past
 from fwrl.web.play.inspection import inspection
 from fwrl.web.play.lessons import Lesson, find_lesson
 from fwrl.web.play.messages import FASTEST
@@ -246,12 +247,9 @@ class PlayController:
         """Change the match in use; a copy of it is kept for undo."""
         session = self._session
         async with self._driver.lock:
-            await self._shared.work(session.history.push, session.match, what)
-            try:
-                await self._shared.work(change, *arguments)
-            except BaseException:
-                session.history.drop_last()
-                raise
+            past = await self._shared.work(Past.of, session.match, what)
+            await self._shared.work(change, *arguments)
+            session.history.push(past)
             await self._shared.work(session.changed)
 
     async def _scenario(self, message: Message) -> Scenario:
@@ -280,7 +278,7 @@ class PlayController:
         session = self._session
         match = await self._workshop.make(scenario)
         async with self._driver.lock:
-            await self._shared.work(session.history.push, session.match, what or "the change of world")
+            session.history.push(await self._shared.work(Past.of, session.match, what or "the change of world"))
             session.use(match)
             session.set_speed(scenario.speed)
             if scenario.card is not session.card:
