@@ -1,4 +1,4 @@
-"""The controller of a play page: a change that is refused leaves undo as it was."""
+"""The controller of a play page: a message that is refused changes nothing, also in the tour, and undo is kept."""
 
 from __future__ import annotations
 
@@ -70,5 +70,65 @@ def test_a_change_of_agents_too_large_to_keep_cannot_be_undone(monkeypatch):
         monkeypatch.setattr(history, "MOST_BYTES", 1)
         await controller.handle(messages.Forget(0))
         assert sent.last("state")["undo"] is None
+
+    on_a_page(visit)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        messages.Undo(),
+        messages.Forget(0),
+        messages.ChooseWorld("h-mazes"),
+        messages.OpenScenario("goal = 3"),
+        messages.ShowLesson("none"),
+        messages.ChooseAgent(0, "none", {}),
+        messages.ChooseAgent(0, "ql", {"speed": 1}),
+        messages.DrawWorld(".", True, 1),
+    ],
+)
+def test_a_refused_message_does_not_leave_the_tour(monkeypatch, message):
+    async def visit(controller, sent):
+        await controller.handle(messages.ShowTour(1))
+        world, matched = sent.last("world"), controller._session.match
+        monkeypatch.setattr(Match, "forget", refuse)
+        if isinstance(message, messages.DrawWorld):  # whose refusal is sent with the number of the edit
+            await controller.handle(message)
+            assert sent.last("error")["edit"] == 1
+        else:
+            with pytest.raises(FwrlError):
+                await controller.handle(message)
+        await controller.handle(messages.Pause())
+        assert sent.last("state")["tour"]["step"] == 1
+        assert sent.last("world") == world
+        assert controller._session.match is matched
+
+    on_a_page(visit)
+
+
+@pytest.mark.parametrize(
+    ("message", "undo"),
+    [
+        (messages.ChooseAgent(0, "ql", {}), "the change of agent"),
+        (messages.Reset(3), "the change of world"),
+        (messages.DrawWorld("#####\n#...#\n#.#.#\n#...#\n#####", True, 1), "the edit of the map"),
+    ],
+)
+def test_a_change_in_the_tour_leaves_it_and_changes_what_it_interrupted(message, undo):
+    async def visit(controller, sent):
+        await controller.handle(messages.ChooseWorld("muddy-rooms"))
+        await controller.handle(messages.Speed(7.0))
+        before = sent.last("state")
+        await controller.handle(messages.ShowTour(1))
+        assert sent.last("state")["tour"]["step"] == 1
+        await controller.handle(message)
+        state = sent.last("state")
+        assert (state["tour"], state["undo"], state["speed"]) == (None, undo, 7.0)
+        if not isinstance(message, messages.DrawWorld):
+            assert sent.last("world")["name"] == "muddy-rooms"
+        assert state["agents"][1] == before["agents"][1]
+        await controller.handle(messages.Undo())
+        assert sent.last("state")["agents"] == before["agents"]
+        assert sent.last("world")["name"] == "muddy-rooms"
 
     on_a_page(visit)
