@@ -171,6 +171,52 @@ def test_predict_answers_one_observation_or_a_batch(name, options):
         agent.predict({"observation": 5})
 
 
+def knows_a_ring():
+    """An agent that knows a ring of five states, with a way forth and a way back."""
+    agent = fwrl.make_agent("fwrl", 5, 2)
+    s = np.arange(5)
+    for action, step in ((0, 1), (1, -1)):
+        agent.observe_many(s, np.full(5, action), np.full(5, -1.0), (s + step) % 5)
+    return agent
+
+
+@pytest.mark.parametrize("columns", [(), ("observation",), ("desired_goal",), ("observation", "desired_goal")])
+def test_predict_pairs_each_state_with_its_own_goal_whatever_the_shapes(columns):
+    asked = {"observation": np.array([0, 0, 3]), "desired_goal": np.array([1, 4, 2])}
+    shaped = {key: values[:, None] if key in columns else values for key, values in asked.items()}
+    assert knows_a_ring().predict(shaped)[0].tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 1)])
+def test_predict_answers_no_observations_with_no_actions(shape):
+    actions, _ = knows_a_ring().predict({"observation": np.zeros(shape), "desired_goal": np.zeros(shape)})
+    assert actions.shape == (0,)
+    assert actions.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("states", "goals", "problem"),
+    [
+        (2.7, 1, "expected observation as one state, .* got float64"),
+        (2, [1.0], "expected desired_goal as one state, .* got float64"),
+        ([[1, 2]], [3], r"expected observation as one state, .* of shape \(1, 2\)"),
+        ([1, 2], [1, 2, 3], "expected as many goals as states, got 3 and 2"),
+    ],
+)
+def test_predict_refuses_what_are_no_pairs_of_states_and_goals(states, goals, problem):
+    with pytest.raises(FwrlError, match=problem):
+        knows_a_ring().predict({"observation": states, "desired_goal": goals})
+
+
+@every_agent
+@pytest.mark.parametrize("state", [-7, 5, 99])
+def test_a_state_that_does_not_exist_has_no_answer_even_as_its_own_goal(name, options, state):
+    agent = fwrl.make_agent(name, 5, 2, **options)
+    for answer in (agent.value, agent.arrival, agent.greedy, agent.action_values):
+        with pytest.raises(FwrlError, match=rf"from 0 to 4, got {state}"):
+            answer(state, state)
+
+
 @every_agent
 def test_every_cut_of_a_saved_file_is_refused(name, options, tmp_path):
     agent = fwrl.make_agent(name, 4, 2, **options)

@@ -14,7 +14,7 @@ import pytest
 
 import fwrl
 from fwrl.agents import load, registry
-from fwrl.errors import CompilationError, FwrlError
+from fwrl.errors import CompilationError, FwrlError, OptionError
 from fwrl.experiment import Store, run_experiments
 from fwrl.experiment.league import league
 from fwrl.task import Task, rollout
@@ -131,14 +131,69 @@ def test_what_it_returns_is_checked(plain):
             loop()
 
 
-def test_nothing_to_save_is_said(tmp_path):
-    class Silent(Plain):
-        name = "silent"
-        sections: ClassVar[Any] = {}
+class Silent(Plain):
+    """It does not say which of its arrays are state."""
 
+    name = "silent"
+    sections: ClassVar[Any] = {}
+
+
+def test_nothing_to_save_is_said(tmp_path):
     with pytest.raises(FwrlError, match="names no arrays to save; set sections"):
         Silent(7, 4).save(tmp_path / "a.fwrl")
     assert not list(tmp_path.iterdir())
+
+
+def test_an_agent_that_names_no_arrays_does_not_grow_and_keeps_what_it_learned():
+    agent = Silent(7, 4)
+    agent.Q[3, 0, 1] = 5.0
+    with pytest.raises(FwrlError, match="names no arrays to keep when it grows to 9 states; set sections"):
+        agent.grow(9)
+    agent.grow(7)
+    assert agent.Q.shape == (7, 7, 4)
+    assert agent.Q[3, 0, 1] == 5.0
+
+
+def test_learning_with_an_agent_that_cannot_grow_ends_at_the_first_new_state():
+    env = fwrl.wrap(gymnasium.make("FrozenLake-v1", is_slippery=False))
+    with pytest.raises(FwrlError, match="or make it for as many states as there will be"):
+        fwrl.learn(Silent(env.n_states, env.n_actions), env, 4000, seed=0)
+    fwrl.learn(Silent(100, env.n_actions), env, 400, seed=0)
+
+
+def test_an_agent_without_arrays_grows():
+    class Steady(fwrl.PythonAgent):
+        name, description = "steady", "takes the first action"
+
+        def act(self, state):
+            return 0
+
+        def observe(self, state, action, reward, next_state, arrived=False, terminated=False):
+            self.seen = state
+
+    agent = Steady(3, 2)
+    agent.observe(2, 0, -1.0, 2)
+    agent.grow(9)
+    assert (agent.n_states, agent.seen) == (9, 2)
+
+
+def test_an_agent_whose_start_refuses_more_states_stays_as_it_was():
+    class Bounded(Plain):
+        name = "bounded"
+
+        def start(self):
+            super().start()
+            self.scratch = np.zeros(self.n_states)
+            if self.n_states > 7:
+                raise OptionError("expected at most 7 states")
+
+    agent = Bounded(7, 4, seed=0)
+    fwrl.run("h-maze", agent, episodes=2, steps=50)
+    before, learned = agent.goal, agent.Q.copy()
+    with pytest.raises(OptionError, match="at most 7 states"):
+        agent.grow(9)
+    assert (agent.n_states, agent.goal, agent.scratch.shape) == (7, before, (7,))
+    np.testing.assert_array_equal(agent.Q, learned)
 
 
 def test_it_observes_many_and_explores_as_asked():

@@ -72,6 +72,46 @@ def test_a_navigator_learns_a_maze_from_nothing():
     assert success(navigator, env) >= 0.85
 
 
+def test_episodes_too_short_to_fit_do_not_end_learning_and_longer_ones_teach():
+    navigator = LearningNavigator([-1.0, -1.0], [1.0, 1.0], seed=0)
+    learned = fwrl.learn(navigator, MazeEnv(BEND, steps=4), total_timesteps=450, seed=0)
+    assert learned.steps.sum() >= 447
+    with pytest.raises(fwrl.FwrlError, match=r"nothing was learned yet; .* episodes of more than 5 steps that move"):
+        navigator.predict({"achieved_goal": np.zeros(2), "desired_goal": np.zeros(2)})
+    env = MazeEnv(BEND)
+    fwrl.learn(navigator, env, total_timesteps=4000, seed=0)
+    assert success(navigator, env) >= 0.85
+
+
+class StuckEnv(MazeEnv):
+    """The same, whose body can be held where it is."""
+
+    stuck = False
+
+    def step(self, action):
+        return super().step(np.zeros_like(action) if self.stuck else action)
+
+
+def test_what_was_learned_stays_where_a_body_hardly_moves_any_more():
+    env = StuckEnv(BEND, steps=50)
+    navigator = LearningNavigator([-1.0, -1.0], [1.0, 1.0], seed=0)
+    fwrl.learn(navigator, env, total_timesteps=400, seed=0)
+    known = len(navigator.navigator.cells)
+    env.stuck = True
+    fwrl.learn(navigator, env, total_timesteps=8000, seed=0)
+    assert len(navigator.navigator.cells) >= known
+
+
+def test_observations_that_are_no_numbers_end_learning_with_the_reason():
+    navigator = LearningNavigator([-1.0, -1.0], [1.0, 1.0], seed=0)
+    seen = {"achieved_goal": np.full(2, np.nan), "desired_goal": np.zeros(2)}
+    navigator.begin_episode(seen)
+    for _ in range(201):
+        navigator.observe(seen, np.zeros(2), seen, False)
+    with pytest.raises(fwrl.FwrlError, match="is not finite"):
+        navigator.end_episode()
+
+
 def test_the_same_seed_gives_the_same_result(tmp_path):
     values = []
     for _ in range(2):

@@ -1,11 +1,16 @@
 """The command: its port and host, and that Ctrl-C always ends it."""
 
+import errno
 import signal
 import socket
 import subprocess
 import sys
 
+import pytest
 from web_server import TIMEOUT, running
+
+from fwrl.errors import FwrlError
+from fwrl.web.server import listen
 
 
 def test_a_busy_port_is_said_and_the_next_one_taken():
@@ -18,6 +23,22 @@ def test_a_busy_port_is_said_and_the_next_one_taken():
             assert f":{said.split()[-1]}/" in process.stdout.readline()
         finally:
             end(process)
+
+
+@pytest.mark.parametrize(
+    ("port", "said"),
+    [
+        (80, "port 80 is not permitted; choose one from 1024 on"),
+        (8765, "all ports from 8765 to 8784 are taken"),  # Windows says so of ports that others have to themselves
+    ],
+)
+def test_a_port_that_is_not_permitted_is_said_with_those_that_are(monkeypatch, port, said):
+    def refuse(self, address):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(socket.socket, "bind", refuse)
+    with pytest.raises(FwrlError, match=said):
+        listen("127.0.0.1", port)
 
 
 def test_an_open_host_prints_what_that_means():

@@ -164,7 +164,7 @@ class Agent(ABC, ValueFunction[Tables]):
         exceptions. With `storage="columns"` and positive rewards, values may differ in their last bits, as after
         loading. Agents that learn from every step about every goal (`dg`, `agql`, `tdm`) begin anew with new goals.
         `uvfa` draws the embeddings of new states at random. Agents with positions or features of their states cannot
-        grow.
+        grow, nor can those in plain Python that name no `sections`.
 
         Args:
             n_states: number of states from now on, at least as many as before. Growing costs as much as loading the

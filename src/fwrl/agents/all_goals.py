@@ -27,6 +27,7 @@ class AllGoalsAgent(Agent[Tables]):
 
     def value(self, state: int, goal: int) -> float:
         """The best of the action values; 0 at the goal."""
+        state, goal = self._state(state), self._state(goal, "goal")
         return 0.0 if state == goal else super().value(state, goal)
 
     def values(self, goal: int) -> Floats:

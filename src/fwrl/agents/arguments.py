@@ -36,6 +36,20 @@ def checked_index(value: int, limit: int, what: str) -> int:
     return index
 
 
+def checked_batch(values: ArrayLike, limit: int, what: str) -> Ints:
+    """One state as an array without dimensions, or (n,) states; of (n, 1) the column."""
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim > 1 or (array.size and array.dtype.kind not in "iu"):
+        raise FwrlError(
+            f"expected {what} as one state, (n,) or (n, 1) integers, got {array.dtype} of shape {array.shape}"
+        )
+    if np.any((array < 0) | (array >= limit)):
+        raise FwrlError(f"expected states from 0 to {limit - 1} as {what}, got {values!r}")
+    return array.astype(np.int64)
+
+
 def checked_transitions(
     states: ArrayLike,
     actions: ArrayLike,

@@ -37,11 +37,13 @@ from fwrl.agents.agent import Agent, Config, no_episode
 from fwrl.agents.arguments import checked_index
 from fwrl.agents.value_function import ValueKind
 from fwrl.agents.verbs import LEARNED, register_verbs
-from fwrl.errors import FwrlError
+from fwrl.errors import FwrlError, OptionError
 from fwrl.kernels.exploration import EXPLORE
 from fwrl.kernels.exploration import epsilon_greedy as compiled_epsilon_greedy
 
 Floats = NDArray[np.float64]
+
+NAMING = "set sections = {'name in the file': 'attribute'} in its class"  # the remedy where there are none
 
 
 class PythonTables(NamedTuple):
@@ -70,7 +72,8 @@ class PythonAgent(Agent[PythonTables]):
 
     A subclass sets `name` and `description`, and implements `act` and `observe`; mostly also `start`, which makes its
     arrays, and `action_values`, by which it is drawn and evaluated. `self.goal`, `self.rng`, `self.n_states`,
-    `self.n_actions` and `self.config` are there. `sections` names the arrays that a saved file holds.
+    `self.n_actions` and `self.config` are there. `sections` names the arrays that a saved file holds, and that stay
+    when the agent grows.
 
     Args:
         n_states: number of states, S.
@@ -179,11 +182,31 @@ class PythonAgent(Agent[PythonTables]):
             path: file to write or replace.
         """
         if not self.sections:
-            raise FwrlError(
-                f"the agent {self.name!r} names no arrays to save; set sections = {{'name in the file': 'attribute'}} "
-                "in its class"
-            )
+            raise FwrlError(f"the agent {self.name!r} names no arrays to save; {NAMING}")
         super().save(path)
+
+    def grow(self, n_states: int) -> None:
+        """Make room for more states: `start` makes larger arrays, which get what those of `sections` held.
+
+        Args:
+            n_states: number of states from now on, at least as many as before.
+
+        Raises:
+            OptionError: fewer states than before, or `sections` names none of the arrays that `start` makes; the agent
+                is unchanged, as after any error of `start`.
+        """
+        starts_anew = type(self).start is not PythonAgent.start
+        if n_states > self.n_states and starts_anew and not self.sections:
+            raise OptionError(
+                f"the agent {self.name!r} names no arrays to keep when it grows to {n_states} states; {NAMING}, or "
+                "make it for as many states as there will be"
+            )
+        before = vars(self).copy()
+        try:
+            super().grow(n_states)
+        except BaseException:
+            self.__dict__ = before
+            raise
 
     def empty_tables(self) -> PythonTables:
         """An episode that has not begun, after `start`.

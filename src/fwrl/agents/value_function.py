@@ -13,7 +13,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
-from fwrl.agents.arguments import checked_index
+from fwrl.agents.arguments import checked_batch, checked_index
 from fwrl.agents.verbs import Verbs, all_action_values, explained, single_values
 from fwrl.errors import FwrlError
 from fwrl.kernels.runtime.ties import first_best, least_tie, pick_best
@@ -191,7 +191,8 @@ class ValueFunction(Generic[Tables]):
         """Greedy actions for observations of a goal environment, with the interface of Stable-Baselines3.
 
         Args:
-            observation: integers under "observation" and "desired_goal": one each, (n,) or (n, 1).
+            observation: states under "observation" and "desired_goal": one each, (n,) or (n, 1); one goes with all
+                of the other.
             state: ignored; these policies have no hidden state.
             episode_start: ignored.
             deterministic: False to break ties at random, with the agent's generator.
@@ -200,22 +201,23 @@ class ValueFunction(Generic[Tables]):
             The action, or (n,) actions, and None.
         """
         try:
-            states = np.asarray(observation["observation"])
-            goals = np.asarray(observation["desired_goal"])
+            asked = [(key, observation[key]) for key in ("observation", "desired_goal")]
         except (KeyError, TypeError, IndexError):
             raise FwrlError(
                 f"expected an observation with the keys 'observation' and 'desired_goal', got {observation!r}"
             ) from None
-        pairs = np.broadcast(states, goals)
+        states, goals = (checked_batch(values, self.n_states, key) for key, values in asked)
+        try:
+            pairs = np.broadcast(states, goals)
+        except ValueError:
+            raise FwrlError(f"expected as many goals as states, got {len(goals)} and {len(states)}") from None
         chosen = [
             int(pick_best(self.action_values(int(s), int(g)), self.rng.random()))
             if not deterministic
             else self.greedy(int(s), int(g))
             for s, g in pairs
         ]
-        if pairs.ndim == 0:
-            return chosen[0], None
-        return np.array(chosen, dtype=np.int64).reshape(pairs.shape[0], -1)[:, 0], None
+        return np.array(chosen, dtype=np.int64) if pairs.ndim else chosen[0], None
 
     def _state(self, state: int, what: str = "state") -> int:
         return checked_index(state, self.n_states, f"a {what}")

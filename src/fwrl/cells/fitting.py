@@ -37,6 +37,10 @@ QUANTILE = 0.9
 REGULAR = 0.25  # widths between a displacement and what the motion model says, up to which a window is regular
 
 
+class TooLittleDataError(FwrlError):
+    """Episodes that are too short, or coordinates that do not move: more data may help."""
+
+
 def fit_navigator(
     source: Any,
     *,
@@ -69,7 +73,8 @@ def fit_navigator(
         The navigator.
 
     Raises:
-        FwrlError: The data cannot be read, are too short, or do not move.
+        FwrlError: The data cannot be read.
+        TooLittleDataError: They are too short, or do not move.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -214,11 +219,11 @@ def _measured(episodes: Episodes, k: int, width: float | None) -> tuple[Measured
     size = displacement_quantile(episodes.points, episodes.first, k, QUANTILE) if width is None else width
     if not 0.0 < size < np.inf:
         if int(np.diff(episodes.first).max()) <= k:
-            raise FwrlError(f"no episode has more than {k} steps; choose a shorter window")
-        raise FwrlError("the coordinates do not move; choose others, or set the width of cells")
+            raise TooLittleDataError(f"no episode has more than {k} steps; choose a shorter window")
+        raise TooLittleDataError("the coordinates do not move; choose others, or set the width of cells")
     measured = measure(episodes, k, size)
     if len(measured.windows.start) == 0:
-        raise FwrlError(f"no episode has more than {k} steps; choose a shorter window")
+        raise TooLittleDataError(f"no episode has more than {k} steps; choose a shorter window")
     return measured, measured.motion()
 
 

@@ -2,7 +2,7 @@
 
 Steps are kept. After each episode its windows are counted, and cells grow where it went. Whenever the steps have
 grown by a quarter since the last fit, everything is fitted anew, so that window, width and motion follow all the
-data.
+data. Where they do not suffice for a fit, it goes on as before until they have grown again.
 
 While it learns, it plans with `optimism`. Before the first fit it pushes in random directions.
 """
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fwrl.cells.action_labels import Headings
 from fwrl.cells.episodes import Episodes, point_of
-from fwrl.cells.fitting import counted, fit_navigator, measure
+from fwrl.cells.fitting import WINDOWS, TooLittleDataError, counted, fit_navigator, measure
 from fwrl.cells.navigator import DESIRED, Navigator
 from fwrl.cells.optimism import optimistic
 from fwrl.cells.plan import plan_for
@@ -51,8 +51,8 @@ class LearningNavigator:
         self._walks: list[tuple[Floats, Floats]] = []
         self._points: list[Floats] = []
         self._actions: list[Floats] = []
-        self._fitted_rows = 0
         self._rows = 0
+        self._tried_rows = 0  # at the last fit or refusal
         self._navigator: Navigator | None = None
         self._pursuit: Pursuit | None = None
         self._push, self._held = self._low, 0
@@ -61,7 +61,10 @@ class LearningNavigator:
     def navigator(self) -> Navigator:
         """What was learned, for acting without exploration."""
         if self._navigator is None:
-            raise FwrlError(f"nothing was learned yet; learn for more than {FIRST} steps")
+            raise FwrlError(
+                f"nothing was learned yet; learn for more than {FIRST} steps, in episodes of more than {WINDOWS[0]} "
+                "steps that move the coordinates"
+            )
         return self._navigator
 
     def begin_episode(self, observation: Any) -> None:
@@ -112,9 +115,8 @@ class LearningNavigator:
             walk = (np.array(self._points), np.array(self._actions))
             self._walks.append(walk)
             self._rows += len(walk[1])
-            if self._rows >= max(FIRST, GROWTH * self._fitted_rows):
-                self._refit()
-            elif self._navigator is not None:
+            due = self._rows >= max(FIRST, GROWTH * self._tried_rows)
+            if not (due and self._refit()) and self._navigator is not None:
                 self._add(*walk)
         self._points, self._actions = [], []
 
@@ -142,9 +144,14 @@ class LearningNavigator:
         """
         self.navigator.save(path)
 
-    def _refit(self) -> None:
-        self._navigator = self._bounded(fit_navigator(self._walks))
-        self._fitted_rows = self._rows
+    def _refit(self) -> bool:
+        """Fit everything anew; False where the data do not suffice."""
+        self._tried_rows = self._rows
+        try:
+            self._navigator = self._bounded(fit_navigator(self._walks))
+        except TooLittleDataError:
+            return False
+        return True
 
     def _bounded(self, fitted: Navigator) -> Navigator:
         """With the range of actions of the environment."""

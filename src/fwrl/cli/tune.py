@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fwrl.cli.output_paths import check_file
+from fwrl.cli.output_paths import changing, check_file
 from fwrl.cli.workers import Cluster, Workers, chosen_pool
 
 if TYPE_CHECKING:
@@ -37,7 +37,11 @@ def tune(
     from fwrl.experiment.tuning import GRIDS, record
     from fwrl.files import partial_results
 
-    with contextlib.nullcontext() if out is None else partial_results(out) as kept:
+    with contextlib.ExitStack() as stack:
+        kept = None
+        if out is not None:
+            stack.enter_context(changing(out))
+            kept = stack.enter_context(partial_results(out))
         with chosen_pool(workers, cluster) as pool:
             found = _search(agents or list(GRIDS), seeds, pool, kept)
         if out is not None:

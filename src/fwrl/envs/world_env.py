@@ -20,6 +20,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
+from fwrl.agents.arguments import checked_batch
 from fwrl.envs.picture import FRAMES_PER_SECOND, MODES, Frame, Picture
 from fwrl.errors import FwrlError, OptionError, unknown_name
 from fwrl.task.task import checked_goal_reward
@@ -28,7 +29,6 @@ from fwrl.worlds.goal_sampler import GoalSampler
 
 Observation = dict[str, Any]
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class WorldEnv(gymnasium.Env[Observation, np.int64]):
@@ -148,8 +148,9 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
         Returns:
             A bool for one state, otherwise (n,).
         """
+        S = self.world.n_states
         achieved, desired = np.broadcast_arrays(
-            self._goals("achieved_goal", achieved_goal), self._goals("desired_goal", desired_goal)
+            checked_batch(achieved_goal, S, "achieved_goal"), checked_batch(desired_goal, S, "desired_goal")
         )
         arrived = self._sampler.arrived(achieved.reshape(-1), desired.reshape(-1))
         return arrived.reshape(achieved.shape) if achieved.ndim else bool(arrived[0])
@@ -218,19 +219,6 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
         if array.shape == () and array.dtype.kind in "iu" and 0 <= array < S:
             return int(array)
         raise FwrlError(f"expected a {key} from 0 to {S - 1} or as an (x, y) pair, got {value!r}")
-
-    def _goals(self, name: str, goals: ArrayLike) -> Ints:
-        array = np.asarray(goals)
-        if array.ndim == 2 and array.shape[1] == 1:
-            array = array[:, 0]
-        S = self.world.n_states
-        if array.ndim > 1 or array.dtype.kind not in "iu":
-            raise FwrlError(
-                f"expected {name} as one state, (n,) or (n, 1) integers, got {array.dtype} of shape {array.shape}"
-            )
-        if np.any((array < 0) | (array >= S)):
-            raise FwrlError(f"expected states from 0 to {S - 1} as {name}, got {goals!r}")
-        return array.astype(np.int64)
 
     def _path_rewards(self, info: Any, shape: tuple[int, ...]) -> Floats:
         if self.world.step_reward is not None:

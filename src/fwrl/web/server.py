@@ -28,6 +28,7 @@ from fwrl.web.shared import SharedState
 
 PORT = 8765
 PORTS_TRIED = 20
+UNPRIVILEGED = 1024  # the first port that every user may listen on
 STATIC = Path(__file__).with_name("static")
 
 # The MIME tables of some systems say that .js is plain text, which browsers refuse to run.
@@ -128,6 +129,9 @@ def listen(host: str, port: int) -> socket.socket:
             listener.listen()
         except OSError as error:
             listener.close()
+            if error.errno == errno.EACCES and candidate < UNPRIVILEGED:
+                raise FwrlError(f"port {candidate} is not permitted; choose one from {UNPRIVILEGED} on") from error
+            # Windows also says EACCES of ports that another program has to itself.
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
                 raise FwrlError(f"cannot listen on {host!r}, port {candidate}: {error.strerror}") from error
         else:

@@ -27,6 +27,7 @@ class FwrlAgent(Agent[Tables]):
 
     def value(self, state: int, goal: int) -> float:
         """V(s, g): the best known path reward; 0 at the goal, -inf where no path is known."""
+        state, goal = self._state(state), self._state(goal, "goal")
         return 0.0 if state == goal else super().value(state, goal)
 
     def arrival(self, state: int, goal: int) -> float:

@@ -18,6 +18,7 @@ from fwrl.web.parking import new_key
 from fwrl.web.play import messages
 from fwrl.web.play.board_world import board_world, drawable
 from fwrl.web.play.driver import Driver
+from fwrl.web.play.history import Past
 from fwrl.web.play.inspection import inspection
 from fwrl.web.play.lessons import Lesson, find_lesson
 from fwrl.web.play.messages import FASTEST
@@ -27,7 +28,7 @@ from fwrl.web.play.roster import AgentChoice
 from fwrl.web.play.scenario import Scenario, first_scenario, from_toml, scenario_of
 from fwrl.web.play.scenario_text import from_address, to_address, to_toml
 from fwrl.web.play.seed_band import seed_band
-from fwrl.web.play.session import Session
+from fwrl.web.play.session import Board, Session
 from fwrl.web.play.tour import TOUR, tour_match
 from fwrl.web.play.workshop import Workshop
 from fwrl.web.play.world_menu import drawn_world, menu_world
@@ -201,25 +202,24 @@ class PlayController:
             await self._connection.send({"type": "error", "message": str(error), "edit": edit})
 
     async def _change(self, message: Message) -> None:
-        """Change world, map or agents, so that it can be undone."""
-        session = self._session
+        """Change world, map or agents, so that it can be undone; in the tour leave it, once nothing can be refused."""
+        session, own = self._session, self._session.own.match
         if self._seeding:
             self._seeding.cancel()
-        if session.tour is not None:
-            session.resume()
         match message:
             case messages.Undo():
                 async with self._driver.lock:
                     if session.history.change is None:
                         raise FwrlError("there is nothing to undo")
+                    session.resume()
                     await self._shared.work(session.use, session.history.pop())
             case messages.Forget(side):
-                await self._learned_change("forgetting", session.match.forget, side)
+                await self._learned_change("forgetting", own.forget, side)
             case messages.ChooseAgent(side, name, options):
                 choice = AgentChoice.of(name, options)
-                both = [choice if k == side else other for k, other in enumerate(session.match.choices)]
-                await self._workshop.reserve(session.match.world, both)
-                await self._workshop.build(choice.make, 2, session.match.world.n_actions, 0)
+                both = [choice if k == side else other for k, other in enumerate(own.choices)]
+                await self._workshop.reserve(own.world, both)
+                await self._workshop.build(choice.make, 2, own.world.n_actions, 0)
                 await self._replace_agent(side, choice)
             case messages.DrawWorld(text, keep, edit):
                 await self._draw_world(await self._workshop.build(_drawn_board, text), keep, edit)
@@ -228,40 +228,39 @@ class PlayController:
         await self._finish_change()
 
     async def _draw_world(self, world: World, keep: bool, edit: int) -> None:
-        session = self._session
-        same = drawable(world).states.shape == drawable(session.match.world).states.shape
+        session, own = self._session, self._session.own
+        same = drawable(world).states.shape == drawable(own.match.world).states.shape
         if keep and same:
-            await self._learned_change("the edit of the map", session.match.edit, world)
+            await self._learned_change("the edit of the map", own.match.edit, world)
         else:
-            await self._show(replace(self._current(), world=world, training=((), ())), "the edit of the map")
+            await self._show(replace(_scenario_of(own), world=world, training=((), ())), "the edit of the map")
         session.edit = edit
 
     async def _replace_agent(self, side: int, choice: AgentChoice) -> None:
         # Made apart, because it may have to be compiled; the match in use goes on meanwhile.
-        match = self._session.match
+        match = self._session.own.match
         made = await self._workshop.build(match.new_runner, choice)
         await self._learned_change("the change of agent", match.replace_agent, side, choice, made)
 
     async def _learned_change(self, what: str, change: Any, *arguments: Any) -> None:
-        """Change the match in use; a copy of it is kept for undo."""
+        """Change the session's own match; a copy of it is kept for undo."""
         session = self._session
         async with self._driver.lock:
-            await self._shared.work(session.history.push, session.match, what)
-            try:
-                await self._shared.work(change, *arguments)
-            except BaseException:
-                session.history.drop_last()
-                raise
+            past = await self._shared.work(Past.of, session.own.match, what)
+            await self._shared.work(change, *arguments)
+            session.resume()
+            session.history.push(past)
             await self._shared.work(session.changed)
 
     async def _scenario(self, message: Message) -> Scenario:
         """The scenario that a message asks for."""
+        own = self._session.own
         match message:
             case messages.ChooseWorld(name):
                 world = board_world(await self._workshop.build(menu_world, name))
-                return replace(self._current(), world=world, training=((), ()))
+                return replace(_scenario_of(own), world=world, training=((), ()))
             case messages.Reset(seed):
-                return replace(self._current(), seed=seed, training=((), ()))
+                return replace(_scenario_of(own), seed=seed, training=((), ()))
             case messages.ShowLesson(name):
                 return (await self._workshop.build(find_lesson, name, self._lesson)).scenario
             case messages.OpenScenario(text):
@@ -270,17 +269,14 @@ class PlayController:
                 return await self._workshop.build(from_address, address)
         raise MessageError(f"expected another message than {type(message).__name__}")
 
-    def _current(self) -> Scenario:
-        session = self._session
-        scenario = scenario_of(session.match, min(session.speed, FASTEST))
-        return replace(scenario, card=session.card)
-
     async def _show(self, scenario: Scenario, what: str = "") -> None:
-        """Show a scenario instead of the match in use, which is kept for undo."""
+        """Show a scenario instead of the session's own match, which is kept for undo."""
         session = self._session
         match = await self._workshop.make(scenario)
         async with self._driver.lock:
-            await self._shared.work(session.history.push, session.match, what or "the change of world")
+            past = await self._shared.work(Past.of, session.own.match, what or "the change of world")
+            session.resume()
+            session.history.push(past)
             session.use(match)
             session.set_speed(scenario.speed)
             if scenario.card is not session.card:
@@ -294,8 +290,7 @@ class PlayController:
     def _run_seeds(self, seeds: int) -> None:
         if self._seeding:
             self._seeding.cancel()
-        scenario = self._current()
-        self._seeding = asyncio.create_task(self._send_band(scenario, seeds))
+        self._seeding = asyncio.create_task(self._send_band(_scenario_of(self._session.shown), seeds))
 
     async def _send_band(self, scenario: Scenario, seeds: int) -> None:
         version = self._session.worlds
@@ -313,9 +308,13 @@ def _drawn_board(text: str) -> World:
     return board_world(drawn_world(text))
 
 
+def _scenario_of(board: Board) -> Scenario:
+    return replace(scenario_of(board.match, min(board.speed, FASTEST)), card=board.card)
+
+
 def _shared_message(session: Session) -> dict[str, Any]:
     """What a page shows as a link, as a file and as Python."""
-    scenario = replace(scenario_of(session.match, min(session.speed, FASTEST)), card=session.card)
+    scenario = _scenario_of(session.shown)
     exact = all(
         tuple(runner.legs) == legs or not session.match.total_steps
         for runner, legs in zip(session.match.runners, scenario.training, strict=True)

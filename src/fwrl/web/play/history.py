@@ -17,6 +17,12 @@ class Past(NamedTuple):
     change: str  # what was changed, for people
     size: int
 
+    @classmethod
+    def of(cls, match: Match, change: str) -> Past | None:
+        """A copy of a match before a change; None if it is too large to be kept."""
+        size = match.table_bytes
+        return None if size > MOST_BYTES else cls(match.copy(), change, size)
+
 
 class History:
     """The changes that can be undone, the latest last."""
@@ -34,22 +40,18 @@ class History:
         """The bytes of all matches kept."""
         return sum(past.size for past in self._past)
 
-    def push(self, match: Match, change: str) -> None:
-        """Keep a copy of a match; the oldest are dropped if there are too many."""
-        if match.table_bytes > MOST_BYTES:
+    def push(self, past: Past | None) -> None:
+        """Keep what was before a change; the oldest are dropped if there are too many, all if it was too large."""
+        if past is None:
             self._past.clear()
             return
-        self._past.append(Past(match.copy(), change, match.table_bytes))
+        self._past.append(past)
         while len(self._past) > MOST or self.size > MOST_BYTES:
             self._past.pop(0)
 
     def pop(self) -> Match:
         """The match before the last change."""
         return self._past.pop().match
-
-    def drop_last(self) -> None:
-        """Forget the last change, because it was refused."""
-        self._past.pop()
 
     def clear(self) -> None:
         """Forget all changes."""

@@ -29,8 +29,8 @@ LATE = 0.25  # seconds of overdue steps that are still taken
 RATE_SPAN = 0.5  # seconds over which the steps per second are measured
 
 
-class Interrupted(NamedTuple):
-    """What the tour interrupted."""
+class Board(NamedTuple):
+    """A match, its speed, and the card of its lesson."""
 
     match: Match
     speed: float
@@ -46,7 +46,7 @@ class Session:
         self.set_speed(speed)
         self.tour: int | None = None
         self.card = card  # of the lesson
-        self.interrupted: Interrupted | None = None
+        self.interrupted: Board | None = None  # by the tour
         self.history = History()
         self.playing = False
         self.edit = 0  # the number of the last edit of the page that is done
@@ -72,14 +72,24 @@ class Session:
         self._since: float | None = None  # the time that due steps are counted from
         self._curve_sent: tuple[Any, ...] | None = None
 
+    @property
+    def shown(self) -> Board:
+        """What the page shows."""
+        return Board(self.match, self.speed, self.card)
+
+    @property
+    def own(self) -> Board:
+        """What changes are made to: what the tour interrupted, outside of the tour what the page shows."""
+        return self.interrupted or self.shown
+
     def interrupt(self) -> None:
         """Keep what the tour interrupts."""
         if self.tour is None:
-            self.interrupted = Interrupted(self.match, self.speed, self.card)
+            self.interrupted = self.shown
             self.card = None
 
     def resume(self) -> None:
-        """Go on, paused, with what the tour interrupted."""
+        """Go on, paused, with what the tour interrupted; outside of the tour nothing happens."""
         kept = self.interrupted
         if kept is None:
             return
