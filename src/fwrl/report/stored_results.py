@@ -118,7 +118,7 @@ class StoredResults:
     def learnable(self, experiment: Experiment) -> bool:
         """Whether random play earns less than the oracle for every goal; else there is nothing to normalise by."""
         expected = self.reference(experiment)
-        return bool(np.all(expected.oracle > expected.random * (1 + 1e-9)))
+        return bool(np.all(expected.oracle - expected.random > 1e-9 * np.abs(expected.random)))
 
     @functools.cache  # noqa: B019
     def efficiency(self, experiment: Experiment, label: str) -> Floats:
