@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import fwrl
 from fwrl.agents.radial_basis import CENTRES, radial_basis
 from fwrl.agents.tdm import TemporalDifferenceModel
-from fwrl.agents.uvfa import UniversalValues
+from fwrl.agents.uvfa import PURSUED, UniversalValues
 from fwrl.errors import OptionError
 from fwrl.experiment.audit import greedy_policy
 from fwrl.oracle import evaluate
@@ -193,3 +193,17 @@ def test_end_to_end_values_are_the_discounted_ones_where_the_rank_is_full():
             ahead = [(s + way) % 5 for way in (-1, 1)]
             exact = [1.0 if n == g else 0.8 ** away[(n - g) % 5] for n in ahead]
             np.testing.assert_allclose(agent.action_values(s, g), exact, atol=0.05)
+
+
+def test_a_goal_for_which_there_is_no_memory_leaves_the_one_before(monkeypatch):
+    agent = fwrl.make_agent("uvfa", 5, 2, training="two-stage", seed=0)
+    agent.begin_episode(3)
+
+    def refused(*_):
+        raise OptionError("too large")
+
+    monkeypatch.setattr("fwrl.agents.uvfa.check_table_size", refused)
+    with pytest.raises(OptionError):
+        agent.prepare(1)
+    assert agent.tables.goals[agent.tables.counts[PURSUED]] == 3
+    assert agent.tables.counts[PURSUED] < len(agent.tables.horde)
