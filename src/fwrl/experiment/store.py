@@ -166,10 +166,10 @@ class Store:
         flat = np.array([value for (value,) in self._db.execute(sql, [experiment, agent])], dtype=np.float64)
         return flat.reshape(max(1, len(self.seeds(experiment, agent))), -1)
 
-    def visits(self, experiment: str, agent: str) -> list[tuple[Floats, Floats]]:
-        """(distance, shortest) of every visit, run by run."""
-        sql = "SELECT distance, shortest FROM visits WHERE experiment = ? AND agent = ? ORDER BY seed"
-        return [(_unpacked(a), _unpacked(b)) for a, b in self._db.execute(sql, [experiment, agent])]
+    def visits(self, experiment: str, agent: str) -> dict[int, tuple[Floats, Floats]]:
+        """(distance, shortest) of every visit, by seed."""
+        sql = "SELECT seed, distance, shortest FROM visits WHERE experiment = ? AND agent = ? ORDER BY seed"
+        return {seed: (_unpacked(a), _unpacked(b)) for seed, a, b in self._db.execute(sql, [experiment, agent])}
 
     def steps(self, experiment: str, agent: str, seed: int, episode: int) -> list[tuple[Any, ...]]:
         """(state, action, reward, next_state, arrived) of every step of a scripted episode."""
@@ -179,13 +179,13 @@ class Store:
         )
         return list(self._db.execute(sql, [experiment, agent, seed, episode]))
 
-    def audits(self, experiment: str, agent: str, column: str) -> Floats:
-        """(runs, goals) of one column of the table `audits`, runs by seed."""
-        sql = f"SELECT {column} FROM audits WHERE experiment = ? AND agent = ? ORDER BY seed, goal"
-        flat = [value for (value,) in self._db.execute(sql, [experiment, agent])]
-        count = "SELECT COUNT(DISTINCT seed) FROM audits WHERE experiment = ? AND agent = ?"
-        (runs,) = self._db.execute(count, [experiment, agent]).fetchone()
-        return np.array(flat, dtype=np.float64).reshape(max(1, runs), -1)
+    def audits(self, experiment: str, agent: str, column: str) -> dict[int, Floats]:
+        """(goals,) of one column of the table `audits`, by seed."""
+        sql = f"SELECT seed, {column} FROM audits WHERE experiment = ? AND agent = ? ORDER BY seed, goal"
+        found: dict[int, list[float]] = {}
+        for seed, value in self._db.execute(sql, [experiment, agent]):
+            found.setdefault(seed, []).append(value)
+        return {seed: np.array(values, dtype=np.float64) for seed, values in found.items()}
 
     def rows(self, table: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The columns and all rows of a table, in the order of its key."""

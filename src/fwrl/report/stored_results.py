@@ -69,8 +69,12 @@ class StoredResults:
         self.store = store
 
     def has(self, experiment: Experiment) -> bool:
-        """Whether every agent of the experiment has runs."""
-        return {agent.label for agent in experiment.agents} <= set(self.store.agents(experiment.id))
+        """Whether there is a seed that every agent of the experiment has."""
+        return bool(self._shared(experiment))
+
+    def has_run(self, experiment: Experiment, seed: int) -> bool:
+        """Whether every agent of the experiment has this seed."""
+        return seed in self._shared(experiment)
 
     def seeds(self, experiment: Experiment) -> int:
         """The number of seeds that every agent has."""
@@ -231,8 +235,9 @@ class StoredResults:
 
     def logged_quartiles(self, experiment: Experiment, label: str) -> tuple[Quartiles, Quartiles]:
         """Quartiles of reward per episode and of inefficiency per visit, as the authors logged them."""
-        runs = self.store.visits(experiment.id, label)
-        visits = self.store.episodes(experiment.id, label, "visits").astype(np.int64).ravel()
+        shared = self._shared(experiment)
+        runs = [run for seed, run in self.store.visits(experiment.id, label).items() if seed in shared]
+        visits = self._episodes(experiment, label, "visits").astype(np.int64).ravel()
         ratios = per_visit_inefficiency(
             np.concatenate([run[0] for run in runs]), np.concatenate([run[1] for run in runs]), visits
         )
@@ -245,7 +250,9 @@ class StoredResults:
         left out; NaN where that leaves none.
         """
         unit = step_unit(self.world(experiment.world)) if column in ("believed", "kept", "value") else 1.0
-        by_goal = self.store.audits(experiment.id, label, column)
+        shared = self._shared(experiment)
+        runs = [run for seed, run in self.store.audits(experiment.id, label, column).items() if seed in shared]
+        by_goal = np.array(runs) if runs else np.empty((1, 0))
         known = by_goal[:, ~np.isnan(by_goal).any(axis=0)]
         by_run: Floats = over(known, 1) / unit if known.size else np.full(len(by_goal), np.nan)
         return by_run
