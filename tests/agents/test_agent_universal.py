@@ -13,7 +13,7 @@ import fwrl
 from fwrl.agents.radial_basis import CENTRES, radial_basis
 from fwrl.agents.tdm import TemporalDifferenceModel
 from fwrl.agents.uvfa import PURSUED, UniversalValues
-from fwrl.errors import OptionError
+from fwrl.errors import FwrlError, OptionError
 from fwrl.experiment.audit import greedy_policy
 from fwrl.oracle import evaluate
 from fwrl.worlds import from_outcomes
@@ -207,3 +207,14 @@ def test_a_goal_for_which_there_is_no_memory_leaves_the_one_before(monkeypatch):
         agent.prepare(1)
     assert agent.tables.goals[agent.tables.counts[PURSUED]] == 3
     assert agent.tables.counts[PURSUED] < len(agent.tables.horde)
+
+
+def test_distance_left_refuses_what_is_no_action_or_time():
+    agent = fwrl.make_agent("tdm", S, A, horizon=T)
+    assert isinstance(agent, TemporalDifferenceModel)
+    for action in (A, -1):
+        with pytest.raises(FwrlError, match="expected an action from 0 to 1"):
+            agent.distance_left(0, action, 1, 0)
+    for tau in (T, -1):
+        with pytest.raises(FwrlError, match="expected tau from 0 to 4"):
+            agent.distance_left(0, 0, 1, tau)
