@@ -218,3 +218,18 @@ def test_distance_left_refuses_what_is_no_action_or_time():
     for tau in (T, -1):
         with pytest.raises(FwrlError, match="expected tau from 0 to 4"):
             agent.distance_left(0, 0, 1, tau)
+
+
+@pytest.mark.parametrize("exponent", [-1000, -600, 600, 1000])
+def test_the_basis_does_not_depend_on_the_unit_of_features(exponent):
+    """Squares of such distances are 0 or infinite."""
+    x = np.random.default_rng(0).uniform(-1.0, 1.0, (30, 2))
+    (usual, m), (far, n) = (radial_basis(30, y.tolist()) for y in (x, np.ldexp(x, exponent)))
+    assert m == n
+    for one, other in zip(usual, far, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+def test_the_basis_has_parts_where_most_features_are_as_good_as_equal():
+    basis, _ = radial_basis(4, [[0.0], [1e-200], [2e-200], [1.0]])
+    np.testing.assert_allclose(basis.weight.sum(axis=1), 1.0)
