@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import fwrl
 from fwrl.agents.radial_basis import CENTRES, radial_basis
 from fwrl.agents.tdm import TemporalDifferenceModel
-from fwrl.agents.uvfa import UniversalValues
-from fwrl.errors import OptionError
+from fwrl.agents.uvfa import PURSUED, UniversalValues
+from fwrl.errors import FwrlError, OptionError
 from fwrl.experiment.audit import greedy_policy
 from fwrl.oracle import evaluate
 from fwrl.worlds import from_outcomes
@@ -193,3 +193,43 @@ def test_end_to_end_values_are_the_discounted_ones_where_the_rank_is_full():
             ahead = [(s + way) % 5 for way in (-1, 1)]
             exact = [1.0 if n == g else 0.8 ** away[(n - g) % 5] for n in ahead]
             np.testing.assert_allclose(agent.action_values(s, g), exact, atol=0.05)
+
+
+def test_a_goal_for_which_there_is_no_memory_leaves_the_one_before(monkeypatch):
+    agent = fwrl.make_agent("uvfa", 5, 2, training="two-stage", seed=0)
+    agent.begin_episode(3)
+
+    def refused(*_):
+        raise OptionError("too large")
+
+    monkeypatch.setattr("fwrl.agents.uvfa.check_table_size", refused)
+    with pytest.raises(OptionError):
+        agent.prepare(1)
+    assert agent.tables.goals[agent.tables.counts[PURSUED]] == 3
+    assert agent.tables.counts[PURSUED] < len(agent.tables.horde)
+
+
+def test_distance_left_refuses_what_is_no_action_or_time():
+    agent = fwrl.make_agent("tdm", S, A, horizon=T)
+    assert isinstance(agent, TemporalDifferenceModel)
+    for action in (A, -1):
+        with pytest.raises(FwrlError, match="expected an action from 0 to 1"):
+            agent.distance_left(0, action, 1, 0)
+    for tau in (T, -1):
+        with pytest.raises(FwrlError, match="expected tau from 0 to 4"):
+            agent.distance_left(0, 0, 1, tau)
+
+
+@pytest.mark.parametrize("exponent", [-1000, -600, 600, 1000])
+def test_the_basis_does_not_depend_on_the_unit_of_features(exponent):
+    """Squares of such distances are 0 or infinite."""
+    x = np.random.default_rng(0).uniform(-1.0, 1.0, (30, 2))
+    (usual, m), (far, n) = (radial_basis(30, y.tolist()) for y in (x, np.ldexp(x, exponent)))
+    assert m == n
+    for one, other in zip(usual, far, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+def test_the_basis_has_parts_where_most_features_are_as_good_as_equal():
+    basis, _ = radial_basis(4, [[0.0], [1e-200], [2e-200], [1.0]])
+    np.testing.assert_allclose(basis.weight.sum(axis=1), 1.0)

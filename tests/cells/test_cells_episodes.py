@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -104,9 +105,25 @@ def test_files_that_are_no_arrays_are_refused(tmp_path):
         (WALKS, {"backup": "worst"}, "'expected' or 'best'"),
         (WALKS, {"actions": "both"}, "'headings' or 'raw'"),
         (WALKS, {"scale": [1.0]}, "one positive scale"),
-        (WALKS, {"width": -1.0}, "do not move"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused(walks, options, problem):
     with pytest.raises(FwrlError, match=problem):
         fit_navigator(walks, **options)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "said"),
+    [
+        (WALKS, {"coordinates": [5]}, "expected coordinates from 0 to 1, the observations have 2 columns; got 5"),
+        (WALKS, {"coordinates": [-3]}, "expected coordinates from 0 to 1, the observations have 2 columns; got -3"),
+        (WALKS, {"coordinates": "xy"}, "the observations are arrays without keys such as 'xy'; give indices"),
+        (WALKS, {"width": -1.0}, "expected a positive width of cells, got -1.0"),
+        (WALKS, {"width": np.nan}, "expected a positive width of cells, got nan"),
+        ({name: array[:0] for name, array in FLAT.items()}, {"width": 1.0}, "there are no rows"),
+        ({name: array[:0] for name, array in FLAT.items()}, {}, "there are no rows"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused_at_once(source, options, said):
+    with pytest.raises(FwrlError, match=re.escape(said)):
+        fit_navigator(source, **options)

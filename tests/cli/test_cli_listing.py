@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from fwrl.agents import agent_names
-from fwrl.worlds import load_world, world_names
+from fwrl.cli.worlds import _drawn
+from fwrl.worlds import from_outcomes, load_world, world_names
 
 FOUR_ROOMS = """\
 ███████████
@@ -117,3 +118,10 @@ def test_a_reader_who_has_seen_enough_is_no_error(tmp_path, arguments):
         check=True,
     )
     assert (len(done.stdout.splitlines()), done.stderr) == (1, "")
+
+
+def test_a_world_without_a_map_is_drawn_in_any_encoding():
+    world = from_outcomes("cafés", [[[(1.0, 1, -1.0)]], [[(1.0, 0, -1.0)]]], labels=("café", "東"))
+    drawn = _drawn(world, "latin-1")
+    assert "from café:" in drawn
+    assert "to \\u6771 for -1" in drawn

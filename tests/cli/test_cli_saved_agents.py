@@ -135,3 +135,17 @@ def test_what_does_not_fit_is_refused(call, trained, words, said):
     assert (code, out) == (2, "")
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_a_trip_from_the_goal_to_itself_is_refused(call, trained):
+    code, out, err = call("evaluate", trained, MAZE, "--goal", 1, "--start", 1)
+    assert (code, out) == (2, "")
+    assert "no trip to evaluate" in err
+    assert call("evaluate", trained, MAZE, "--goal", 1, "--start", 1, "--json").code == 2
+
+
+@pytest.mark.parametrize("goal", ["²", "9" * 5000], ids=["power", "long"])
+def test_what_looks_like_a_number_and_is_no_state_is_refused(call, trained, goal):
+    code, out, err = call("show", trained, MAZE, "--goal", goal)
+    assert (code, out) == (2, "")
+    assert "expected a goal as a state from 0 to 6" in err

@@ -152,3 +152,12 @@ def test_a_failed_save_leaves_the_old_file(call, saved, monkeypatch):
 def test_a_copy_is_as_sound_as_the_original(call, saved, tmp_path):
     shutil.copy(saved, tmp_path / "b c.fwrl")
     assert "b c.fwrl: sound." in call("check", "b c.fwrl").out
+
+
+def test_names_in_brackets_are_printed_as_they_are(call, tmp_path):
+    (tmp_path / "rooms[old].txt").write_text("...\n")
+    assert "fwrl in rooms[old]\n" in call("train", "rooms[old].txt", *SHORT).out
+    league = ("--agents", "fwrl random", "--seeds", 1, "--episodes", 5, "--steps", 20, "--workers", 1)
+    code, out, err = call("compare", "rooms[old].txt", *league)
+    assert code == 0, err
+    assert "rooms[old]" in out

@@ -19,7 +19,7 @@ from fwrl.experiment.trial import run_trial
 from fwrl.experiment.tuning import FIRST_SEED, GRIDS, Candidate, combinations, record, tune
 from fwrl.report import StoredResults
 from fwrl.report.estimate import Estimate
-from fwrl.report.standings import Standing, first_or_tied, flagged
+from fwrl.report.standings import Standing, first_or_tied, flagged, write_league
 from fwrl.task import Task
 from fwrl.task.expectation import best_rewards, random_rewards
 from fwrl.worlds import load_world
@@ -87,6 +87,20 @@ def standing(believed, true, believed_arrival=np.nan, arrival=1.0, *, label="x",
         true_arrival=exactly(arrival),
         seconds=0.0,
     )
+
+
+def test_a_league_in_which_all_earn_the_same_loss_has_nothing_to_learn(tmp_path):
+    """Within one step nobody is paid for arriving."""
+    (experiment,) = league(["h-maze"], ["ql", "random"], 5, 1)
+    with Store(tmp_path / "results.sqlite") as store:
+        run_experiments(store, [experiment], seeds=1, workers=1)
+        stored = StoredResults(store)
+        expected = stored.reference(experiment)
+        assert (expected.oracle == expected.random).any()
+        assert expected.random.max() < 0
+        assert not stored.learnable(experiment)
+        write_league(store, [experiment], tmp_path, lambda *_: 0.0)
+    assert (tmp_path / "league.html").exists()
 
 
 def exactly(value):

@@ -15,6 +15,7 @@ from PIL import Image
 
 from fwrl.errors import FileError
 from fwrl.figures import Strip, results, save
+from fwrl.figures.style import figure_of, sheet
 from fwrl.metrics import box_plot
 
 
@@ -72,3 +73,15 @@ def test_drawing_needs_no_pyplot_and_importing_fwrl_no_matplotlib() -> None:
         "assert 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_names_with_dollars_are_drawn_as_they_are(tmp_path: Path) -> None:
+    """They come from logs; matplotlib would parse what is between two dollars as mathematics."""
+
+    @figure_of
+    def named() -> Figure:
+        figure = sheet(2, 1)
+        figure.text(0.5, 0.5, "from $5_ to ^$7")
+        return figure
+
+    save(named(), tmp_path, "dollars")

@@ -241,3 +241,30 @@ def test_dead_ends_and_giving_up_at_the_shell(call, tmp_path):
         code, out, err = call("plan", "r.fwrl", "a", "goal", *wrong)
         assert (code, out) == (2, "")
         assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--columns", "state=from"),
+        ("--shape", "visits"),
+        ("--cells", "x,y"),
+        ("--since", "2024-01-01"),
+        ("--until", "2024-01-01"),
+        ("--hours", "7-9"),
+        ("--weekdays", "mon"),
+        ("--header",),
+        ("--no-header",),
+        ("--missing", "-"),
+        ("--encoding", "cp1252"),
+        ("--decimal", ","),
+        ("--dates", "day-first"),
+        ("--skip-bad",),
+        ("--memory", "2GB"),
+    ],
+    ids=" ".join,
+)
+def test_how_a_log_is_read_cannot_be_said_without_one(call, fitted, option):
+    code, out, err = call("explain", "t.fwrl", "a", "y", *option)
+    assert (code, out) == (2, "")
+    assert f"{option[0].replace('--no-', '--')} needs --log" in err

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sqlite3
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,7 +13,18 @@ from scipy.stats import binomtest
 
 from fwrl.agents import make_agent
 from fwrl.experiment import EXPERIMENTS, Store, run_experiments
-from fwrl.experiment.catalogue import FOUR_ROOMS, FWRL, FWRL_EXACT, H_MAZE, MBRL, MUDDY, PLAYER, WINDY
+from fwrl.experiment.catalogue import (
+    FOUR_ROOMS,
+    FOUR_ROOMS_LONG,
+    FWRL,
+    FWRL_EXACT,
+    H_MAZE,
+    MBRL,
+    MUDDY,
+    PLAYER,
+    VISUAL_ABSTRACT,
+    WINDY,
+)
 from fwrl.report import StoredResults, findings, write_report
 from fwrl.report.finding import share_of_runs, verdict_on_share
 from fwrl.report.room_exit import room_exit
@@ -281,3 +293,49 @@ def test_a_single_experiment_makes_a_smaller_report(tmp_path):
     assert sum(finding.claim.startswith("H-maze") for finding in report.findings) == 4
     assert {picture.name for picture in report.figures} == {"h-maze", "h-maze-film"}
     json.dumps([finding._asdict() for finding in report.findings])
+
+
+@pytest.fixture(scope="module")
+def interrupted(folder, tmp_path_factory):
+    """The same results, of which some agents lack a seed, as after a run that was stopped."""
+    path = tmp_path_factory.mktemp("interrupted") / "results.sqlite"
+    shutil.copy(folder / "results.sqlite", path)
+    lacking = [
+        (MUDDY.id, FWRL_EXACT.label, 1),
+        (FOUR_ROOMS_LONG.id, "QL", 2),
+        (H_MAZE.id, FWRL.label, 0),
+        (VISUAL_ABSTRACT.id, FWRL_EXACT.label, 0),
+    ]
+    db = sqlite3.connect(path)
+    with db:
+        for run_ in lacking:
+            for table in ("runs", "episodes", "visits", "steps", "audits"):
+                db.execute(f"DELETE FROM {table} WHERE experiment = ? AND agent = ? AND seed = ?", run_)
+    db.close()
+    with Store(path) as store:
+        yield store
+
+
+def test_audits_are_compared_by_the_seeds_that_every_agent_has(stored, interrupted):
+    for agent in MUDDY.audit:
+        left = StoredResults(interrupted).audited(MUDDY, agent, "value")
+        np.testing.assert_array_equal(left, stored.audited(MUDDY, agent, "value")[[0, 2]])
+
+
+def test_visits_are_those_of_the_seeds_that_every_agent_has(folder, interrupted):
+    with Store(folder / "results.sqlite") as store:
+        runs = store.visits(FOUR_ROOMS_LONG.id, FWRL.label)
+        numbers = store.episodes(FOUR_ROOMS_LONG.id, FWRL.label, "visits")[:2].astype(int)
+    assert list(runs) == [0, 1, 2]
+    distance, shortest = (np.concatenate([runs[seed][k] for seed in (0, 1)]) for k in range(2))
+    first = np.cumsum(numbers.ravel()) - numbers.ravel()
+    ratios = np.delete(distance / shortest, first[numbers.ravel() > 0])
+    _, inefficiency = StoredResults(interrupted).logged_quartiles(FOUR_ROOMS_LONG, FWRL.label)
+    assert inefficiency.median == pytest.approx(np.median(ratios))
+
+
+def test_a_report_without_the_run_that_figures_show_lacks_those_figures(interrupted, tmp_path):
+    write_report(interrupted, tmp_path)
+    drawn = {path.stem for path in (tmp_path / "figures").iterdir()}
+    assert drawn.isdisjoint({"h-maze", "intuition"})
+    assert "worlds" in drawn

@@ -96,3 +96,18 @@ def test_marks_outside_the_world_and_cells_without_pixels_are_refused() -> None:
             picture(world, agent=7)
     with pytest.raises(OptionError):
         paint(world, cell=0)
+
+
+@pytest.mark.parametrize(
+    "positions",
+    [
+        [(0, 0), (1e5, 1e5), (3, 3)],
+        [(-1e308, 0), (1e308, 0), (0, 0)],
+        [(0.1, 0.2), (0.3, 0.1), (0.9, 0.9)],
+    ],
+    ids=["far apart", "beyond floats", "in one cell"],
+)
+def test_positions_that_are_no_lattice_are_drawn_as_none(positions: list[tuple[float, float]]) -> None:
+    rows = [[[(1.0, (s + 1) % 3, -1.0)]] for s in range(3)]
+    placed, plain = from_outcomes("placed", rows, positions=positions), from_outcomes("plain", rows)
+    np.testing.assert_array_equal(paint(placed, agent=1), paint(plain, agent=1))

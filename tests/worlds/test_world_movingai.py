@@ -91,3 +91,10 @@ def test_a_damaged_scenario_file_is_refused_at_its_place(tmp_path: Path, text: s
     path.write_text(text)
     with pytest.raises(MapError, match=f"bad.scen, {place}"):
         read_scenarios(path)
+
+
+def test_a_size_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "large.map"
+    path.write_text(MAP.replace("height 2", f"height {'9' * 5000}"))
+    with pytest.raises(MapError, match="expected 'height' and a positive number"):
+        load_world(path)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -15,6 +17,8 @@ from fwrl.errors import FwrlError
 from fwrl.worlds import World, from_outcomes
 
 Rows = list[list[list[tuple[float, int, float]]]]
+
+SWAP: Rows = [[[(1.0, 1, -1.0)]], [[(1.0, 0, -1.0)]]]
 
 
 @st.composite
@@ -130,3 +134,42 @@ def test_a_world_survives_pickling() -> None:
     copy: World = pickle.loads(pickle.dumps(world))
     assert copy.outcomes(0, 0) == [(1.0, 0, -1.0)]
     assert copy.label(0) == "home"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        ((1, 0.9, 0), "state 0, action 0 has (1, 0.9, 0)"),
+        ((1.0, 0), "state 0, action 0 has (1.0, 0)"),
+        (1.0, "state 0, action 0 has 1.0"),
+        ((1.0, "0", 0.0), "state 0, action 0 has (1.0, '0', 0.0)"),
+        (("much", 0, 0.0), "state 0, action 0 has ('much', 0, 0.0)"),
+    ],
+)
+def test_an_outcome_that_is_no_triple_with_a_state_is_refused(outcome: object, said: str) -> None:
+    rows: Any = [[[outcome]]]
+    with pytest.raises(FwrlError, match=re.escape(said)):
+        from_outcomes("wrong", rows)
+
+
+def test_positions_may_be_a_list() -> None:
+    world = from_outcomes("pair", SWAP, positions=[(0, 0), (2, 1)])
+    assert world.state_at(2, 1) == 1
+
+
+@pytest.mark.parametrize(
+    ("details", "said"),
+    [
+        ({"positions": [(0, 0)]}, "expected 2 positions (x, y)"),
+        ({"positions": [0, 1]}, "expected 2 positions (x, y)"),
+        ({"positions": [(0, 0), (0, np.nan)]}, "expected 2 positions (x, y)"),
+        ({"positions": [("a", 0), (0, 0)]}, "expected 2 positions (x, y)"),
+        ({"labels": ()}, "expected 2 labels"),
+        ({"labels": ("a",)}, "expected 2 labels"),
+        ({"terminals": {2: 1.0}}, "expected terminal states from 0 to 1"),
+        ({"terminals": {-1: 1.0}}, "expected terminal states from 0 to 1"),
+    ],
+)
+def test_details_of_another_size_are_refused(details: dict[str, Any], said: str) -> None:
+    with pytest.raises(FwrlError, match=re.escape(said)):
+        from_outcomes("pair", SWAP, **details)

@@ -35,11 +35,12 @@ def radial_basis(n_states: int, features: Sequence[Sequence[float]] | None) -> t
     """The basis of the states and its size: bumps around features, or every state by itself."""
     if features is None:
         return Basis(np.arange(n_states)[:, None], np.ones((n_states, 1))), n_states
-    x = np.array(features, dtype=np.float64)
+    x = _rescaled(np.array(features, dtype=np.float64))
     centres = _spread(np.unique(x, axis=0), CENTRES)
     apart = ((x[:, None] - centres[None]) ** 2).sum(axis=-1)
     between = ((centres[:, None] - centres[None]) ** 2).sum(axis=-1) + np.diag(np.full(len(centres), np.inf))
     width = float(np.median(between.min(axis=1))) if len(centres) > 1 else 1.0
+    width = max(width, float(np.finfo(np.float64).tiny))  # 0 where most centres are as good as equal
     bumps = np.exp(-(apart - apart.min(axis=1, keepdims=True)) / width)
     parts = bumps / bumps.sum(axis=1, keepdims=True)
     parts[parts < NEGLIGIBLE] = 0.0
@@ -47,6 +48,15 @@ def radial_basis(n_states: int, features: Sequence[Sequence[float]] | None) -> t
     place = np.argsort(-parts, axis=1, kind="stable")[:, :K]
     weight = np.take_along_axis(parts, place, axis=1)
     return Basis(place, weight / weight.sum(axis=1, keepdims=True)), len(centres)
+
+
+def _rescaled(x: Floats) -> Floats:
+    """Features whose squared distances are neither infinite nor 0.
+
+    The basis does not depend on their unit. Powers of 2 round nothing.
+    """
+    x = np.ldexp(x, -int(np.frexp(np.abs(x).max())[1]))
+    return np.asarray(np.ldexp(x, -int(np.frexp(np.ptp(x, axis=0).max())[1])), dtype=np.float64)
 
 
 def _spread(points: Floats, most: int) -> Floats:

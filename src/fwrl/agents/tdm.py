@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent, no_episode
+from fwrl.agents.arguments import checked_index
 from fwrl.agents.options import check_table_size, check_whole, checked_rows
 from fwrl.agents.ql import QConfig
 from fwrl.agents.sections import REPLAY, Sections
@@ -206,6 +207,8 @@ class TemporalDifferenceModel(Agent[TdmTables]):
         Returns:
             -Q(s, a, g, tau).
         """
+        action = checked_index(action, self.n_actions, "an action")
+        tau = checked_index(tau, self.config.horizon, "tau")
         return -float(self.tables.Q[self._state(state), action, tau, self._state(goal, "goal")])
 
     def check_tables(self) -> None:

@@ -282,8 +282,8 @@ class UniversalValues(Agent[UvfaTables]):
         """Train on this goal from now on."""
         tables, n = self.tables, int(self.tables.counts[GOALS])
         place = int(np.flatnonzero(tables.goals == goal)[0])
-        tables.counts[PURSUED] = min(place, n)
         if place < n:
+            tables.counts[PURSUED] = place
             return
         if tables.counts[TWO_STAGE]:
             S, A = self.n_states, self.n_actions
@@ -294,6 +294,7 @@ class UniversalValues(Agent[UvfaTables]):
             self.tables = tables._replace(horde=np.concatenate([tables.horde, first[None]]))
         tables.goals[[n, place]] = tables.goals[[place, n]]
         tables.counts[GOALS] = n + 1
+        tables.counts[PURSUED] = n  # last, since any step before may fail: compiled code reads `horde` there
 
     def grow(self, n_states: int) -> None:
         """New states have the initial value in the table of trained goals."""

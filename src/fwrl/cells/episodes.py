@@ -46,9 +46,17 @@ def point_of(observation: Any, coordinates: Coordinates) -> Floats:
         if key not in observation:
             raise FwrlError(f"the observations have no {key!r}, only {', '.join(map(str, observation))}")
         observation = observation[key]
+    elif isinstance(coordinates, str):
+        raise FwrlError(f"the observations are arrays without keys such as {coordinates!r}; give indices")
     found = as_numbers(observation, "coordinates")
     if coordinates is None or isinstance(coordinates, str):
         return found
+    columns = found.shape[-1] if found.ndim else 0
+    for index in coordinates:
+        if not -columns <= index < columns:
+            raise FwrlError(
+                f"expected coordinates from 0 to {columns - 1}, the observations have {columns} columns; got {index}"
+            )
     return found[..., list(coordinates)]
 
 
@@ -134,6 +142,8 @@ def _flat(arrays: Mapping[str, Any], coordinates: Coordinates) -> Episodes:
     ends = np.flatnonzero(np.asarray(arrays["terminals"]).reshape(-1)) + 1
     if len(points) != len(actions) or len(points) != np.asarray(arrays["terminals"]).size:
         raise FwrlError("observations, actions and terminals differ in length")
+    if len(points) == 0:
+        raise FwrlError("there are no rows; give at least one episode, with observations and actions")
     if len(ends) == 0 or ends[-1] != len(points):
         ends = np.append(ends, len(points))  # the last episode may be cut off
     return _checked(points, actions, np.concatenate([[0], ends]))

@@ -89,6 +89,8 @@ def fit_navigator(
         raise OptionError(f"expected the actions 'headings' or 'raw', got {actions!r}")
     if window is not None and window < 1:
         raise OptionError(f"expected a window of at least one step, got {window}")
+    if width is not None and not 0.0 < width < np.inf:
+        raise OptionError(f"expected a positive width of cells, got {width}")
     picked = coordinates if coordinates is None or isinstance(coordinates, str) else tuple(map(int, coordinates))
     episodes = read_episodes(source, picked)
     if scale is None and actions == "raw":

@@ -50,6 +50,7 @@ def compare(
     the settings that fwrl tune found. After an interruption, the same command continues with the runs that are missing.
     """
     from rich.console import Console
+    from rich.markup import escape
 
     from fwrl.experiment import Store
     from fwrl.experiment.contenders import default_contenders
@@ -70,7 +71,11 @@ def compare(
             work.close()
             with Store(path) as store, errors.status("evaluating") as status:
                 results = write_league(
-                    store, experiments, out, seconds_per_step, lambda world: status.update(f"evaluating {world}")
+                    store,
+                    experiments,
+                    out,
+                    seconds_per_step,
+                    lambda world: status.update(escape(f"evaluating {world}")),
                 )
     if as_json:
         plain = {world: [_plain(standing) for standing in found] for world, found in results.items()}
@@ -95,15 +100,17 @@ def _plain(standing: Standing) -> dict[str, Any]:
 
 
 def _print(console: Console, world: str, found: Sequence[Standing]) -> None:
+    from rich.markup import escape
+
     from fwrl.report.standings import first_or_tied, flagged
 
-    console.rule(world, align="left", style="")
+    console.rule(escape(world), align="left", style="")
     share = "share of oracle" if not math.isnan(found[0].share.value) else "score"
     earned = _table(share, "regret", "reward", "first episode", "to 90 %", "never", "inefficiency")
     known = _table("cost / optimum", "believed cost", "true cost", "believed arrival", "true arrival", "a step")
     for s in found:
         earned.add_row(
-            s.label,
+            escape(s.label),
             s.mark.brief(3),
             s.regret.brief(2),
             s.reward.brief(0),
@@ -113,7 +120,7 @@ def _print(console: Console, world: str, found: Sequence[Standing]) -> None:
             s.inefficiency.brief(2),
         )
         known.add_row(
-            s.label,
+            escape(s.label),
             s.cost.brief(2),
             s.believed_cost.brief(1),
             s.true_cost.brief(1),

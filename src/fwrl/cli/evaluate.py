@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from fwrl.cli.saved_agent import agent_in, state_named
+from fwrl.errors import FwrlError
 
 
 def evaluate(
@@ -43,6 +44,11 @@ def evaluate(
         for text, what in ((goal, "goal"), (start, "start"))
     ]
     trips = audited_trips(task.world, *chosen)
+    if not trips:
+        raise FwrlError(
+            "there is no trip to evaluate: the start is the goal, or the goal cannot be reached; choose another --goal "
+            "or --start"
+        )
     rows = list(tracked(evaluated(agent, task, steps, trips, chosen[1]), len(trips), "evaluating"))
     if as_json:
         typer.echo(json.dumps({"world": task.world.name, "agent": agent.name, "steps": steps, "goals": rows}, indent=2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -112,27 +113,34 @@ def explain(
     if picture is not None and positions is None and planner.positions is None:
         raise OptionError("--picture needs --positions, a file with columns state, x, y")
     options = route_options(planner, backup, avoid, via, dead_ends, give_up, cautious, positions, position_columns)
+    reading: dict[str, Any] = {
+        "columns": columns,
+        "cells": cells,
+        "missing": missing,
+        "shape": shape,
+        "since": since,
+        "until": until,
+        "hours": hours,
+        "weekdays": weekdays,
+        "header": header,
+        "encoding": encoding,
+        "decimal": decimal,
+        "dates": dates,
+        "skip_bad": skip_bad,
+    }
     if log:
-        reading = log_options(
-            columns,
-            cells,
-            missing,
-            shape=shape,
-            since=since,
-            until=until,
-            hours=hours,
-            weekdays=weekdays,
-            header=header,
-            encoding=encoding,
-            decimal=decimal,
-            dates=dates,
-            skip_bad=skip_bad,
-        )
         with reading_log() as report, states_listed(file):
             explanation = planner.explain(
-                start, goal, log=log_source(log), log_options=reading, memory=memory, progress=report, **options
+                start,
+                goal,
+                log=log_source(log),
+                log_options=log_options(**reading),
+                memory=memory,
+                progress=report,
+                **options,
             )
     else:
+        _refuse_without_log({**reading, "memory": memory})
         with states_listed(file):
             explanation = planner.explain(start, goal, **options)
     if picture is not None:
@@ -143,6 +151,14 @@ def explain(
     _print(explanation, give_up is not None)
     if picture is not None:
         typer.echo(f"drawn to {picture}")
+
+
+def _refuse_without_log(given: dict[str, Any]) -> None:
+    """OptionError where an option says how a log is read, but none is."""
+    usual = inspect.signature(explain).parameters
+    for name, value in given.items():
+        if value != usual[name].default:
+            raise OptionError(f"--{name.replace('_', '-')} needs --log")
 
 
 def _draw(explanation: Explanation, planner: Planner, positions: Any, picture: Path) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def run_with_progress(store: Store, experiments: Sequence[Experiment], seeds: int, pool: Pool) -> None:
     """Run the experiments whose results are not stored yet, with a progress bar, workers, rate and remaining time."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
@@ -39,7 +40,7 @@ def run_with_progress(store: Store, experiments: Sequence[Experiment], seeds: in
             def watch(progress: Progress) -> None:
                 nonlocal first
                 first = progress.done if first is None else first
-                text = progress.latest or "compiling kernels (once)"
+                text = escape(progress.latest) if progress.latest else "compiling kernels (once)"
                 rate = (progress.done - first) / max(1e-9, time.monotonic() - began)
                 pace = f"{progress.workers} {pool.name}, {rate:.1f} a second"
                 bar.update(line, completed=progress.done, total=progress.total, description=text, pace=pace)

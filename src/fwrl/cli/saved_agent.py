@@ -27,6 +27,8 @@ def agent_in(file: Path, world: World) -> Agent:
 
 def state_named(world: World, text: str, what: str) -> int:
     """The state given as x,y, as a label or as a number; FwrlError where there is none."""
+    from fwrl.worlds.sizes import MOST_DIGITS
+
     x, comma, y = text.partition(",")
     if comma and world.positions is not None:
         try:
@@ -37,7 +39,7 @@ def state_named(world: World, text: str, what: str) -> int:
             pass
     if world.labels is not None and text in world.labels:
         return world.labels.index(text)
-    if text.isdigit() and int(text) < world.n_states:
+    if text.isdecimal() and len(text) <= MOST_DIGITS and int(text) < world.n_states:
         return int(text)
     place = " or as x,y" if world.positions is not None else ""
     raise FwrlError(f"expected a {what} as a state from 0 to {world.n_states - 1:,}{place}, got {text!r}")

@@ -68,6 +68,7 @@ def train(
 
 def _watch(task: Task, learner: Agent, episodes: int, steps: int, seed: int) -> Result:
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -87,7 +88,7 @@ def _watch(task: Task, learner: Agent, episodes: int, steps: int, seed: int) -> 
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task(f"{learner.name} in {task.world.name}", total=episodes, reward=0.0)
+        bar = progress.add_task(escape(f"{learner.name} in {task.world.name}"), total=episodes, reward=0.0)
         for episode in run_episodes(task, learner, episodes=episodes, steps=steps, seed=seed):
             finished.append(episode)
             progress.update(bar, advance=1, reward=episode.reward)
@@ -127,7 +128,7 @@ def _print(summary: dict[str, Any], out: Path | None) -> None:
     shown = f"{inefficiency:.3f}" if inefficiency is not None else "no completed visit"
     table.add_row("distance-inefficiency (1 is best)", shown)
     console = Console(highlight=False)
-    console.print(f"{summary['agent']} in {summary['world']}", style="bold")
+    console.print(f"{summary['agent']} in {summary['world']}", style="bold", markup=False)
     console.print(table)
     if out is not None:
         console.print(f"saved to {out}", markup=False, soft_wrap=True)

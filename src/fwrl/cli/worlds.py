@@ -65,13 +65,15 @@ def _list(as_json: bool) -> None:
 
 
 def _drawn(world: Any, encoding: str) -> str:
-    """The drawing, or the map's own characters where the terminal's encoding lacks those of the drawing."""
+    """The drawing; where the terminal's encoding lacks its characters, those of the map, or numbers for labels'."""
     from fwrl.worlds import draw
 
     drawing = draw(world)
     try:
         drawing.encode(encoding)
     except UnicodeEncodeError:
+        if world.grid is None:
+            return drawing.encode(encoding, "backslashreplace").decode(encoding)
         return "\n".join(world.grid.rows)
     return drawing
 

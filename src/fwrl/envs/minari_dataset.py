@@ -90,7 +90,7 @@ def export_minari(
 def _walk(
     agent: Agent, env: gymnasium.Env[Any, Any], seed: int | None, steps: int, learn: bool, explore: bool
 ) -> dict[str, Any]:
-    """One episode as the fields of Minari's buffer."""
+    """One episode, of up to `steps` with the arriving one, as the fields of Minari's buffer."""
     observation, _ = env.reset(seed=seed)
     agent.begin_episode(int(observation["desired_goal"]), steps, explore=explore)
     seen = {key: [observation[key]] for key in KEYS}
@@ -100,11 +100,12 @@ def _walk(
         state = int(observation["observation"])
         action = checked_index(agent.act(state), agent.n_actions, "an action")
         observation, reward, terminated, truncated, info = env.step(action)
+        actions.append(np.int64(action))
+        truncated = truncated or (not terminated and len(actions) == steps - 1)  # also without a time limit
         if learn:
-            agent.observe(state, action, info["path_reward"], int(observation["observation"]))
+            _observe(agent, state, action, float(reward), int(observation["observation"]), bool(terminated), info)
         for key in KEYS:
             seen[key].append(observation[key])
-        actions.append(np.int64(action))
         rewards.append(float(reward))
         terminations.append(bool(terminated))
         truncations.append(bool(truncated))
@@ -119,3 +120,13 @@ def _walk(
         "truncations": truncations,
         "infos": {"path_reward": np.array(path_rewards)},
     }
+
+
+def _observe(
+    agent: Agent, state: int, action: int, reward: float, next_state: int, terminated: bool, info: dict[str, Any]
+) -> None:
+    """Learn from a step as `fwrl.learn` does: its own reward first, then the arriving step."""
+    success, path_reward = bool(info["is_success"]), float(info["path_reward"])
+    agent.observe(state, action, path_reward, next_state, terminated=terminated and not success)
+    if success:
+        agent.observe(next_state, agent.act(next_state), reward - path_reward, next_state, arrived=True)

@@ -216,7 +216,7 @@ class Store:
         flat = np.array([value for (value,) in self._db.execute(sql, [experiment, agent])], dtype=np.float64)
         return flat.reshape(max(1, len(self.seeds(experiment, agent))), -1)
 
-    def visits(self, experiment: str, agent: str) -> list[tuple[Floats, Floats]]:
+    def visits(self, experiment: str, agent: str) -> dict[int, tuple[Floats, Floats]]:
         """The distances of all visits, of experiments that store them.
 
         Args:
@@ -224,12 +224,11 @@ class Store:
             agent: The agent's label.
 
         Returns:
-            For each run, in order of seed, (visits,) the distance travelled to each visit and (visits,) the shortest
-            distance.
+            By seed, (visits,) the distance travelled to each visit and (visits,) the shortest distance.
 
         """
-        sql = "SELECT distance, shortest FROM visits WHERE experiment = ? AND agent = ? ORDER BY seed"
-        return [(_unpacked(a), _unpacked(b)) for a, b in self._db.execute(sql, [experiment, agent])]
+        sql = "SELECT seed, distance, shortest FROM visits WHERE experiment = ? AND agent = ? ORDER BY seed"
+        return {seed: (_unpacked(a), _unpacked(b)) for seed, a, b in self._db.execute(sql, [experiment, agent])}
 
     def steps(self, experiment: str, agent: str, seed: int, episode: int) -> list[tuple[Any, ...]]:
         """The steps of a scripted episode.
@@ -250,7 +249,7 @@ class Store:
         )
         return list(self._db.execute(sql, [experiment, agent, seed, episode]))
 
-    def audits(self, experiment: str, agent: str, column: str) -> Floats:
+    def audits(self, experiment: str, agent: str, column: str) -> dict[int, Floats]:
         """One column of the table `audits`.
 
         Args:
@@ -259,14 +258,14 @@ class Store:
             column: `goal`, `unknown`, `believed`, `kept`, `believed_arrival`, `arrival`, `value` or `steps`.
 
         Returns:
-            (runs, goals) values of the audited runs, in order of seed; (1, 0) without any.
+            By seed, (goals,) values of the audited run.
 
         """
-        sql = f"SELECT {column} FROM audits WHERE experiment = ? AND agent = ? ORDER BY seed, goal"
-        flat = [value for (value,) in self._db.execute(sql, [experiment, agent])]
-        count = "SELECT COUNT(DISTINCT seed) FROM audits WHERE experiment = ? AND agent = ?"
-        (runs,) = self._db.execute(count, [experiment, agent]).fetchone()
-        return np.array(flat, dtype=np.float64).reshape(max(1, runs), -1)
+        sql = f"SELECT seed, {column} FROM audits WHERE experiment = ? AND agent = ? ORDER BY seed, goal"
+        found: dict[int, list[float]] = {}
+        for seed, value in self._db.execute(sql, [experiment, agent]):
+            found.setdefault(seed, []).append(value)
+        return {seed: np.array(values, dtype=np.float64) for seed, values in found.items()}
 
     def rows(self, table: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The columns and all rows of a table, in the order of its key.

@@ -28,6 +28,7 @@ STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 13,
     "text.color": INK,
+    "text.parse_math": False,  # names from logs may have dollars
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
     "xtick.color": INK,

@@ -58,10 +58,10 @@ Draw = Callable[[StoredResults, Path], CaptionedFigure]
 
 
 def draw_figures(stored: StoredResults, folder: Path) -> Iterator[CaptionedFigure]:
-    """Draw every figure whose experiment has been run, into `folder`."""
+    """Draw every figure whose experiment has been run, with the run that it shows, into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     for experiment, draw in FIGURES:
-        if stored.has(experiment):
+        if stored.has_run(experiment, SEED) if draw in TRAJECTORIES else stored.has(experiment):
             yield draw(stored, folder)
 
 
@@ -214,6 +214,7 @@ FIGURES: tuple[tuple[Experiment, Draw], ...] = (
     (H_MAZE, draw_animation),
     (WINDY, draw_belief(WINDY)),
 )
+TRAJECTORIES = (draw_intuition, draw_h_maze, draw_animation)  # figures of the run with `SEED`
 
 
 def _saved(figure: Figure, folder: Path, name: str, caption: str) -> CaptionedFigure:

@@ -73,15 +73,27 @@ class StoredResults:
         self.store = store
 
     def has(self, experiment: Experiment) -> bool:
-        """Whether every agent of the experiment has runs.
+        """Whether there is a seed that every agent of the experiment has.
 
         Args:
             experiment: The experiment.
 
         Returns:
-            True if each has at least one.
+            True if there is at least one.
         """
-        return {agent.label for agent in experiment.agents} <= set(self.store.agents(experiment.id))
+        return bool(self._shared(experiment))
+
+    def has_run(self, experiment: Experiment, seed: int) -> bool:
+        """Whether every agent of the experiment has this seed.
+
+        Args:
+            experiment: The experiment.
+            seed: The seed.
+
+        Returns:
+            True if no agent lacks it.
+        """
+        return seed in self._shared(experiment)
 
     def seeds(self, experiment: Experiment) -> int:
         """The number of seeds that every agent has.
@@ -181,7 +193,7 @@ class StoredResults:
             False where some goal gives random play as much as the oracle.
         """
         expected = self.reference(experiment)
-        return bool(np.all(expected.oracle > expected.random * (1 + 1e-9)))
+        return bool(np.all(expected.oracle - expected.random > 1e-9 * np.abs(expected.random)))
 
     @functools.cache  # noqa: B019
     def efficiency(self, experiment: Experiment, label: str) -> Floats:
@@ -415,8 +427,9 @@ class StoredResults:
         Returns:
             The quartiles of reward, then those of inefficiency.
         """
-        runs = self.store.visits(experiment.id, label)
-        visits = self.store.episodes(experiment.id, label, "visits").astype(np.int64).ravel()
+        shared = self._shared(experiment)
+        runs = [run for seed, run in self.store.visits(experiment.id, label).items() if seed in shared]
+        visits = self._episodes(experiment, label, "visits").astype(np.int64).ravel()
         ratios = per_visit_inefficiency(
             np.concatenate([run[0] for run in runs]), np.concatenate([run[1] for run in runs]), visits
         )
@@ -438,7 +451,9 @@ class StoredResults:
             (runs,) the statistic; NaN where no goal has a value in every run.
         """
         unit = step_unit(self.world(experiment.world)) if column in ("believed", "kept", "value") else 1.0
-        by_goal = self.store.audits(experiment.id, label, column)
+        shared = self._shared(experiment)
+        runs = [run for seed, run in self.store.audits(experiment.id, label, column).items() if seed in shared]
+        by_goal = np.array(runs) if runs else np.empty((1, 0))
         known = by_goal[:, ~np.isnan(by_goal).any(axis=0)]
         by_run: Floats = over(known, 1) / unit if known.size else np.full(len(by_goal), np.nan)
         return by_run

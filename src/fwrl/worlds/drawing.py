@@ -1,7 +1,7 @@
 """Drawings of worlds, as text for the terminal and as pixels.
 
-States are placed as on the map; without a map, at their positions; without positions, on a nearly square
-lattice in order of state.
+States are placed as on the map; without a map, at their positions; without positions, or where these would share
+cells or leave most cells empty, on a nearly square lattice in order of state.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ ARROW = (120, 160, 200)
 START = (66, 120, 214)
 GOAL = (60, 160, 84)
 AGENT = (214, 62, 58)
+
+MOST_CELLS = 100  # for each state
 
 
 def draw(world: World, agent: int | None = None, goal: int | None = None, start: int | None = None) -> str:
@@ -130,12 +132,28 @@ def layout(world: World) -> tuple[int, int, Ints, Ints]:
         y, x = world.grid.cells
         height, width = world.grid.states.shape
         return height, width, x, y
-    if world.positions is not None:
-        x, y = (world.positions - world.positions.min(axis=0)).round().astype(np.int64).T
+    cells = _cells(world)
+    if cells is not None:
+        x, y = cells.T
         return int(y.max()) + 1, int(x.max()) + 1, x, y
     width = math.isqrt(world.n_states - 1) + 1
     y, x = np.divmod(np.arange(world.n_states), width)
     return int(y.max()) + 1, width, x, y
+
+
+def _cells(world: World) -> Ints | None:
+    """(S, 2) the column and row of positions; None without, where two fall into one cell, or where cells are too many.
+
+    Otherwise the memory of a picture would grow with the distance between two states.
+    """
+    if world.positions is None:
+        return None
+    with np.errstate(over="ignore"):
+        shifted = (world.positions - world.positions.min(axis=0)).round()
+        if np.prod(shifted.max(axis=0) + 1.0) > MOST_CELLS * world.n_states:
+            return None
+    cells: Ints = shifted.astype(np.int64)
+    return cells if len(np.unique(cells, axis=0)) == len(cells) else None
 
 
 def _stamp(

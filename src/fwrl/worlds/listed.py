@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fwrl.errors import FwrlError
 from fwrl.worlds.moves import Moves, compress, hops, step_lengths
@@ -50,6 +52,7 @@ def from_arrays(
     names = tuple(action_names) if action_names else tuple(str(a) for a in range(A))
     if len(names) != A:
         raise FwrlError(f"expected {A} action names for {name!r}, got {len(names)}")
+    _check_details(name, S, details)
     check_listed(listed, S, A, name)
     tables = merge(listed, S, A, name)
     del listed  # a million states make this hundreds of MB
@@ -92,7 +95,12 @@ def from_outcomes(
     for s, row in enumerate(outcomes):
         if len(row) != A:
             raise FwrlError(f"expected {A} actions at every state of {name!r}, state {s} has {len(row)}")
-    flat = [(s, a, *outcome) for s, row in enumerate(outcomes) for a, listed in enumerate(row) for outcome in listed]
+    flat = [
+        (s, a, *_triple(outcome, f"state {s}, action {a}", name))
+        for s, row in enumerate(outcomes)
+        for a, listed in enumerate(row)
+        for outcome in listed
+    ]
     state, action, probability, next_state, reward = zip(*flat, strict=True) if flat else ((),) * 5
     measured = None
     if moves is not None:
@@ -108,6 +116,40 @@ def from_outcomes(
         action_names=action_names,
         **details,
     )
+
+
+def _triple(outcome: tuple[float, int, float], where: str, name: str) -> tuple[float, int, float]:
+    try:
+        probability, next_state, reward = outcome
+        return float(probability), operator.index(next_state), float(reward)
+    except (TypeError, ValueError):
+        raise FwrlError(
+            f"expected outcomes (probability, next_state, reward) in {name!r}, with a number of a state as next_state; "
+            f"{where} has {outcome!r}"
+        ) from None
+
+
+def _check_details(name: str, S: int, details: dict[str, Any]) -> None:
+    """Check positions, labels and terminal states, and make positions an array, in place."""
+    if details.get("positions") is not None:
+        details["positions"] = _positions(name, S, details["positions"])
+    labels = details.get("labels")
+    if labels is not None and len(labels) != S:
+        raise FwrlError(f"expected {S} labels for {name!r}, got {len(labels)}")
+    for state in details.get("terminals", {}):
+        if not 0 <= state < S:
+            raise FwrlError(f"expected terminal states from 0 to {S - 1} in {name!r}, got {state!r}")
+
+
+def _positions(name: str, S: int, given: ArrayLike) -> Floats:
+    """(S, 2) finite floats."""
+    try:
+        positions = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise FwrlError(f"expected {S} positions (x, y) for {name!r}, got {given!r}") from None
+    if positions.shape != (S, 2) or not np.isfinite(positions).all():
+        raise FwrlError(f"expected {S} positions (x, y) for {name!r}, all finite, got an array {positions.shape}")
+    return positions
 
 
 def _ints(values: Sequence[int]) -> Ints:

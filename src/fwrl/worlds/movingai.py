@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from fwrl.worlds.grid import STEP_REWARD, MoveSet, grid_world, parse_grid
 from fwrl.worlds.lines import fault, read_lines
+from fwrl.worlds.sizes import MOST_DIGITS
 from fwrl.worlds.world import World
 
 FLOOR = ".GS"
@@ -97,13 +98,17 @@ def _header(lines: Sequence[str], source: str) -> tuple[int, int]:
     sizes: dict[str, int] = {}
     for line in (2, 3):
         match words[line - 1]:
-            case ["height" | "width" as side, number] if number.isdecimal() and int(number) > 0 and side not in sizes:
+            case ["height" | "width" as side, number] if _is_size(number) and side not in sizes:
                 sizes[side] = int(number)
             case words_there:
                 missing = "width" if "height" in sizes else "height"
                 problem = f"expected {missing!r} and a positive number, got {' '.join(words_there)!r}"
                 raise fault(source, line, 1, problem)
     return sizes["height"], sizes["width"]
+
+
+def _is_size(text: str) -> bool:
+    return text.isdecimal() and len(text) <= MOST_DIGITS and int(text) > 0
 
 
 def _scenario(text: str, source: str, line: int) -> Scenario:

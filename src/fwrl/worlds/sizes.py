@@ -5,7 +5,7 @@ from __future__ import annotations
 from fwrl.errors import OptionError
 
 MOST_CELLS = 10_000_000  # a world of so many takes some gigabytes
-MOST_DIGITS = 18  # of a number in a name
+MOST_DIGITS = 18  # of a number in a name or a file
 
 
 def check_cells(cells: int, what: str) -> None:

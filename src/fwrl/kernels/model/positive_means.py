@@ -20,6 +20,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
 
+RESTART = 1e-12  # keeps the equations of shares of time regular; the iteration removes its effect
+CONVERGED = 1e-14  # change of a share of time, relative to the largest
+ITERATIONS = 100  # enough unless states hardly ever reach each other
+
 
 class PositiveMeanError(Exception):
     """Pairs of the model whose states are never left, with positive mean reward."""
@@ -64,6 +68,7 @@ def _graph(equations: Equations, policy: Ints) -> Any:
 
 def positive_cycle(equations: Equations, policy: Ints, stuck: Ints) -> Ints:
     """A closed set among the states `stuck` with positive mean reward; empty where only rounding closed one."""
+    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
     graph = _graph(equations, policy)
@@ -75,20 +80,33 @@ def positive_cycle(equations: Equations, policy: Ints, stuck: Ints) -> Ints:
     chain = chain_of(equations, policy)
     for n in np.flatnonzero(~leaves):
         members = stuck[part == n]
-        P = np.zeros((len(members), len(members)))
         place = np.full(len(policy), NONE)
         place[members] = np.arange(len(members))
-        within = np.isin(chain.row + 1, members)
-        P[place[chain.row[within] + 1], place[chain.target[within]]] = chain.w[within]
+        within = place[chain.row + 1] != NONE
+        ends = place[chain.row[within] + 1], place[chain.target[within]]
+        P = csr_array((chain.w[within], ends), shape=(len(members), len(members)))
         if stationary(P) @ chain.r[members - 1] > LEAST_GAIN:
             found: Ints = members
             return found
     return stuck[:0]
 
 
-def stationary(P: Floats) -> Floats:
-    """(N,) the share of time at each of N states that all reach each other by the probabilities P (N, N)."""
-    N = len(P)
-    balance = np.vstack([P.T - np.eye(N), np.ones(N)])
-    share: Floats = np.linalg.lstsq(balance, np.append(np.zeros(N), 1.0), rcond=None)[0]
+def stationary(P: Any) -> Floats:
+    """(N,) the share of time at each of N states that all reach each other by the probabilities P (N, N), sparse.
+
+    By inverse iteration: each solution is the share of time of a walk that starts anew, by the solution before, with
+    probability about `RESTART`. So no number overflows, however unequal the shares are.
+    """
+    from scipy.sparse import diags_array
+    from scipy.sparse.linalg import splu
+
+    flow = P - diags_array(P.diagonal())
+    N = P.shape[0]
+    solve = splu((diags_array(np.asarray(flow.sum(axis=1)) + RESTART) - flow.T).tocsc()).solve
+    share: Floats = np.full(N, 1.0 / N)
+    for _ in range(ITERATIONS):
+        before, share = share, solve(share)
+        share /= share.sum()
+        if np.abs(share - before).max() <= CONVERGED * share.max():
+            break
     return share

@@ -71,17 +71,22 @@ def policy_steps(outcomes: Outcomes, solution: Solution) -> Floats:
 
 def mean_reward(edges: Edges, pairs: NDArray[np.integer]) -> float:
     """The reward per step of a closed set of states, given one pair s * A + a for each of them."""
+    from scipy.sparse import csr_array
+
     n, A = len(pairs), len(edges.leaving) // len(edges.entering)
     place = np.full(len(edges.entering), NONE)
     place[pairs // A] = np.arange(n)
-    P, reward = np.zeros((n, n)), np.zeros(n)
+    reward, row, column, times = np.zeros(n), [], [], []
     for i, pair in enumerate(pairs.tolist()):
         e = int(edges.leaving[pair])
         while e != NONE:
             inside = place[edges.target[e]]
             if inside != NONE:
-                P[i, inside] += edges.times[e]
+                row.append(i)
+                column.append(inside)
+                times.append(edges.times[e])
                 reward[i] += edges.total[e]
             e = int(edges.next_leaving[e])
-    tries = P.sum(axis=1)
-    return float(stationary(P / tries[:, None]) @ (reward / tries))
+    tries = np.bincount(row, times, n)
+    P = csr_array((times / tries[row], (row, column)), shape=(n, n))
+    return float(stationary(P) @ (reward / tries))
