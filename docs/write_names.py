@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,7 @@ def sentence(text: str) -> str:
     return f"{text.removesuffix('.')}."
 
 
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
     """The lines of a table; nothing where there are no rows."""
     lines = [head, tuple("---" for _ in head), *rows]
     return [*(f"| {' | '.join(cells)} |" for cells in lines), ""] if rows else []
