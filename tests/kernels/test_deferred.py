@@ -124,15 +124,17 @@ def test_large_worlds_are_compiled_at_once(fresh, monkeypatch):
     assert not isinstance(run_steps.of(agent.verbs, deferred.MOST_STATES + 1), Deferred)
 
 
-def test_another_thread_compiles_what_was_interpreted(monkeypatch):
+def test_another_thread_compiles_what_is_in_use_and_nothing_else(monkeypatch):
     monkeypatch.setattr(deferred, "_pending", [])
-    monkeypatch.setattr(deferred, "PATIENCE", np.inf)
-    loop = Deferred(compiled(lambda x: x + 1.0, sources=None), {}, None)
-    assert loop(1.0) == 2.0
+    monkeypatch.setattr(deferred, "PATIENCE", 1e6)
+    used, tried = (Deferred(compiled(lambda x: x + 1.0, sources=None), {}, None) for _ in range(2))
+    assert [used(1.0), tried(1.0)] == [2.0, 2.0]
+    assert not deferred.pending()
+    used._spent = 1e6 * len(used.loop.py_func.__code__.co_code) * deferred.BEGUN
     assert deferred.pending()
     thread = threading.Thread(target=deferred.compile_pending)
     thread.start()
     thread.join()
-    assert loop.compiled
+    assert (used.compiled, tried.compiled) == (True, False)
     assert not deferred.pending()
-    assert loop(2.0) == 3.0
+    assert used(2.0) == 3.0

@@ -21,6 +21,7 @@ import numba
 import numpy as np
 
 PATIENCE = 0.7e-3  # seconds of processor time for each byte of Python's code, about what compiling it takes
+BEGUN = 0.05  # share of its patience after which a loop is compiled by another thread, while it goes on interpreted
 SLICE = 100  # steps that an interpreted call may take before patience is asked again
 MOST_STATES = 2000  # of worlds in which a single interpreted step is short
 
@@ -56,7 +57,13 @@ class Deferred:
     @property
     def due(self) -> bool:
         """Whether the compiled form is to be used."""
-        return self.compiled or (self._spent >= PATIENCE * self._interpreted[1] and not self._compiling)
+        return self.compiled or (self.used >= 1.0 and not self._compiling)
+
+    @property
+    def used(self) -> float:
+        """The share of its patience that a loop has used up."""
+        patience = PATIENCE * self._interpreted[1]
+        return self._spent / patience if patience > 0.0 else 1.0
 
     @property
     def _interpreted(self) -> tuple[Callable[..., Any], int]:
@@ -98,14 +105,17 @@ def is_interpreted(loop: Any) -> bool:
 
 
 def compile_pending() -> None:
-    """Compile the loops that were interpreted so far: for another thread, while they go on interpreted."""
-    while _pending:
-        _pending[0].compile()  # which takes it off the list
+    """Compile the loops in use, the most used first: for another thread, while they go on interpreted.
+
+    What was called now and then is left, since it would hold up others that have to be compiled.
+    """
+    while pending():
+        max(_pending, key=lambda loop: loop.used).compile()  # which takes it off the list
 
 
 def pending() -> bool:
-    """Whether a loop of this process was interpreted and is not compiled yet."""
-    return bool(_pending)
+    """Whether a loop in use is interpreted in this process."""
+    return any(loop.used >= BEGUN for loop in _pending)
 
 
 def compile_at_once() -> None:
