@@ -32,7 +32,7 @@ class MapError(FwrlError):
 
 
 class FileError(FwrlError):
-    """A file that is missing, damaged, of another program or of a newer version, or that cannot be written."""
+    """A file that is missing, damaged, of another program or of another format version, or that cannot be written."""
 
 
 class OptionError(FwrlError):

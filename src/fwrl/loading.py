@@ -21,8 +21,7 @@ def load(path: str | Path) -> Agent | Planner | Navigator | StateLearner:
     """Load a saved agent, planner, navigator or state learner; nothing in the file is executed.
 
     Args:
-        path: a file written by the `save` of an agent, a planner, a navigator or a state learner, of this or an earlier
-            version.
+        path: a file written by the `save` of an agent, a planner, a navigator or a state learner.
 
     Returns:
         Whichever was saved. Agents and state learners continue bit for bit.

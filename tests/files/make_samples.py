@@ -1,7 +1,4 @@
-"""Write small files in the current format, and what they are known to answer: `python tests/files/make_samples.py`.
-
-Every version of the format has a folder in `samples`. Files of earlier versions stay as they were written.
-"""
+"""Write small saved files and what they are known to answer to `samples`: `python tests/files/make_samples.py`."""
 
 from __future__ import annotations
 
@@ -13,7 +10,6 @@ import numpy as np
 
 import fwrl
 from fwrl.agents import agent_names
-from fwrl.files.archive import VERSION
 from fwrl.worlds import from_outcomes
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -151,4 +147,4 @@ def make_samples(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    make_samples(SAMPLES / f"v{VERSION}")
+    make_samples(SAMPLES)

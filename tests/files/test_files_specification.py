@@ -17,7 +17,7 @@ from fwrl.files import archive
 from fwrl.kernels.graph.edges import EDGES as USED
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "format.md").read_text(encoding="utf-8")
-SAMPLES = sorted((Path(__file__).with_name("samples") / f"v{archive.VERSION}").glob("*.fwrl"))
+SAMPLES = sorted(Path(__file__).with_name("samples").glob("*.fwrl"))
 
 
 def read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -26,7 +26,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     assert data[0:8] == bytes.fromhex("89 66 77 72 6c 0d 0a 1a")
     version, n = struct.unpack("<II", data[8:16])
     text = data[48 : 48 + n]
-    assert version == 5
+    assert version == 1
     assert hashlib.sha256(text).digest() == data[16:48]
     header = json.loads(text.decode("utf-8"))
     assert set(header) == {"version", "kind", "details", "sections"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import zipfile
 from dataclasses import replace
@@ -19,7 +18,6 @@ import fwrl
 from fwrl.cells import SquareCells
 from fwrl.errors import FwrlError, OptionError
 from fwrl.planner import Planner
-from fwrl.planner.experience import LogFile
 from fwrl.planner.ingest.errors import LogError
 from fwrl.planner.ingest.log_files import log_file
 
@@ -227,13 +225,6 @@ def test_a_log_that_is_packed_later_is_the_same_log(tmp_path):
             fwrl.fit(log, into=planner)
     with pytest.raises(LogError, match="has the same content as"):
         fwrl.fit([packed, other])
-    # Files of earlier versions know the packed file.
-    bytes_ = packed.read_bytes()
-    earlier = LogFile(str(packed), len(bytes_), hashlib.sha256(bytes_).hexdigest())
-    planner = Planner(replace(fwrl.fit([("x", "y")]).experience, logs=(earlier,)))
-    with pytest.raises(LogError, match=r"day\.csv\.gz' was read before"):
-        fwrl.fit(packed, into=planner)
-    fwrl.fit(other, into=planner)
 
 
 def packed_in_members(*parts: bytes) -> bytes:

@@ -159,7 +159,7 @@ def load(path: str | Path) -> Agent:
     """Load a saved agent; nothing in the file is executed.
 
     Args:
-        path: a file that an agent's `save` wrote, of this or an earlier version.
+        path: a file that an agent's `save` wrote.
 
     Returns:
         The agent. It continues bit for bit, with one exception. FWRL with `storage="columns"` computes its columns

@@ -31,7 +31,7 @@ from fwrl.kernels.runtime.compiled import digest
 Floats = NDArray[np.float64]
 
 APPLICATION = 0x6677726C  # "fwrl"
-SCHEMA = 2
+SCHEMA = 1
 
 TABLES = {
     "about": "key TEXT PRIMARY KEY, value TEXT NOT NULL",

@@ -5,7 +5,7 @@
 The header has the `kind` of the file, the `details` of its writer, and a list of sections: name, dtype, shape, offset
 and sha-256 of each. Sections begin at multiples of 64 bytes. Opening checks the header, its checksum and that every
 section lies within the file; a section's own checksum is checked on first use. Nothing in a file is executed: no
-pickle, no names of functions. Files of earlier versions are read as if the current one had written them (`upgrade`).
+pickle, no names of functions.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ from numpy.typing import NDArray
 
 from fwrl.errors import FileError, FwrlError, missing_file
 from fwrl.files.atomic import replaced
-from fwrl.files.upgrade import upgraded
 
 MAGIC = b"\x89fwrl\r\n\x1a"
-VERSION = 5
+VERSION = 1
 ALIGNMENT = 64
 LONGEST_HEADER = 64 * 2**20
 PREFIX = struct.Struct("<8sII32s")
@@ -44,7 +43,6 @@ class Archive:
         path: The file, for messages.
         header: Its header, with offsets from the beginning of the file.
         data: Its whole content.
-        version: The version of the format that it is written in.
 
     Attributes:
         kind: What the file holds.
@@ -52,8 +50,7 @@ class Archive:
 
     """
 
-    def __init__(self, path: Path, header: dict[str, Any], data: mmap.mmap | bytes, version: int = VERSION) -> None:
-        header, self._converted = upgraded(header, version)
+    def __init__(self, path: Path, header: dict[str, Any], data: mmap.mmap | bytes) -> None:
         self.path = path
         self.kind: str = header["kind"]
         self.details: dict[str, Any] = header["details"]
@@ -64,15 +61,13 @@ class Archive:
     @property
     def names(self) -> list[str]:
         """The names of the arrays, in the order written."""
-        return [*self._sections, *self._converted]
+        return list(self._sections)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._sections or name in self._converted
+        return name in self._sections
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """The array `name`; its checksum is checked on first use."""
-        if name in self._converted:
-            return self._converted[name](self.__getitem__)
         if name not in self._sections:
             raise FileError(f"{str(self.path)!r} has no section {name!r}, only {self.names}")
         section = self._sections[name]
@@ -137,13 +132,13 @@ def open_archive(path: str | Path) -> Archive:
     """Open a saved file and check its header and sizes, not yet its arrays.
 
     Args:
-        path: A file that `write_archive` wrote, with this version of fwrl or an earlier one.
+        path: A file that `write_archive` wrote.
 
     Returns:
         The opened file.
 
     Raises:
-        FileError: the file cannot be read, is not one of fwrl's, is damaged, or is of a later version.
+        FileError: the file cannot be read, is not one of fwrl's, is damaged, or has another format version.
 
     """
     path = Path(path)
@@ -159,7 +154,7 @@ def open_archive(path: str | Path) -> Archive:
         section["offset"] += begin
         if section["offset"] + _nbytes(section) > len(data):
             raise FileError(f"{str(path)!r} is truncated: section {section['name']!r} is cut off")
-    return Archive(path, header, data, _version(prefix))
+    return Archive(path, header, data)
 
 
 def _content(file: IO[bytes]) -> mmap.mmap | bytes:
@@ -207,7 +202,7 @@ def check_archive(path: str | Path) -> Archive:
         The opened file, all of which is sound.
 
     Raises:
-        FileError: the file cannot be read, is not one of fwrl's, is damaged, or is of a later version.
+        FileError: the file cannot be read, is not one of fwrl's, is damaged, or has another format version.
 
     """
     archive = open_archive(path)
@@ -219,29 +214,28 @@ def check_archive(path: str | Path) -> Archive:
 def _header_length(path: Path, prefix: bytes) -> int:
     if len(prefix) < PREFIX.size or prefix[:8] != MAGIC:
         raise FileError(f"{str(path)!r} is not a file saved by fwrl; make one with fwrl fit or fwrl train")
-    version, length = _version(prefix), PREFIX.unpack(prefix)[2]
-    if version > VERSION:
-        raise FileError(f"{str(path)!r} has format version {version}, this fwrl reads up to {VERSION}; upgrade fwrl")
-    if version < 1 or length > LONGEST_HEADER:
+    _, version, length, _ = PREFIX.unpack(prefix)
+    if version != VERSION:
+        raise FileError(
+            f"{str(path)!r} has format version {version}, but this fwrl reads version {VERSION}; "
+            "open it with the fwrl that wrote it, or make it again with this one"
+        )
+    if length > LONGEST_HEADER:
         raise FileError(f"{str(path)!r} is damaged: its header is not valid")
     return int(length)
 
 
-def _version(prefix: bytes) -> int:
-    return int(PREFIX.unpack(prefix)[1])
-
-
 def _header(path: Path, prefix: bytes, text: bytes) -> dict[str, Any]:
-    _, version, length, checksum = PREFIX.unpack(prefix)
+    _, _, length, checksum = PREFIX.unpack(prefix)
     if len(text) < length:
         raise FileError(f"{str(path)!r} is truncated: the header is cut off")
     if hashlib.sha256(text).digest() != checksum:
         raise FileError(f"{str(path)!r} is damaged: the header's checksum does not match")
     try:
         header = json.loads(text)
-        sound = isinstance(header["kind"], str) and isinstance(header["details"], dict)
+        sound = header["version"] == VERSION
+        sound = sound and isinstance(header["kind"], str) and isinstance(header["details"], dict)
         sound = sound and all(_sound_section(section) for section in header["sections"])
-        sound = sound and header.get("version", version) == version and (version < 5 or "version" in header)
     except (ValueError, TypeError, KeyError, RecursionError):
         sound = False
     if not sound:

@@ -129,8 +129,7 @@ class Evidence:
 
     Attributes:
         last: (E,) time of the latest observation; None where no times were logged.
-        trips: Labels of the trips; None where no trips were logged. Files of earlier versions hold only the latest
-            trips of each edge.
+        trips: Labels of all trips; None where no trips were logged.
         trip: (E, 3) codes of the latest trips, latest first, -1 where there were fewer.
         trip_time: (E, 3) their times; None where no times were logged.
         sample: (K,) start states from which connections are counted, all of them up to 5,000; None where they are

@@ -200,7 +200,7 @@ def _log(details: Any) -> LogFile:
 def _summary(details: Any) -> LogSummary:
     unknown = set(details) - set(SUMMARY_KEYS.values())
     _expect(not unknown, "a summary of known counts")
-    return LogSummary(**{name: details[key] for name, key in SUMMARY_KEYS.items() if key in details})
+    return LogSummary(**{name: details[key] for name, key in SUMMARY_KEYS.items()})
 
 
 def _aging(details: Any) -> Aging | None:

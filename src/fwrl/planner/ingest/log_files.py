@@ -36,23 +36,18 @@ class IdentifiedFile(NamedTuple):
         source: The source.
         path: Where it can be read.
         log: How it is known again, by the name that messages call it.
-        packed: The packed file likewise, by which files of earlier versions know it; None where it is not packed.
 
     """
 
     source: Source
     path: str
     log: LogFile
-    packed: LogFile | None
 
 
 def identified_files(sources: Iterable[Source]) -> list[IdentifiedFile]:
     """The files of `sources` that are on this computer, in order of their names; tables in memory have none."""
     found = ((source, path) for source in sources for path in source.files if Path(path).is_file())
-    files = []
-    for source, path in found:
-        name = source.file_name(path)
-        files.append(IdentifiedFile(source, path, log_file(path, name), _packed_file(path, name)))
+    files = [IdentifiedFile(source, path, log_file(path, source.file_name(path))) for source, path in found]
     return sorted(files, key=lambda file: (file.log.name, file.log.digest))
 
 
@@ -66,14 +61,6 @@ def log_file(path: str, name: str) -> LogFile:
                 return log
             counted = content.seek(0, os.SEEK_END)  # unpacks what was not digested
             return log if counted == size else _digested(content, counted, name)
-
-
-def _packed_file(path: str, name: str) -> LogFile | None:
-    """How a packed file itself is known again; None where it is not packed."""
-    if not _is_packed(path):
-        return None
-    with _readable(name), Path(path).open("rb") as file:
-        return _digested(file, Path(path).stat().st_size, name)
 
 
 def _is_packed(path: str) -> bool:
@@ -115,11 +102,8 @@ def _block_begins(size: int) -> list[int]:
 
 def refuse_repeated(reader: Reader, new: Sequence[IdentifiedFile], old: Sequence[LogFile]) -> None:
     """Raise an error if a file with rows has the content of another one, or of one that was read before."""
-    own = {id(log): file for file in new for log in (file.log, file.packed) if log is not None}
-    pairs = [
-        *repetitions([file.log for file in new], old),
-        *(pair for pair in repetitions([file.packed for file in new if file.packed], old) if pair[1] in old),
-    ]
+    own = {id(file.log): file for file in new}
+    pairs = repetitions([file.log for file in new], old)
     repeated = [(one, other) for one, other in pairs if _has_rows(reader, own[id(one)])]
     if repeated:
         raise repeated_logs_error(repeated, old)

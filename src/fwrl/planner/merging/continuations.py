@@ -167,7 +167,7 @@ def _refuse_unknown_ends(experiences: Sequence[Experience], known: Sequence[Trip
                 trip = evidence.trips[int(np.flatnonzero(mine == shared[0])[0])]
                 raise FwrlError(
                     f"trip {trip!r} is in both, but one of them does not know where its trips end, because it was "
-                    "fitted from transitions or saved by an earlier version; fit all logs together"
+                    "fitted from transitions; fit all logs together"
                 )
 
 

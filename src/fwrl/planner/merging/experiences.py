@@ -144,8 +144,9 @@ def _evidence(
 def _summary(experience: Experience, merged: Sequence[Experience], continuations: Continuations) -> LogSummary:
     before = [each.summary for each in merged]
     joins = len(continuations.moves["trip"]) if continuations.moves else 0
+    trips = experience.evidence.trips
     return LogSummary(
-        trips=_number_of_trips(experience, merged),
+        trips=None if trips is None else len(trips),
         transitions=sum(each.transitions for each in before) + joins,
         states=len(experience.states),
         edges=len(experience.source),
@@ -160,16 +161,6 @@ def _shared_trips(merged: Sequence[Experience]) -> int:
     """How often a trip of transitions is in a further log; where trips have ends, they are joined."""
     named = [each.evidence.trips for each in merged if each.evidence.ends is None and each.evidence.trips is not None]
     return sum(map(len, named)) - len(united(named)[0]) if named else 0
-
-
-def _number_of_trips(experience: Experience, merged: Sequence[Experience]) -> int | None:
-    """The number of trips; files of earlier versions name only some, and their numbers are added."""
-    trips = experience.evidence.trips
-    if trips is None:
-        return None
-    counts = [(each.summary.trips or 0, len(each.evidence.trips or ())) for each in merged]
-    complete = all(count == named for count, named in counts)
-    return len(trips) if complete else sum(count for count, _ in counts)
 
 
 def _check_size(experience: Experience) -> None:
