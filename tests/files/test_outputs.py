@@ -14,7 +14,7 @@ import pytest
 
 from fwrl.errors import FileError
 from fwrl.files import LockedError, locked, output_file, replaced, scratch_folder
-from fwrl.files.scratch import PREFIX
+from fwrl.files.atomic import SCRATCH
 from systems import unix
 
 
@@ -118,7 +118,7 @@ def test_drafts_and_folders_of_killed_processes_are_removed_by_the_next(tmp_path
         with scratch_folder(), replaced(tmp_path / "file") as other:  # what is in use stays
             other.write_text("newer")
             assert draft.exists()
-            assert mine.name.startswith(PREFIX)
+            assert mine.name.startswith(SCRATCH)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 

@@ -1,10 +1,8 @@
 """The saved format of agents and planners, and files that are written all or nothing."""
 
 from fwrl.files.archive import Archive, check_archive, is_archive, open_archive, write_archive
-from fwrl.files.atomic import check_folder, output_file, replaced
+from fwrl.files.atomic import Partials, check_folder, output_file, partial_results, replaced, scratch_folder
 from fwrl.files.locks import LockedError, locked
-from fwrl.files.partials import Partials, partial_results
-from fwrl.files.scratch import scratch_folder
 
 __all__ = [
     "Archive",

@@ -1,19 +1,30 @@
-"""Replacing a file all or nothing.
+"""Writing files so that a kill at any moment loses nothing that was finished.
 
-The new content is written to a draft beside the file, which is then renamed. A symbolic link is followed, so that the
-file it names is replaced; permissions stay as they were. What is not a regular file is refused: renaming a draft over a
-device or a pipe would replace it by a file. A draft is locked while its process lives, so that drafts of killed
-processes can be told and removed. On Windows an open file cannot be removed, which serves as the lock.
+`replaced` replaces a file all or nothing. It writes the new content to a draft in the same folder and then renames the
+draft. It follows symbolic links, so that the file a link names is replaced, and keeps permissions. It refuses anything
+that isn't a regular file: renaming a draft over a device or a pipe would replace it by a file.
+
+`partial_results` keeps the finished parts of a long computation in a folder next to its result. A part is a file named
+by a digest of everything that determines it, so a part is reused only if it would come out the same. The folder goes
+when the block ends without an error; after an error or a kill, the same command finds the finished parts there.
+
+`scratch_folder` is a folder for temporary files, removed when the block ends.
+
+Drafts and scratch folders are locked while their process lives. The next process recognises those of killed processes
+by the missing lock and removes them. On Windows an open file can't be removed, which serves as the lock of a draft.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import shutil
 import stat
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -21,6 +32,9 @@ from fwrl.errors import FileError
 from fwrl.files.locks import release, try_lock
 
 DRAFT = ".part"
+PARTS = ".parts"
+SCRATCH = "fwrl-scratch-"
+SCRATCH_LOCK = "lock"
 KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFCHR: "a device",
@@ -92,7 +106,7 @@ def replaced(path: str | Path) -> Iterator[Path]:
 
     """
     target = output_file(path)
-    _remove_abandoned(target)
+    _remove_abandoned_drafts(target)
     try:
         draft, lock = _draft(target)
     except OSError as error:
@@ -126,7 +140,7 @@ def _try_lock(draft: IO[bytes]) -> bool:
     return sys.platform == "win32" or try_lock(draft)
 
 
-def _remove_abandoned(target: Path) -> None:
+def _remove_abandoned_drafts(target: Path) -> None:
     """Remove the drafts of `target` whose processes were killed."""
     for draft in target.parent.glob(f".{_literal(target.name)}.*{DRAFT}"):
         with contextlib.suppress(OSError), draft.open("r+b", buffering=0) as lock:
@@ -170,3 +184,94 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+class Partials:
+    """A folder of finished parts.
+
+    Args:
+        folder: Where they are; made when the first part is written.
+
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, key: str) -> Path:
+        """The file of a part, which may not be there.
+
+        Args:
+            key: Everything that determines the part, as text.
+
+        """
+        return self.folder / hashlib.sha256(key.encode()).hexdigest()[:32]
+
+    def write(self, key: str, content: bytes) -> None:
+        """Keep a part, all or nothing.
+
+        Args:
+            key: Everything that determines it, as text.
+            content: Its bytes.
+
+        """
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise FileError(f"cannot make the folder {str(self.folder)!r}: {error.strerror}") from error
+        with replaced(self.path(key)) as draft:
+            draft.write_bytes(content)
+
+
+@contextlib.contextmanager
+def partial_results(out: Path) -> Iterator[Partials]:
+    """The finished parts of the file `out`; they stay after an error and are removed otherwise.
+
+    Args:
+        out: The file that the whole is to be written to.
+
+    Yields:
+        The parts.
+
+    """
+    target = output_file(out)
+    partials = Partials(target.with_name(target.name + PARTS))
+    yield partials
+    shutil.rmtree(partials.folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """An empty folder in the system's place for temporary files; removed when the block ends.
+
+    Yields:
+        The path of the folder.
+
+    """
+    _remove_abandoned_folders()
+    try:
+        folder, lock = _locked_folder()
+    except OSError as error:
+        raise FileError(f"cannot make a folder for temporary files: {error.strerror or error}") from error
+    try:
+        yield folder
+    finally:
+        release(lock, partial(shutil.rmtree, folder, ignore_errors=True))
+
+
+def _locked_folder() -> tuple[Path, IO[bytes]]:
+    """A new scratch folder, and the open file that locks it."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=SCRATCH))
+        lock = (folder / SCRATCH_LOCK).open("xb", buffering=0)
+        # Another process may have taken it for abandoned before it was locked.
+        if try_lock(lock) and (folder / SCRATCH_LOCK).exists():
+            return folder, lock
+        lock.close()
+
+
+def _remove_abandoned_folders() -> None:
+    """Remove the scratch folders whose processes were killed."""
+    for path in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*/{SCRATCH_LOCK}"):
+        with contextlib.suppress(OSError), path.open("r+b", buffering=0) as lock:  # others' folders can't be opened
+            if try_lock(lock):
+                release(lock, partial(shutil.rmtree, path.parent, ignore_errors=True))

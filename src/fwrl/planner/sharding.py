@@ -7,7 +7,7 @@ move between. Where parts are merged that others lie between in time, trips seem
 once then, and a trip that overlaps even so is an error that names it.
 
 A worker reads files where they lie, and sends back a planner as the bytes of its file. What is finished is kept until
-the whole is written (see `fwrl.files.partials`). The last merge is made by the caller, to which all planners come.
+the whole is written (see `fwrl.files.atomic`). The last merge is made by the caller, to which all planners come.
 """
 
 from __future__ import annotations
