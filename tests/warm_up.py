@@ -22,7 +22,6 @@ VARIANTS: list[Variant] = [
     ("fwrl", {"backup": "expected", "explorer": "optimistic"}),
     ("fwrl", {"explorer": "optimistic"}),
     ("fwrl", {"objective": "rate"}),
-    ("fwrl", {"objective": "rate", "storage": "dense"}),
     ("fwrl", {"backup": "expected"}),
     ("fwrl", {"relaxation": "paper"}),
     ("sweeping", {"explorer": "optimistic"}),

@@ -27,7 +27,6 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("fwrl", {"explorer": "optimistic"}),
     ("fwrl", {"backup": "expected", "explorer": "optimistic"}),
     ("fwrl", {"objective": "rate"}),
-    ("fwrl", {"objective": "rate", "storage": "dense"}),
     ("fwrl", {"objective": "rate", "explorer": "optimistic"}),
     ("fwrl", {"objective": "rate", "backup": "expected", "explorer": "optimistic"}),
     ("sweeping", {"explorer": "optimistic", "backups": 5}),

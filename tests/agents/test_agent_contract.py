@@ -19,7 +19,6 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("fwrl", {"backup": "expected", "explorer": "optimistic"}),
     ("mbrl", {"explorer": "optimistic"}),
     ("fwrl", {"objective": "rate"}),
-    ("fwrl", {"objective": "rate", "storage": "dense"}),
     ("fwrl", {"objective": "rate", "explorer": "optimistic"}),
     ("fwrl", {"objective": "rate", "backup": "expected", "explorer": "optimistic"}),
     ("fwrl", {"objective": "rate", "backup": "expected"}),

@@ -17,7 +17,6 @@ VARIANTS = [
     *((name, {}) for name in agent_names()),
     ("fwrl", {"relaxation": "paper"}),
     ("fwrl", {"storage": "columns"}),
-    ("fwrl", {"objective": "rate", "storage": "dense"}),
     ("fwrl", {"objective": "rate", "explorer": "optimistic"}),
     ("fwrl", {"objective": "rate", "backup": "expected"}),
 ]

@@ -22,7 +22,6 @@ VARIANTS = [
     ("fwrl", {"backup": "expected", "explorer": "optimistic"}),
     ("fwrl", {"objective": "steps"}),
     ("fwrl", {"objective": "rate"}),
-    ("fwrl", {"objective": "rate", "storage": "dense"}),
     ("sweeping", {"explorer": "optimistic"}),
 ]
 EVERY_GOAL = {"dg", "agql", "tdm"}  # these learn from every step about every goal, also about those never seen

@@ -20,7 +20,6 @@ from fwrl.worlds import World, from_outcomes
 
 BEST: dict[str, Any] = {"objective": "rate"}
 EXPECTED: dict[str, Any] = {"objective": "rate", "backup": "expected"}
-DENSE: dict[str, Any] = {"objective": "rate", "storage": "dense"}
 VARIANTS = [BEST, {**BEST, "explorer": "optimistic"}, EXPECTED, {**EXPECTED, "explorer": "optimistic"}]
 
 
@@ -28,7 +27,7 @@ def over(variants: list[dict[str, Any]]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("options", variants, ids=lambda o: "-".join(list(o.values())[1:]) or "paper")
 
 
-every_variant = over([*VARIANTS, DENSE])
+every_variant = over(VARIANTS)
 GOAL_REWARD = 10.0
 
 
@@ -287,47 +286,12 @@ def test_a_rate_does_not_go_with_algorithm_1():
         fwrl.make_agent("fwrl", 3, 2, objective="rate", relaxation="paper")
 
 
-def test_a_dense_table_of_the_expected_backup_does_not_exist():
-    with pytest.raises(OptionError, match="they plan for the goal in use"):
-        fwrl.make_agent("fwrl", 3, 2, objective="rate", storage="dense", backup="expected")
+@pytest.mark.parametrize("options", [{}, {"backup": "expected"}, {"explorer": "optimistic"}])
+def test_a_rate_does_not_go_with_a_table_of_all_pairs(options):
+    with pytest.raises(OptionError, match=r"for the goal in use") as refusal:
+        fwrl.make_agent("fwrl", 3, 2, objective="rate", storage="dense", **options)
+    assert "'auto'" in str(refusal.value)
 
-
-@pytest.mark.parametrize("world", ["muddy-rooms", "windy-four-rooms"])
-def test_dense_storage_keeps_path_rewards_of_all_pairs_and_answers_like_columns(world, tmp_path):
-    """V is the table of `objective="reward"`, to the bit; what the agent does and says is what it is on columns."""
-    task = Task(fwrl.load_world(world))
-    S, A = task.world.n_states, task.world.n_actions
-    dense, columns = (fwrl.make_agent("fwrl", S, A, seed=0, objective="rate", storage=k) for k in ("dense", "columns"))
-    plain = fwrl.make_agent("fwrl", S, A, seed=0, storage="dense")
-    for n, step in enumerate(rollout(task, dense, episodes=4, steps=150, seed=1)):
-        if n % 150 == 0:
-            columns.begin_episode(step.goal)
-        s, a, r, end = step.state, step.action, step.reward, step.next_state
-        columns.observe(s, a, r, end, arrived=step.arrived)
-        plain.observe(s, a, r, end, arrived=step.arrived)
-        if n % 50 == 0:
-            np.testing.assert_array_equal(dense.action_table(step.goal), columns.action_table(step.goal))
-            np.testing.assert_array_equal(dense.values(7), columns.values(7))
-    tables: Any = dense.tables
-    np.testing.assert_array_equal(tables.V, np.stack([plain.values(g) for g in range(S)]))
-    assert gain(dense) == gain(columns) > 0
-    dense.save(tmp_path / "agent.fwrl")
-    loaded: Any = fwrl.load(tmp_path / "agent.fwrl")
-    np.testing.assert_array_equal(loaded.tables.V, tables.V)
-    assert gain(loaded) == gain(dense)
-
-
-def test_dense_storage_refuses_a_cycle_without_an_end_and_stays_as_it_was():
-    agent = fwrl.make_agent("fwrl", 3, 2, **DENSE)
-    agent.begin_episode(2)
-    agent.observe(0, 0, 1.0, 1)
-    tables: Any = agent.tables
-    before, steps = tables.V.copy(), tables.rate.income.sums.copy()
-    with pytest.raises(PositiveCycleError):
-        agent.observe(1, 0, -0.5, 0)
-    np.testing.assert_array_equal(tables.V, before)
-    np.testing.assert_array_equal(tables.rate.income.sums, steps)
-    agent.observe(1, 0, -1.0, 0)  # in all 0: no reason to go round
 
 
 def test_a_trip_that_gives_up_has_no_rate():

@@ -48,7 +48,6 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("fwrl", {"objective": "steps", "storage": "columns"}),
     ("fwrl", {"objective": "steps", "backup": "expected"}),
     ("fwrl", {"objective": "rate"}),
-    ("fwrl", {"objective": "rate", "storage": "dense"}),
     ("fwrl", {"objective": "rate", "explorer": "optimistic"}),
     ("fwrl", {"objective": "rate", "backup": "expected", "explorer": "optimistic"}),
     ("mbrl", {"explorer": "optimistic"}),

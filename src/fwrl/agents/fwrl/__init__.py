@@ -12,7 +12,7 @@ learned from.
 each (s, a, s') and the fixed point of the inequality after every step, either for all pairs of states (`dense`) or
 only for the goals in use, in worlds of up to millions of states (`columns`). Three options go beyond the paper: the
 optimistic explorer (`optimistic`), the mean over observed outcomes (`expected`) and the reward per step as objective
-(`rate`, and `rate_dense` beside a table of all pairs).
+(`rate`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from fwrl.agents.fwrl.expected import ExpectedFwrl
 from fwrl.agents.fwrl.optimistic import OptimisticFwrl
 from fwrl.agents.fwrl.paper import PaperFwrl
 from fwrl.agents.fwrl.rate import RateColumnsFwrl, RateExpectedFwrl, RateOptimisticFwrl
-from fwrl.agents.fwrl.rate_dense import RateDenseFwrl
 from fwrl.agents.model import Explorer
 
 CLASSES: dict[tuple[Relaxation, Backup, Explorer, Storage], type[Agent]] = {
@@ -40,7 +39,6 @@ CLASSES: dict[tuple[Relaxation, Backup, Explorer, Storage], type[Agent]] = {
     ("exact", "expected", "optimistic", "columns"): ExpectedFwrl,
 }
 BY_RATE: dict[type[Agent], type[Agent]] = {
-    DenseFwrl: RateDenseFwrl,
     ColumnsFwrl: RateColumnsFwrl,
     OptimisticFwrl: RateOptimisticFwrl,
     ExpectedFwrl: RateExpectedFwrl,

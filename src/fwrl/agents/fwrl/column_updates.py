@@ -43,7 +43,6 @@ from fwrl.kernels.runtime.ties import largest, least_tie
 
 if TYPE_CHECKING:
     from fwrl.agents.fwrl.optimistic import OptimisticTables
-    from fwrl.agents.fwrl.rate_dense import RateDenseTables
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -98,7 +97,7 @@ class ColumnTables(NamedTuple):
     rate: Rate
 
 
-AnyColumnTables: TypeAlias = "ColumnTables | OptimisticTables | RateDenseTables"
+AnyColumnTables: TypeAlias = "ColumnTables | OptimisticTables"
 
 
 @compiled
