@@ -168,11 +168,11 @@ def _edge_grouping(log: Log, aging: Aging | None) -> Grouping:
         aggregates.append(Aggregate("miscounted", f"count(*) FILTER ({log.missing('count')})", "sum"))
     if not has_reward and times is None:
         aggregates.append(Aggregate("total", f"{DEFAULT_REWARD}::DOUBLE * count(*)", "sum"))
-        return Grouping(str(MOVES), edge_key(log.has), aggregates, {})
+        return Grouping(MOVES, edge_key(log.has), aggregates, {})
     sums = {"total": reward if times is None else f"({times} * {reward})"}
     if aging is not None and times is not None:
         sums["weight"] = times
-    return Grouping(str(MOVES), edge_key(log.has), aggregates, sums)
+    return Grouping(MOVES, edge_key(log.has), aggregates, sums)
 
 
 def _ways_to_add(reader: Reader, log: Log, grouping: Grouping) -> Iterator[tuple[str, str]]:

@@ -8,16 +8,13 @@ import numpy as np
 
 from fwrl.planner.ingest.log import Log
 from fwrl.planner.ingest.reader import Reader
-from fwrl.planner.ingest.schema import SharedTable
 from fwrl.planner.ingest.sql import listed
 from fwrl.planner.labels import IntegerLabels, Labels, TextLabels
 
 AT_ONCE = 200_000  # labels of text fetched at once
 
 
-def encode(
-    reader: Reader, codes: SharedTable | str, table: SharedTable | str, columns: Sequence[str], log: Log, name: str
-) -> Labels:
+def encode(reader: Reader, codes: str, table: str, columns: Sequence[str], log: Log, name: str) -> Labels:
     """The labels in `columns` of `table`, which hold what the log calls `name`; makes the table `codes`."""
     integer = _is_integer(reader, log, name, table, columns)
     each = (f"SELECT DISTINCT {column} AS label FROM {table} WHERE {column} IS NOT NULL" for column in columns)
@@ -32,7 +29,7 @@ def encode(
     return _text_labels(reader, codes)
 
 
-def _text_labels(reader: Reader, codes: SharedTable | str) -> Labels:
+def _text_labels(reader: Reader, codes: str) -> Labels:
     """The labels of `codes` as text, fetched in pieces: a string of Python takes several times its text."""
     n = int(reader.one(f"SELECT count(*) FROM {codes}")[0])
     text, offsets, end = [], np.zeros(n + 1, np.int64), 0
@@ -49,7 +46,7 @@ def _text_labels(reader: Reader, codes: SharedTable | str) -> Labels:
     return TextLabels(np.frombuffer(b"".join(text), np.uint8), offsets)
 
 
-def _is_integer(reader: Reader, log: Log, name: str, table: SharedTable | str, columns: Sequence[str]) -> bool:
+def _is_integer(reader: Reader, log: Log, name: str, table: str, columns: Sequence[str]) -> bool:
     """Whether labels are integers; text from CSV is read as integers if every label is the usual text of one."""
     if log.kinds[name] != "undecided":
         return log.kinds[name] == "integer"

@@ -100,7 +100,7 @@ def keep_trips(
                 **({"trip": trip} if integers else {"hash": trip.view(np.uint64)}),
             },
         )
-        _add_rows(reader, str(EDGE_TRIPS), f"SELECT edge, trip, time, rank FROM {named}", new=first == 0)
+        _add_rows(reader, EDGE_TRIPS, f"SELECT edge, trip, time, rank FROM {named}", new=first == 0)
         last = np.ascontiguousarray(sight[:, 0, TIME])
         reader.con.register("picked", {"edge": np.arange(first, first + len(last)), "last": last})
         _add_rows(reader, "last_times", "SELECT edge, last FROM picked", new=first == 0)
@@ -121,7 +121,7 @@ def _latest(reader: Reader, key: list[str], n_edges: int, n_rows: int, span: tup
     from fwrl.kernels.graph.latest import keep_latest, no_sights
 
     (low, high), part = span, ENOUGH * n_edges / n_rows
-    until, wanted, most = high + 1, str(EDGES), n_rows
+    until, wanted, most = high + 1, EDGES, n_rows
     latest, counts = no_sights(n_edges, KEPT), _edge_counts(reader, n_edges)
     terms = listed(["edge", "time::BIGINT AS time", "hash(trip::VARCHAR) AS hash", *when(integers, "trip")])
     while until > low:
