@@ -293,7 +293,6 @@ def test_a_rate_does_not_go_with_a_table_of_all_pairs(options):
     assert "'auto'" in str(refusal.value)
 
 
-
 def test_a_trip_that_gives_up_has_no_rate():
     with pytest.raises(OptionError, match="a rate is that of trips that end at the goal"):
         fwrl.make_agent("fwrl", 3, 2, objective="rate", backup="expected", give_up=5.0)
