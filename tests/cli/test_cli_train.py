@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import struct
@@ -113,9 +114,9 @@ def flipped(whole, position):
         (lambda whole: whole[:50], "truncated"),
         (lambda whole: b"", "not a file saved by fwrl"),
         (lambda whole: b"PK\x03\x04 something else", "not a file saved by fwrl"),
-        (lambda whole: whole[:8] + struct.pack("<I", 7) + whole[12:], "upgrade fwrl"),
+        (lambda whole: whole[:8] + struct.pack("<I", 7) + whole[12:], "version 7, but this fwrl reads version 1"),
     ],
-    ids=["last bit", "header", "cut", "cut header", "empty", "foreign", "newer"],
+    ids=["last bit", "header", "cut", "cut header", "empty", "foreign", "another version"],
 )
 def test_a_file_that_is_not_sound_is_refused(call, saved, change, said):
     saved.write_bytes(change(saved.read_bytes()))
@@ -133,6 +134,15 @@ def test_damage_that_loading_would_miss_is_found(call, tmp_path):
     assert "holds an agent that is not installed" in err
     write_archive(tmp_path / "x.fwrl", "song", {}, {})
     assert "expected a saved agent, 'x.fwrl' holds a 'song'" in call("check", "x.fwrl").err
+
+
+@pytest.mark.parametrize("shape", [[0, 2**47, 2**47], [2**47, 2**47, 0], [0, 2**47, 2**13]])
+def test_a_forged_empty_section_of_impossible_size_is_refused(call, tmp_path, shape):
+    empty = {"name": "Q", "dtype": "<f8", "shape": shape, "offset": 0, "sha256": hashlib.sha256(b"").hexdigest()}
+    text = json.dumps({"version": 1, "kind": "agent", "details": {"name": "ql"}, "sections": [empty]}).encode()
+    prefix = b"\x89fwrl\r\n\x1a" + struct.pack("<II", 1, len(text)) + hashlib.sha256(text).digest()
+    (tmp_path / "x.fwrl").write_bytes((prefix + text).ljust(1024, b"\0"))
+    assert call("check", "x.fwrl") == (2, "", "fwrl: 'x.fwrl' is damaged: its header is not valid\n")
 
 
 def test_a_failed_save_leaves_the_old_file(call, saved, monkeypatch):

@@ -138,6 +138,21 @@ def test_a_header_that_does_not_repeat_the_version_is_refused(tmp_path, version)
         open_archive(tmp_path / "x.fwrl")
 
 
+def test_a_header_longer_than_any_file_needs_is_refused_unread_and_not_written(saved):
+    before = saved.read_bytes()
+    text = b" " * (17 * 2**20) + b"{}"
+    saved.write_bytes(PREFIX.pack(MAGIC, VERSION, len(text), hashlib.sha256(text).digest()) + text)
+    with pytest.raises(FileError, match="is damaged: its header has 17,825,794 bytes, more than 16,777,216"):
+        open_archive(saved)
+    saved.write_bytes(before)
+    logs = [{"name": f"{k}.csv", "size": k, "sha256": 64 * "0"} for k in range(200_000)]
+    with pytest.raises(FileError, match=r"'.*x\.fwrl' would have a header of .* bytes, more than 16,777,216; .*fewer"):
+        write_archive(saved, "planner", {"logs": logs}, {})
+    assert saved.read_bytes() == before
+    write_archive(saved, "planner", {"logs": logs[:100_000]}, {})
+    assert len(open_archive(saved).details["logs"]) == 100_000
+
+
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(saved, monkeypatch):
     before = saved.read_bytes()
 

@@ -29,7 +29,11 @@ from fwrl.files.atomic import replaced
 MAGIC = b"\x89fwrl\r\n\x1a"
 VERSION = 1
 ALIGNMENT = 64
-LONGEST_HEADER = 64 * 2**20
+# Bytes. Labels are sections, so a header has a few thousand bytes at any number of states, and some 170 more for each
+# log that a planner was fitted from: this is room for about 100,000 logs. JSON takes some twenty times its length in
+# memory.
+LONGEST_HEADER = 16 * 2**20
+MOST_BYTES = 2**63 - 1  # of an array, counting a dimension of length 0 as 1: NumPy makes no larger one, even if empty
 PREFIX = struct.Struct("<8sII32s")
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "<u4", "|i1", "|u1", "|b1")
 
@@ -97,7 +101,7 @@ def write_archive(path: str | Path, kind: str, details: Mapping[str, Any], array
 
     Raises:
         FwrlError: an array is of another type.
-        FileError: the file cannot be written.
+        FileError: the file cannot be written, or its header would be too long.
 
     """
     sections: list[dict[str, Any]] = []
@@ -118,6 +122,11 @@ def write_archive(path: str | Path, kind: str, details: Mapping[str, Any], array
     # Offsets count from the end of the header; otherwise they would change its length.
     header = {"version": VERSION, "kind": kind, "details": dict(details), "sections": sections}
     text = json.dumps(header).encode()
+    if len(text) > LONGEST_HEADER:
+        raise FileError(
+            f"{str(path)!r} would have a header of {len(text):,} bytes, more than {LONGEST_HEADER:,}; a planner lists "
+            "its logs there, so join small logs into fewer files first"
+        )
     begin = _aligned(PREFIX.size + len(text))
     with replaced(path) as draft, draft.open("wb") as file:
         file.write(PREFIX.pack(MAGIC, VERSION, len(text), hashlib.sha256(text).digest()))
@@ -221,7 +230,7 @@ def _header_length(path: Path, prefix: bytes) -> int:
             "open it with the fwrl that wrote it, or make it again with this one"
         )
     if length > LONGEST_HEADER:
-        raise FileError(f"{str(path)!r} is damaged: its header is not valid")
+        raise FileError(f"{str(path)!r} is damaged: its header has {length:,} bytes, more than {LONGEST_HEADER:,}")
     return int(length)
 
 
@@ -250,6 +259,7 @@ def _sound_section(section: dict[str, Any]) -> bool:
         and isinstance(section["sha256"], str)
         and all(type(n) is int and 0 <= n < 2**48 for n in [section["offset"], *section["shape"]])
         and len(section["shape"]) <= 8
+        and math.prod(max(n, 1) for n in section["shape"]) * np.dtype(section["dtype"]).itemsize <= MOST_BYTES
     )
 
 
