@@ -56,8 +56,8 @@ coverage: $(VENV)/.develop
 	if [ "$$failed" ]; then echo "tests failed in:$$failed"; exit 1; fi; exit $$low
 
 lint: $(VENV)/.develop
-	$(BIN)/ruff check src tests docs
-	$(BIN)/ruff format --check src tests docs
+	$(BIN)/ruff check src tests docs benchmarks
+	$(BIN)/ruff format --check src tests docs benchmarks
 	$(BIN)/mypy
 	$(BIN)/mypy --platform darwin
 	$(BIN)/mypy --platform win32
@@ -70,7 +70,7 @@ lint: $(VENV)/.develop
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
 
 bench: $(VENV)/.bench
-	$(BIN)/fwrl bench
+	$(BIN)/python -m benchmarks.speed
 
 stress: $(VENV)/.develop
 	$(BIN)/python -m pytest -m stress
@@ -137,7 +137,7 @@ $(VENV)/.use: $(VENV)/.made pyproject.toml constraints.txt
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "installing fwrl with the libraries that benchmarks compare it with"
-	$(INSTALL) --editable ".[bench]"
+	$(INSTALL) --editable ".[networkx]"
 	@touch $@ $(VENV)/.use
 
 $(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt

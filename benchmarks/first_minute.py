@@ -1,6 +1,6 @@
 """Measure first commands with empty caches in two source trees, alternately, and write first-minute.json.
 
-    python docs/measure_first_minute.py BEFORE AFTER RESULTS
+    python -m benchmarks.first_minute BEFORE AFTER RESULTS
 
 BEFORE and AFTER are folders with a `src`. Times are processor seconds of the command and its children, the least of
 `REPEATS`; of `fwrl play`, until the page has its first frame. Starting Python and importing is part of it. The first
@@ -124,8 +124,8 @@ def main(before: Path, after: Path, results: Path) -> None:
             print(rows[-1], flush=True)
         seconds = first_minute(after, folder)
     results.mkdir(parents=True, exist_ok=True)
-    found = json.dumps({"commands": rows, "minute": seconds}, indent=1)
-    (results / "first-minute.json").write_text(found, encoding="utf-8")
+    page = json.dumps({"commands": rows, "minute": seconds}, indent=1)
+    (results / "first-minute.json").write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`fwrl benchmark online`: learning from nothing, against SAC with hindsight replay (HER) at equal steps.
+"""`python -m benchmarks.online`: learning from nothing, against SAC with hindsight replay (HER) at equal steps.
 
 Environments are the point mazes of Gymnasium-Robotics, whose point has momentum, and Gymnasium's MountainCar. After
 learning, success is measured without exploration on episodes with seeds of their own. SAC + HER is that of
@@ -12,16 +12,19 @@ from __future__ import annotations
 import importlib.util
 import json
 import time
-from dataclasses import asdict, dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import typer
 
-from fwrl.benchmark.spread import spread
-from fwrl.benchmark.versions import digest
-from fwrl.benchmark.watching import Watch
+import fwrl.cells
+from benchmarks.running import RESULTS, Watch, digest, keep, progress_bar, run_command, spread
 from fwrl.cells.making import make_navigator
+from fwrl.cli.output_paths import make_folder
+from fwrl.cli.workers import Cluster, chosen_pool
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.files import replaced
 from fwrl.metrics.bootstrap import bootstrap_runs
@@ -77,6 +80,28 @@ class Learning(NamedTuple):
         return f"{self.environment}, {self.learner}, seed {self.seed}"
 
 
+def online(
+    out: Annotated[Path, typer.Option(help="The folder for results and the page.")] = RESULTS / "benchmark",
+    seeds: Annotated[int, typer.Option(min=1, help="Number of runs.")] = 3,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="An environment; may be given several times. Default: all.", metavar="NAME"),
+    ] = None,
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes of each evaluation.")] = 50,
+    cluster: Cluster = None,
+) -> None:
+    """Learn PointMaze and MountainCar from nothing, against SAC + HER, and write a page with the results.
+
+    Point mazes need the extra robotics, SAC the extra sb3. Results are kept: after an interruption the same command
+    continues.
+    """
+    with nullcontext() if cluster is None else chosen_pool(None, cluster) as pool, progress_bar() as watch:
+        make_folder(out)  # not before a cluster is found
+        runs = run_online(only, seeds, out, episodes, watch, pool)
+    typer.echo(online_table(runs))
+    typer.echo(f"\nwritten: {write_online_page(runs, out, episodes)}")
+
+
 def run_online(
     names: list[str] | None, seeds: int, folder: Path, episodes: int, watch: Watch, pool: Pool | None = None
 ) -> list[OnlineRun]:
@@ -103,7 +128,7 @@ def run_online(
         plan += [Learning(name, SAC, seed, episodes) for name in mazes for seed in range(min(seeds, SAC_SEEDS))]
     if pool is not None:
         missing = [task for task in plan if not _path(task, folder).is_file()]
-        spread(pool, learned, missing, lambda task, run: _keep(run, _path(task, folder)), watch)
+        spread(pool, learned, missing, lambda task, made: keep(made, _path(task, folder)), watch)
     runs = []
     for done, task in enumerate(plan):
         watch(str(task), done / len(plan))
@@ -145,35 +170,22 @@ def write_online_page(runs: list[OnlineRun], folder: Path, episodes: int) -> Pat
 
 def _path(task: Learning, folder: Path) -> Path:
     """Where a run by this code is kept."""
-    version = digest("cells", "benchmark") if task.learner == NAVIGATOR else "defaults"
+    version = digest(Path(fwrl.cells.__path__[0]), Path(__file__)) if task.learner == NAVIGATOR else "defaults"
     learner = "navigator" if task.learner == NAVIGATOR else "sac-her"
     return folder / "runs" / f"{task.environment}-{learner}-{task.seed}-{task.episodes}-{version}.json"
-
-
-def _keep(run: OnlineRun, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replaced(path) as draft:
-        draft.write_text(json.dumps(asdict(run)), encoding="utf-8")
 
 
 def _kept(task: Learning, folder: Path) -> OnlineRun:
     path = _path(task, folder)
     if path.is_file():
         return OnlineRun(**json.loads(path.read_text(encoding="utf-8")))
-    run = learned(task)
-    _keep(run, path)
-    return run
+    made = learned(task)
+    keep(made, path)
+    return made
 
 
 def learned(task: Learning) -> OnlineRun:
-    """Make a run.
-
-    Args:
-        task: Which.
-
-    Returns:
-        Its result.
-    """
+    """Make a run."""
     name, learner, seed, episodes = task
     env = make_environment(name)
     began = time.process_time()
@@ -191,14 +203,7 @@ def learned(task: Learning) -> OnlineRun:
 
 
 def longest_episode(env: Any) -> int:
-    """The most steps that an episode can have.
-
-    Args:
-        env: An environment of Gymnasium with a limit on the steps of an episode.
-
-    Returns:
-        That limit.
-    """
+    """The most steps that an episode of an environment can have, by its time limit."""
     return int(env.spec.max_episode_steps)
 
 
@@ -234,3 +239,9 @@ def make_environment(name: str) -> Any:
 
 def _has_stable_baselines3() -> bool:
     return importlib.util.find_spec("stable_baselines3") is not None
+
+
+if __name__ == "__main__":
+    from benchmarks.online import online as imported  # workers find what they run by the name of its module
+
+    run_command(imported)

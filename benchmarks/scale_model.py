@@ -1,5 +1,10 @@
 """What rows, edges, states and goals cost, and what that says for larger logs.
 
+    python -m benchmarks.scale_model [RESULTS]
+
+writes scale-model.json into a folder, by default `results`; the speed suite has the same measurement as one of its
+parts.
+
 A model with few terms is fitted to small points, by non-negative least squares of relative errors, and held to points
 at least four times larger. Times are processor seconds of one thread, so that other work on the computer changes them
 little. Each is the least of some rounds, and a round goes through all points, so that load affects all alike.
@@ -19,7 +24,9 @@ part of the model.
 from __future__ import annotations
 
 import itertools
+import json
 import math
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -29,8 +36,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import nnls
 
-from fwrl.bench.logs import write_log
-from fwrl.bench.measure import Measurement
+from benchmarks.speed.logs import write_log
+from benchmarks.speed.measure import Measurement
 from fwrl.planner import Planner
 from fwrl.planner.experience import Experience
 from fwrl.planner.goal_policy import GoalPolicySolver
@@ -48,6 +55,9 @@ MERGED = 4  # planners
 FITTED = ((1_000_000, 200), (2_000_000, 200), (1_500_000, 300), (1_000_000, 400), (2_000_000, 400))
 BEYOND = ((8_000_000, 400), (8_000_000, 800))
 FITTED_GOALS, BEYOND_GOALS = (500, 700, 1000), (2000,)  # sides of maps
+# What the model is asked for: transitions and states of logs, read by one worker or by one for each file.
+ASKED = ((1e9, 1e6), (1e9, 1e8), (1e12, 1e8), (1e12, 1e9))
+FILES = 100
 
 
 class Point(NamedTuple):
@@ -74,21 +84,6 @@ def _of_goal(edges: float) -> tuple[float, ...]:
 TERMS: dict[str, Callable[..., tuple[float, ...]]] = {"fit": _of_fit, "merge": _of_merge, "new goal": _of_goal}
 
 
-def predicted(name: str, seconds: Sequence[float], amounts: Sequence[float]) -> float:
-    """The seconds that a model says.
-
-    Args:
-        name: What is measured: a key of `TERMS`.
-        seconds: Of the constant term, and of each term per unit.
-        amounts: Of what it depends on.
-
-    Returns:
-        Processor seconds.
-
-    """
-    return float(np.dot(seconds, TERMS[name](*amounts)))
-
-
 class Model(NamedTuple):
     """What is measured, what it depends on, seconds of each term, and points that it is held to.
 
@@ -109,7 +104,7 @@ class Model(NamedTuple):
 
     def predicted(self, amounts: Sequence[float]) -> float:
         """The processor seconds that the model says for amounts of all `kinds`."""
-        return predicted(self.name, self.seconds, amounts)
+        return float(np.dot(self.seconds, TERMS[self.name](*amounts)))
 
 
 class Sizes(NamedTuple):
@@ -180,6 +175,28 @@ def models() -> tuple[list[Model], Sizes]:
     return found, sizes
 
 
+def said(found: Sequence[Model], sizes: Sizes, transitions: float, states: float) -> dict[str, float]:
+    """Processor seconds and bytes that the models say for a log with four edges for each state.
+
+    Workers fit one file each and merge their planners by tens; the caller makes the last merge.
+    """
+    fit, merge, goal = found
+    edges = min(ACTIONS * states, transitions)
+    own = min(edges, transitions / FILES)  # edges of one file
+    level = min(edges, 10 * own)  # after a merge of ten
+    merges = merge.predicted([10 * own]) + merge.predicted([10 * level])
+    return {
+        "transitions": transitions,
+        "states": states,
+        "fit": fit.predicted([transitions, edges]),
+        "fit by workers": fit.predicted([transitions / FILES, own]) + merges,
+        "sent": (2 * FILES * own + (FILES // 10) * level) * sizes.edge,
+        "edges": edges * sizes.edge + states * sizes.state,
+        "column": states * sizes.column,
+        "new goal": goal.predicted([edges]),
+    }
+
+
 def _by_kind(rounds: Sequence[Sequence[tuple[Point, Point]]]) -> tuple[list[list[Point]], list[list[Point]]]:
     """The rounds of fits and the rounds of merges."""
     return [[fit for fit, _ in each] for each in rounds], [[merge for _, merge in each] for each in rounds]
@@ -241,3 +258,21 @@ def _sizes(folder: Path) -> Sizes:
     (edge, state, trip), *_ = np.linalg.lstsq(np.array(amounts, float), np.array(sizes, float))
     column = GoalPolicySolver(experience).policy(0, "expected").nbytes / len(experience.states)
     return Sizes(float(edge), float(state), float(trip), float(column))
+
+
+def main(folder: Path) -> None:
+    """Measure, and write scale-model.json into `folder`."""
+    found, sizes = models()
+    page = {
+        "models": [
+            model._asdict() | {"said": [model.predicted(point.amounts) for point in model.beyond]} for model in found
+        ],
+        "sizes": sizes._asdict(),
+        "said": [said(found, sizes, *asked) for asked in ASKED],
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "scale-model.json").write_text(json.dumps(page, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("results"))

@@ -1,28 +1,35 @@
-"""Grid search for the rivals' settings, on seeds that are used for nothing else.
+"""`python -m benchmarks.tune`: grid search for the rivals' settings, on seeds that are used for nothing else.
 
 Every combination of a rival's grid runs in each tuning world. Its score is the mean over worlds of its share of the
-oracle's reward. The best combination is the rival's setting in a league.
+oracle's reward. The best combination is the rival's setting in `fwrl compare`, which reads it from
+src/fwrl/experiment/tuned.json.
 """
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
-from fwrl.errors import OptionError, unknown_name
+from benchmarks.running import run_command
+from fwrl.cli.output_paths import check_file
+from fwrl.cli.workers import Cluster, Workers, chosen_pool
+from fwrl.errors import unknown_name
 from fwrl.experiment.reference import reference
 from fwrl.experiment.spec import AgentSpec, Experiment
 from fwrl.experiment.store import versions
 from fwrl.experiment.trial import run_trial
-from fwrl.files import Partials, replaced
+from fwrl.files import replaced
 from fwrl.metrics import share_of_oracle
-from fwrl.pool import Pool, PoolError, finished, process_pool
+from fwrl.pool import Pool, PoolError, finished
 
 FIRST_SEED = 1_000_000  # the seeds of leagues start at 0
 WORLDS = ("four-rooms", "windy-four-rooms", "muddy-rooms")
@@ -60,37 +67,53 @@ class Setting(NamedTuple):
 
 
 def tune(
-    agents: Sequence[str],
-    seeds: int = 5,
-    workers: int = 1,
-    watch: Callable[[int, int, int], None] = lambda *_: None,
-    *,
-    pool: Pool | None = None,
-    kept: Partials | None = None,
-) -> list[Candidate]:
-    """Every combination of every agent's grid with its score, sorted by agent and then by score, best first.
+    agents: Annotated[list[str] | None, typer.Argument(help="Rivals to tune. Default: all.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds for every combination.")] = 5,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    out: Annotated[Path | None, typer.Option(help="The file to write the best settings to, as JSON.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Score every combination of each rival's options on seeds that no league uses, and print them, best first.
 
-    They are scored in `pool`, by default in as many processes as there are `workers`. Scores are kept in `kept`, and
-    those that are there already are used. `watch` is called after each combination with the numbers done, in all, and
-    of workers.
+    With --out, finished scores are kept next to that file: after an interruption, the same command continues.
     """
-    for name in agents:
+    for name in agents or ():
         if name not in GRIDS:
             raise unknown_name("agent to tune", name, GRIDS)
-    if seeds < 1:
-        raise OptionError(f"expected at least one seed, got {seeds}")
+    if out is not None:
+        check_file(out)
+    kept = None if out is None else out.with_name(f"{out.name}.scores")
+    with chosen_pool(workers, cluster) as pool:
+        found = search(agents or list(GRIDS), seeds, pool, kept)
+    if out is not None and kept is not None:
+        record(found, out, seeds)
+        kept.unlink()
+    if as_json:
+        typer.echo(json.dumps([candidate._asdict() for candidate in found], indent=2))
+    else:
+        _print(found)
+
+
+def search(agents: Sequence[str], seeds: int, pool: Pool, kept: Path | None) -> list[Candidate]:
+    """Every combination of every agent's grid with its score, sorted by agent and then by score, best first.
+
+    Scores are appended to the file `kept`, and those that are in it already are used.
+    """
     settings = [Setting(name, options, seeds) for name in agents for options in combinations(GRIDS[name])]
-    scores = {n: known for n, setting in enumerate(settings) if (known := _known(setting, kept)) is not None}
-    todo = [(n, setting) for n, setting in enumerate(settings) if n not in scores]
-    with contextlib.nullcontext(pool) if pool else process_pool(workers) as chosen:
-        watch(len(scores), len(settings), chosen.workers())
+    known = _read(kept)
+    scores = {n: known[key] for n, setting in enumerate(settings) if (key := _key(setting)) in known}
+    queue = iter([(n, setting) for n, setting in enumerate(settings) if n not in scores])
+    columns = (TextColumn("tuning"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description},"))
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
+        line = bar.add_task(pool.name, total=len(settings), completed=len(scores))
         try:
-            queue = iter(todo)
-            for (n, setting), found in finished(chosen, _numbered_score, lambda: next(queue, None), named=_named):
+            for (n, setting), found in finished(pool, _numbered_score, lambda: next(queue, None), named=_named):
                 scores[n] = found
                 if kept is not None:
-                    kept.write(_key(setting), json.dumps(found).encode())
-                watch(len(scores), len(settings), chosen.workers())
+                    with kept.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps([_key(setting), found]) + "\n")
+                bar.update(line, completed=len(scores), description=f"{pool.workers()} {pool.name}")
         except PoolError as error:
             again = "finished scores are kept, and the same command continues" if kept else "run the command again"
             raise PoolError(f"{error}; {again}") from error
@@ -157,8 +180,26 @@ def _key(setting: Setting) -> str:
     return json.dumps([versions(), WORLDS, EPISODES, STEPS, *setting], sort_keys=True)
 
 
-def _known(setting: Setting, kept: Partials | None) -> float | None:
-    """The score of an earlier run of the same command; None where there is none."""
-    if kept is None or not (path := kept.path(_key(setting))).is_file():
-        return None
-    return float(json.loads(path.read_bytes()))
+def _read(kept: Path | None) -> dict[str, float]:
+    """The scores of an earlier run of the same command, by what determines them; a line cut off is left out."""
+    if kept is None or not kept.is_file():
+        return {}
+    lines = kept.read_text(encoding="utf-8").splitlines(keepends=True)
+    return dict(json.loads(line) for line in lines if line.endswith("\n"))
+
+
+def _print(found: Sequence[Candidate]) -> None:
+    table = Table(title="Best settings first", title_justify="left", box=None, pad_edge=False)
+    table.add_column("agent", style="bold")
+    table.add_column("share of oracle", justify="right")
+    table.add_column("options")
+    for candidate in found:
+        options = ", ".join(f"{name}={value}" for name, value in candidate.options.items())
+        table.add_row(candidate.agent, f"{candidate.score:.4f}", options)
+    Console(highlight=False).print(table)
+
+
+if __name__ == "__main__":
+    from benchmarks.tune import tune as imported  # workers find what they run by the name of its module
+
+    run_command(imported)

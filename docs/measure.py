@@ -2,8 +2,8 @@
 
     python docs/measure.py [RESULTS]
 
-runs `fwrl reproduce`, leagues, `fwrl bench`, and measurements that no command makes: values after random experience and
-how often tries show unseen outcomes, for docs/beyond.md, and the model of costs for docs/scale.md. It takes some hours
+runs `fwrl reproduce`, leagues, the speed suite, the model of costs for docs/scale.md, and measurements that no command
+makes: values after random experience and how often tries show unseen outcomes, for docs/beyond.md. It takes some hours
 on two cores; commands that were interrupted continue.
 """
 
@@ -21,7 +21,6 @@ import numpy as np
 import write_numbers
 
 import fwrl
-from fwrl.bench.scaling import models
 from fwrl.experiment.audit import audit, greedy_policy
 from fwrl.kernels.model.optimism import Optimism
 from fwrl.oracle import evaluate, optimum
@@ -149,15 +148,9 @@ def _import_seconds(code: str) -> float:
     return float(subprocess.run([sys.executable, "-c", timed], check=True, capture_output=True, text=True).stdout)
 
 
-def scale_model() -> dict[str, Any]:
-    """What rows, edges, states and goals cost."""
-    found, sizes = models()
-    return {"models": [model._asdict() for model in found], "sizes": sizes._asdict()}
-
-
 def run_commands(folder: Path) -> None:
-    """Run the commands of fwrl whose results the pages show."""
-    command = [sys.executable, "-m", "fwrl"]
+    """Run the commands and benchmarks whose results the pages show."""
+    python = [sys.executable, "-m"]
     explored = [
         "compare",
         *write_numbers.EXPLORED_WORLDS,
@@ -177,9 +170,10 @@ def run_commands(folder: Path) -> None:
         [*explored, "--out", folder / "explorers"],
         *hard,
     ):
-        subprocess.run([*command, *map(str, words)], check=True)
-    done = subprocess.run([*command, "bench", "--json"], check=True, stdout=subprocess.PIPE)
+        subprocess.run([*python, "fwrl", *map(str, words)], check=True)
+    done = subprocess.run([*python, "benchmarks.speed", "--json"], cwd=ROOT, check=True, stdout=subprocess.PIPE)
     (folder / "bench.json").write_bytes(done.stdout)
+    subprocess.run([*python, "benchmarks.scale_model", str(folder.resolve())], cwd=ROOT, check=True)
 
 
 def _trip(start: int | None, goal: int | None) -> list[Any]:
@@ -196,7 +190,6 @@ def main(folder: Path) -> None:
         "random-experience": list(random_experience()),
         "unseen-outcomes": unseen_outcomes(),
         "install": install_sizes(),
-        "scale-model": scale_model(),
     }
     for name, found in measured.items():
         (folder / f"{name}.json").write_text(json.dumps(found, indent=1), encoding="utf-8")

@@ -1,9 +1,10 @@
 """Write the measured numbers and pictures of README.md and docs/*.md.
 
 A block `<!-- numbers: NAME -->` ... `<!-- end -->` of a page is the output of the generator NAME below. Generators read
-measured results only: the stores of `fwrl reproduce` and `fwrl compare`, the JSON of `fwrl bench` and of
-docs/measure.py, the pages of `fwrl benchmark` in `results/benchmark`. `make measure` produces all but these in
-`results`. A block without results stays as it is.
+measured results only: the stores of `fwrl reproduce` and `fwrl compare`, the JSON of
+docs/measure.py and of the programs in benchmarks/, the pages of `python -m benchmarks.pointmaze` and
+`python -m benchmarks.online` in `results/benchmark`. `make measure` produces all but these in `results`. A block
+without results stays as it is.
 
     python docs/write_numbers.py [RESULTS]
 """
@@ -23,7 +24,6 @@ import numpy as np
 from PIL import Image
 
 import fwrl.kernels
-from fwrl.bench.scaling import predicted
 from fwrl.experiment import Store
 from fwrl.experiment.catalogue import (
     FOUR_ROOMS,
@@ -209,20 +209,20 @@ def picture(results: Results, drawn: str, name: str, folder: str = "figures") ->
 
 @generator("pointmaze-table")
 def pointmaze_table(results: Results) -> str:
-    """Success on OGBench's point mazes beside the published numbers, from `fwrl benchmark pointmaze`."""
+    """Success on OGBench's point mazes beside the published numbers, from `python -m benchmarks.pointmaze`."""
     return table_of(results.file("benchmark/pointmaze.md"))
 
 
 @generator("pointmaze-picture")
 def pointmaze_picture(results: Results) -> str:
-    """Cells and paths, from `fwrl benchmark pointmaze`."""
+    """Cells and paths, from `python -m benchmarks.pointmaze`."""
     path = picture(results, "navigation", "navigation.png", "benchmark").relative_to("docs")
     return f"![Cells coloured by their value for a goal, and a path of the navigator over them]({path})"
 
 
 @generator("online-table")
 def online_results(results: Results) -> str:
-    """Success after learning from nothing, from `fwrl benchmark online`."""
+    """Success after learning from nothing, from `python -m benchmarks.online`."""
     return table_of(results.file("benchmark/online.md"))
 
 
@@ -325,7 +325,7 @@ def install_sizes(results: Results) -> str:
 
 @generator("first-minute")
 def first_minute(results: Results) -> str:
-    """First commands with empty caches, before and after, from docs/measure_first_minute.py."""
+    """First commands with empty caches, before and after, from `python -m benchmarks.first_minute`."""
     found = results.json("first-minute.json")
     minute = [(step, f"{seconds:.0f} s") for step, seconds in found["minute"].items()]
     minute.append(("all", f"{sum(found['minute'].values()):.0f} s"))
@@ -339,13 +339,13 @@ def first_minute(results: Results) -> str:
 
 @generator("all-bench")
 def all_bench(results: Results) -> str:
-    """Everything that `fwrl bench` measures."""
+    """Everything that `make bench` measures."""
     parts = dict.fromkeys(row["part"] for row in results.json("bench.json"))
     return "\n\n".join(f"### {part}\n\n{bench_table(results, [part])}" for part in parts)
 
 
 def bench_table(results: Results, parts: Sequence[str]) -> str:
-    """The rows of some parts of `fwrl bench --json`."""
+    """The rows of some parts of `python -m benchmarks.speed --json`."""
     rows = [row for row in results.json("bench.json") if row["part"] in parts]
     if not rows:
         raise NotMeasuredError(f"{results.folder / 'bench.json'} has nothing of {', '.join(parts)}")
@@ -482,17 +482,6 @@ def unseen_outcomes(results: Results) -> str:
     return table(("tries before", *levels), ((name, *(f"{q:.4f}" for q in shares)) for name, shares in rows.items()))
 
 
-def scale_model(results: Results) -> tuple[dict[str, Any], dict[str, float]]:
-    """The models by name, and the sizes in bytes, of `fwrl.bench.scaling`."""
-    found = results.json("scale-model.json")
-    return {model["name"]: model for model in found["models"]}, found["sizes"]
-
-
-def said(model: dict[str, Any], *amounts: float) -> float:
-    """The seconds that a model says."""
-    return predicted(model["name"], model["seconds"], amounts)
-
-
 def long(seconds: float) -> str:
     """A duration in the largest unit below it."""
     units = (("years", 365.25 * 86400), ("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0), ("s", 1.0))
@@ -509,8 +498,9 @@ def large(size: float) -> str:
 @generator("scale-costs")
 def scale_costs(results: Results) -> str:
     """What a row, an edge, a state and a goal cost."""
-    models, sizes = scale_model(results)
-    fit, merge, goal = (models[name]["seconds"] for name in ("fit", "merge", "new goal"))
+    found = results.json("scale-model.json")
+    sizes, seconds = found["sizes"], {model["name"]: model["seconds"] for model in found["models"]}
+    fit, merge, goal = (seconds[name] for name in ("fit", "merge", "new goal"))
     rows = [
         ("row of a log", f"{20e9 * fit[1]:.0f} ns to fit, and {1e9 * fit[3]:.0f} ns where it is read again", ""),
         ("edge", f"{20e9 * fit[2]:.0f} ns to fit, {20e9 * merge[1]:.0f} ns to merge", f"{sizes['edge']:.0f} in a file"),
@@ -525,12 +515,11 @@ def scale_costs(results: Results) -> str:
 def scale_points(results: Results) -> str:
     """Points beyond those that the model was fitted to."""
     rows = []
-    for model in scale_model(results)[0].values():
+    for model in results.json("scale-model.json")["models"]:
         largest = [max(amounts) for amounts in zip(*(point[0] for point in model["fitted"]), strict=True)]
-        for amounts, seconds in model["beyond"]:
+        for (amounts, seconds), model_said in zip(model["beyond"], model["said"], strict=True):
             of = ", ".join(f"{n:,.0f} {kind}" for n, kind in zip(amounts, model["kinds"], strict=True))
             times = max(n / most for n, most in zip(amounts, largest, strict=True))
-            model_said = said(model, *amounts)
             rows.append((model["name"], of, f"{times:.1f}", f"{seconds:.3g} s", f"{model_said / seconds:.2f}"))
     return table(("what", "how much", "times the largest fitted", "measured", "model / measured"), rows)
 
@@ -538,29 +527,20 @@ def scale_points(results: Results) -> str:
 @generator("scale-said")
 def scale_said(results: Results) -> str:
     """What the model says for sizes that were not measured."""
-    models, sizes = scale_model(results)
-    rows = []
-    for transitions, states in ((1e9, 1e6), (1e9, 1e8), (1e12, 1e8), (1e12, 1e9)):
-        edges = min(4 * states, transitions)
-        one, files = said(models["fit"], transitions, edges), 100
-        own = min(edges, transitions / files)
-        level = min(edges, 10 * own)  # edges after a merge of ten
-        merges = said(models["merge"], 10 * own) + said(models["merge"], 10 * level)
-        spread = said(models["fit"], transitions / files, own) + merges
-        volume = (2 * files * own + (files // 10) * level) * sizes["edge"]  # the last merge is the caller's
-        rows.append(
-            (
-                f"{transitions:.0e}".replace("e+", "e"),
-                f"{states:.0e}".replace("e+", "e"),
-                long(one),
-                long(one / 64),
-                long(spread),
-                large(volume),
-                large(edges * sizes["edge"] + states * sizes["state"]),
-                large(states * sizes["column"]),
-                long(said(models["new goal"], edges)),
-            )
+    rows = [
+        (
+            f"{found['transitions']:.0e}".replace("e+", "e"),
+            f"{found['states']:.0e}".replace("e+", "e"),
+            long(found["fit"]),
+            long(found["fit"] / 64),
+            long(found["fit by workers"]),
+            large(found["sent"]),
+            large(found["edges"]),
+            large(found["column"]),
+            long(found["new goal"]),
         )
+        for found in results.json("scale-model.json")["said"]
+    ]
     head = (
         "transitions",
         "states",

@@ -1,1 +1,1 @@
-"""Benchmarks of others, run on navigators: data, evaluation, and a page with the published numbers beside ours."""
+"""Navigators on OGBench's point mazes: data, evaluation, and a page with our numbers and the published ones."""

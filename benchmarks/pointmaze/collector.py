@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.benchmark.point_simulator import TOLERANCE, PointSimulator, make_maze
+from benchmarks.pointmaze.maze import TOLERANCE, PointSimulator, make_maze
 from fwrl.files import replaced
 
 Square = tuple[int, int]

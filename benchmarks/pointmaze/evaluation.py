@@ -1,8 +1,8 @@
-"""`fwrl benchmark pointmaze`: navigators on OGBench's point mazes.
+"""Navigators on OGBench's point mazes.
 
 For each dataset and data seed: collect the data, fit, and evaluate the five tasks of OGBench with 50 episodes each, at
-most 1,000 steps, success within 1.0 of the goal. Steps are those of `point_simulator`. Every evaluation is kept in a
-file of its own, so that the same command continues after an interruption.
+most 1,000 steps, success within 1.0 of the goal. Steps are those of `maze.PointSimulator`. Each evaluation is kept in a
+file, so that the same command continues after an interruption.
 """
 
 from __future__ import annotations
@@ -11,23 +11,21 @@ import json
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.benchmark.collector import data_file
-from fwrl.benchmark.maze_geometry import MazeGeometry
-from fwrl.benchmark.point_simulator import TOLERANCE, PointSimulator, make_maze
-from fwrl.benchmark.spread import spread
-from fwrl.benchmark.versions import digest
-from fwrl.benchmark.watching import Watch
+import fwrl.cells
+from benchmarks.pointmaze.collector import data_file
+from benchmarks.pointmaze.maze import TOLERANCE, MazeGeometry, PointSimulator, make_maze
+from benchmarks.running import Watch, digest, keep, spread
 from fwrl.cells.fitting import fit_navigator
 from fwrl.cells.navigator import Navigator
 from fwrl.errors import OptionError, unknown_name
-from fwrl.files import replaced, scratch_folder
+from fwrl.files import scratch_folder
 from fwrl.pool import Pool
 
 Floats = NDArray[np.float64]
@@ -36,6 +34,8 @@ MAZES = ("medium", "large", "giant", "teleport")
 DATASETS = tuple(f"{maze}-{kind}" for kind in ("stitch", "navigate") for maze in MAZES)
 TASKS = 5
 LIMIT = 1000  # steps of an episode
+FOLDER = Path(__file__).parent
+SOURCES = (Path(fwrl.cells.__path__[0]), *(FOLDER / f"{name}.py" for name in ("maze", "collector", "evaluation")))
 MEASURED = 10  # episodes of a task that are compared with the shortest way
 
 
@@ -199,11 +199,11 @@ def _run_apart(cases: list[Case], seeds: int, folder: Path, episodes: int, watch
             missing = tuple(case for case in of_dataset if not _kept(case, seed, folder, episodes).is_file())
             tasks += [Evaluation(missing, seed, episodes)] if missing else []
 
-    def keep(task: Evaluation, runs: list[Run]) -> None:
+    def keep_all(task: Evaluation, runs: list[Run]) -> None:
         for case, run in zip(task.cases, runs, strict=True):
-            _keep(run, _kept(case, task.seed, folder, episodes))
+            keep(run, _kept(case, task.seed, folder, episodes))
 
-    spread(pool, evaluated_apart, tasks, keep, watch)
+    spread(pool, evaluated_apart, tasks, keep_all, watch)
 
 
 def evaluated_apart(task: Evaluation) -> list[Run]:
@@ -221,14 +221,8 @@ def _unwatched(step: str, part: float) -> None:
 
 def _kept(case: Case, seed: int, folder: Path, episodes: int) -> Path:
     """Where the evaluation of one case on one data seed by this code is kept."""
-    key = f"{case.dataset}-{case.share:g}-{case.backup}-{seed}-{episodes}-{digest('cells', 'benchmark')}"
+    key = f"{case.dataset}-{case.share:g}-{case.backup}-{seed}-{episodes}-{digest(*SOURCES)}"
     return folder / "runs" / f"{key}.json"
-
-
-def _keep(run: Run, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replaced(path) as draft:
-        draft.write_text(json.dumps(asdict(run)), encoding="utf-8")
 
 
 def _run(case: Case, seed: int, folder: Path, episodes: int, watch: Watch) -> Run:
@@ -237,7 +231,7 @@ def _run(case: Case, seed: int, folder: Path, episodes: int, watch: Watch) -> Ru
     if path.is_file():
         return Run(**json.loads(path.read_text(encoding="utf-8")))
     run = _evaluated(case, seed, load_data(case, seed, folder, watch), episodes, watch)
-    _keep(run, path)
+    keep(run, path)
     return run
 
 

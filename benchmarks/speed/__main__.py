@@ -1,20 +1,21 @@
-"""`fwrl bench`: speed and memory, as ratios measured in one run."""
+"""`python -m benchmarks.speed`: print the ratios of all parts, or of some."""
 
 from __future__ import annotations
 
 import json
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
-if TYPE_CHECKING:
-    from rich.table import Table
+from benchmarks.running import run_command
+from benchmarks.speed.measure import Measurement
+from benchmarks.speed.suite import run_suite
 
-    from fwrl.bench import Measurement
 
-
-def bench(
+def speed(
     only: Annotated[
         list[str] | None,
         typer.Option(help="A part, see above; may be given several times. Default: all parts.", metavar="PART"),
@@ -42,10 +43,6 @@ def bench(
     The last column is our time or memory divided by the other's: below 1, fwrl takes less. All parts together take some
     minutes.
     """  # noqa: D301 (\b keeps the line breaks of the help text)
-    from rich.console import Console
-
-    from fwrl.bench import run_suite
-
     rows: list[tuple[str, Measurement]] = []
     try:
         with Console(stderr=True).status("measuring") as status:
@@ -64,8 +61,6 @@ def bench(
 
 
 def _table(rows: list[tuple[str, Measurement]]) -> Table:
-    from rich.table import Table
-
     table = Table(box=None, pad_edge=False)
     table.add_column("part", style="bold")
     table.add_column("ours / other")
@@ -94,3 +89,7 @@ def _time(seconds: float) -> str:
 def _size(n: float) -> str:
     """An amount of memory in MB."""
     return f"{n / 1e6:,.0f} MB"
+
+
+if __name__ == "__main__":
+    run_command(speed)

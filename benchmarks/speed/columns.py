@@ -1,39 +1,34 @@
-"""Column storage at a million states, against SciPy and against a map of a hundredth of the size."""
+"""Column storage at a million states, against SciPy and against a map of a hundredth of the size.
+
+Online learning is timed on walks. A random walker that has observed every transition once moves at random and passes
+over the goal like over any other state. An exploring walker does the same without prior observations. A goal-seeking
+walker has observed every transition, takes the agent's actions, and restarts at a random state after the goal. Rewards
+are -1, or noisy: between -1 and -1.5.
+"""
 
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra, floyd_warshall
 
+from benchmarks.speed.measure import Measurement, alternate, discard, peak_of, seconds
 from fwrl.agents import make_agent
 from fwrl.agents.agent import Agent
-from fwrl.bench.measure import Measurement, alternate, discard, peak_of, seconds
-from fwrl.bench.walker import (
-    EXPLORER,
-    GOAL_SEEKER,
-    NOISE,
-    RANDOM_WALKER,
-    Moves,
-    Walker,
-    agent_of,
-    new_walk,
-    rewards,
-    timed_steps,
-    transitions_of,
-    walk_loop,
-)
+from fwrl.agents.verbs import Loop, act, observe
 from fwrl.kernels.graph.incoming_csr import incoming_csr
 from fwrl.kernels.graph.shortest_paths import ShortestPaths
 from fwrl.worlds import World, four_rooms
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 LARGE, SMALL, PAIRS = 1000, 100, 46  # sides of four-room maps
 WALK_STEPS = 2_000_000
@@ -42,6 +37,40 @@ SINGLE_STEPS = 500_000
 REPEATS = 3
 LONG = 5e-3  # seconds; longer steps are counted
 GOALS = 10  # in use at once
+NOISE = 0.5
+
+
+class Walker(NamedTuple):
+    """How a walker learns and moves."""
+
+    description: str
+    trained: bool  # has observed every transition before the first step
+    random: bool  # moves at random instead of by the agent's actions
+
+
+RANDOM_WALKER, EXPLORER, GOAL_SEEKER = (
+    Walker("random walk", trained=True, random=True),
+    Walker("exploring", trained=False, random=True),
+    Walker("goal-seeking", trained=True, random=False),
+)
+
+
+class Moves(NamedTuple):
+    """Every transition of a deterministic map: from `source` by `action` to `target`."""
+
+    source: Ints  # (S * A,)
+    action: Ints
+    target: Ints
+
+
+class Walk(NamedTuple):
+    """The state of a walk, and its random choices, drawn beforehand."""
+
+    state: Ints  # (1,) the present state
+    target: NDArray[np.int32]  # (S * A,) the next state of every (state, action)
+    action: Ints  # (T,) the actions of a random walker
+    reward: Floats  # (T,)
+    start: Ints  # (T,) where a goal-seeking walker restarts
 
 
 def goals() -> Iterator[Measurement]:
@@ -105,7 +134,9 @@ def memory() -> Iterator[Measurement]:
         for name, column in known._asdict().items():
             np.save(Path(folder) / name, column.astype(np.int32))
         # The second process is measured: the first one may have to compile.
-        ours, other = ([peak_of(f"{side}({folder!r}, {GOALS})") for _ in range(2)][1] for side in ("ours", "scipy"))
+        ours, other = (
+            [peak_of(f"columns_of_{side}({folder!r}, {GOALS})") for _ in range(2)][1] for side in ("fwrl", "scipy")
+        )
     S = int(known.source.max()) + 1
     note = f"{S:,} states, {GOALS} goals; peak of a process"
     yield Measurement("columns in memory / SciPy dijkstra", ours, other, note, unit="B")
@@ -185,3 +216,74 @@ def _without_self_loops(known: Moves) -> Moves:
 
 def _words(noise: float) -> str:
     return "noisy rewards" if noise else "fixed rewards"
+
+
+def transitions_of(world: World) -> Moves:
+    """The transitions of a deterministic map."""
+    S, A, T = world.n_states, world.n_actions, world.tables
+    target = T.next_state[T.first[:-1]].astype(np.int64)
+    return Moves(np.repeat(np.arange(S), A), np.tile(np.arange(A), S), target)
+
+
+def rewards(n: int, noise: float, rng: np.random.Generator) -> Floats:
+    """(n,) rewards between -1 and -1 - `noise`."""
+    paid: Floats = -1.0 - noise * rng.random(n)
+    return paid
+
+
+def agent_of(walker: Walker, world: World, goal: int, noise: float, steps: int) -> Agent:
+    """The agent of a walker at the beginning of an episode of `steps` steps for `goal`."""
+    agent = make_agent("fwrl", world.n_states, world.n_actions, seed=0, storage="columns")
+    if walker.trained:
+        known = transitions_of(world)
+        reward = rewards(len(known.source), noise, np.random.default_rng(0))
+        agent.observe_many(known.source, known.action, reward, known.target)
+    agent.begin_episode(goal, steps=steps)
+    return agent
+
+
+def new_walk(world: World, start: int, noise: float, steps: int, seed: int) -> Walk:
+    """A walk of `steps` steps, the same for every agent."""
+    rng = np.random.default_rng(seed)
+    action, restart = rng.integers(0, world.n_actions, steps), rng.integers(0, world.n_states, steps)
+    target = transitions_of(world).target.astype(np.int32)
+    return Walk(np.array([start]), target, action, rewards(steps, noise, rng), restart)
+
+
+def _walk(agent: Any, rng: np.random.Generator, walk: Walk, goal: int, random: bool) -> None:
+    s = walk.state[0]
+    A = len(walk.target) // len(agent.heap.place)
+    for t in range(len(walk.action)):
+        a = act(agent, s, rng)
+        if random:
+            a = walk.action[t]
+        arrived = s == goal and not random
+        next_s = walk.start[t] if arrived else walk.target[s * A + a]
+        observe(agent, s, a, walk.reward[t], next_s, arrived)
+        s = next_s
+    walk.state[0] = s
+
+
+walk_loop = Loop(_walk)
+
+
+def timed_steps(agent: Agent, walk: Walk, goal: int, random: bool) -> Floats:
+    """The same walk from Python, one compiled call at a time: (T,) seconds of each step's two calls."""
+    verbs, tables, rng, now = agent.verbs, agent.tables, agent.rng, time.perf_counter
+    target, A, s = walk.target, agent.n_actions, int(walk.state[0])
+    taken = np.zeros(len(walk.action))
+    for t, (action, r, start) in enumerate(
+        zip(walk.action.tolist(), walk.reward.tolist(), walk.start.tolist(), strict=True)
+    ):
+        begin = now()
+        a = verbs.act(tables, s, rng)
+        between = now()
+        arrived = s == goal and not random
+        if random:
+            a = action
+        next_s = start if arrived else int(target[s * A + a])
+        again = now()
+        verbs.observe(tables, s, a, r, next_s, arrived)
+        taken[t] = now() - again + between - begin
+        s = next_s
+    return taken

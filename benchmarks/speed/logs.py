@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from fwrl.bench.measure import Measurement, alternate, discard, peak_of
+from benchmarks.speed.measure import Measurement, alternate, discard, peak_of
 from fwrl.planner import Planner, fit
 from fwrl.worlds import World, four_rooms
 

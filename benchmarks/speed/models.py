@@ -1,14 +1,16 @@
-"""Counted models for benchmarks: maps where moves slip or wind blows, random sparse models, random walks.
+"""Counted models: maps where moves slip or wind blows, random sparse models, random walks; their equations for SciPy.
 
 Every action of a map is tried ten times. A slip replaces the action by a random one; wind adds a move in its direction.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array, diags_array
+from scipy.sparse.linalg import splu
 
 from fwrl.kernels.model.outcomes import Outcomes, outcomes_of
 from fwrl.worlds import World, four_rooms
@@ -93,6 +95,33 @@ def random_walk(n: int) -> Outcomes:
     states = np.arange(n)
     target = np.stack([np.maximum(states - 1, 0), states + 1], axis=1).ravel()
     return outcomes_of(n + 1, states, np.repeat(states, 2), target, np.ones(2 * n), -np.ones(2 * n))
+
+
+def probabilities(model: Outcomes) -> Any:
+    """(K, S) the probability of each next state."""
+    tries = np.bincount(model.pair, model.times)
+    return csr_array(
+        (model.times / tries[model.pair], (model.pair, model.target)), shape=(len(model.source), model.n_states)
+    )
+
+
+def policy_equations(model: Outcomes, goal: int, pair: Ints) -> tuple[Any, Floats]:
+    """The equations (I - P) x = -1 of the policy `pair` (S,) at the states where it acts."""
+    acts = np.flatnonzero(pair >= 0)
+    place = np.full(model.n_states, -1)
+    place[acts] = np.arange(len(acts))
+    chosen = probabilities(model)[pair[acts]].tocoo()
+    row, column = chosen.coords
+    inside = place[column] >= 0
+    n = len(acts)
+    W = csc_array((chosen.data[inside], (row[inside], place[column[inside]])), shape=(n, n))
+    return csc_array(diags_array(np.ones(n)) - W), np.full(n, -1.0)
+
+
+def factorised(matrix: Any, right: Floats) -> Floats:
+    """One factorisation by SuperLU, and one solve."""
+    x: Floats = splu(matrix).solve(right)
+    return x
 
 
 def _moves(world: World) -> Ints:

@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.scale_model import scale_model
+from benchmarks.speed.columns import goals, memory, online
+from benchmarks.speed.logs import ingestion, merging, routes
+from benchmarks.speed.measure import Measurement, alternate, discard, seconds
+from benchmarks.speed.uncertainty import uncertainty
 from fwrl.agents import make_agent
 from fwrl.agents.agent import Agent
-from fwrl.bench.columns import goals, memory, online
-from fwrl.bench.literal import LiteralFwrl
-from fwrl.bench.logs import ingestion, merging, routes
-from fwrl.bench.measure import Measurement, alternate, discard, seconds
-from fwrl.bench.scaling import scale_model
-from fwrl.bench.uncertainty import uncertainty
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.kernels.runtime.deferred import compile_at_once
 from fwrl.task import Task, Trajectory, run
@@ -27,8 +29,20 @@ LITERAL_STEPS = {32: 20, 64: 3}  # literal steps timed on N x N maps; every step
 GROWTH = (8, 16, 32, 48, 64)  # N of N x N maps
 
 
+class LiteralFwrl:
+    """Algorithm 1 written literally in NumPy: F as one array, relaxed through s_t after every step."""
+
+    def __init__(self, n_states: int, n_actions: int) -> None:
+        self.F: NDArray[np.float64] = np.full((n_states, n_actions, n_states), -np.inf)
+
+    def observe(self, s: int, a: int, r: float, next_s: int) -> None:
+        """F(s, a, s') <- r, then F(k, b, l) <- max{F(k, b, l), F(k, b, s) + max_c F(s, c, l)}."""
+        self.F[s, a, next_s] = r
+        np.maximum(self.F, self.F[:, :, s, None] + self.F[s].max(axis=0), out=self.F)
+
+
 def _agent(world: World, name: str = "fwrl", **options: str) -> Agent:
-    """An agent with a seed; FWRL with dense storage on maps of any size (`bench.columns` measures the other)."""
+    """An agent with a seed; FWRL with dense storage on maps of any size (`speed.columns` measures the other)."""
     if name == "fwrl" and not options:
         options = {"storage": "dense"}
     return make_agent(name, world.n_states, world.n_actions, seed=0, **options)
@@ -152,9 +166,9 @@ def run_suite(
     parts = list(only or SUITE)
     for part in parts:
         if part not in SUITE:
-            raise unknown_name("part of the bench", part, SUITE)
+            raise unknown_name("part of the suite", part, SUITE)
     if "plan" in parts and find_spec("networkx") is None:
-        raise FwrlError("the part 'plan' of the bench needs networkx; install it with: pip install 'fwrl[bench]'")
+        raise FwrlError("the part 'plan' of the suite needs networkx; install it with: pip install networkx")
     compile_at_once()
     for number, part in enumerate(parts, 1):
         name = f"{part} ({number} of {len(parts)})"

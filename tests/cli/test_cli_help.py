@@ -14,7 +14,7 @@ COMMANDS = [command.name or getattr(command.callback, "__name__", "") for comman
 
 
 def test_the_commands_of_the_core_are_there():
-    assert {"worlds", "agents", "train", "check", "bench"} <= set(COMMANDS)
+    assert {"worlds", "agents", "train", "check", "play"} <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

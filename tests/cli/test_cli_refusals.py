@@ -61,7 +61,6 @@ BAD = [
     ("check nothing.fwrl", "cannot read 'nothing.fwrl': there is no such file"),
     ("check .", "cannot read '.': Is a directory; choose a file in it"),
     ("check lone.txt", "'lone.txt' is not a file saved by fwrl"),
-    ("bench --only nothing", "unknown part of the bench 'nothing'"),
 ]
 
 

@@ -1,6 +1,5 @@
 """Sweeps on clusters: the same rows, whatever happens to workers, scheduler and caller."""
 
-import json
 import os
 import signal
 import subprocess
@@ -209,31 +208,9 @@ def test_a_league_has_the_same_rows_on_a_cluster(tmp_path, call, address):
     assert content(tmp_path / "there" / "results.sqlite") == content(tmp_path / "here" / "results.sqlite")
 
 
-def test_tuning_finds_the_same_on_a_cluster(tmp_path, call, address):
-    for name, where in (("here", ("--workers", 1)), ("there", ("--cluster", address))):
-        answer = call("tune", "mbrl", "--seeds", 1, *where, "--out", tmp_path / name)
-        assert answer.code == 0, answer.err
-    assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "there"]
-
-
-def test_a_benchmark_has_the_same_runs_on_a_cluster(tmp_path, call, address):
-    words = ["online", "--only", "MountainCar-v0", "--seeds", 1, "--episodes", 2]
-    runs = []
-    for name, where in (("here", ()), ("there", ("--cluster", address))):
-        answer = call("benchmark", *words, *where, "--out", tmp_path / name)
-        assert answer.code == 0, answer.err
-        files = sorted((tmp_path / name).glob("**/*.json"))
-        assert len(files) == 1
-        runs.append([(file.name, json.loads(file.read_text()) | {"seconds": None}) for file in files])
-    assert runs[0] == runs[1]
-
-
 COMMANDS = {
     "reproduce": ("--only", "h-maze", "--seeds", "1"),
     "compare": ("--seeds", "1"),
-    "tune": (),
-    "benchmark": ("online",),
     "fit": ("log.csv",),
 }
 

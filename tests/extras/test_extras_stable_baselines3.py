@@ -8,7 +8,6 @@ import gymnasium
 import numpy as np
 import pytest
 
-from fwrl.benchmark import online
 from fwrl.envs import register
 from fwrl.envs.registration import IDS
 
@@ -60,39 +59,3 @@ def test_dqn_with_hindsight_replay_trains(stable_baselines3, name, copy_info):
     assert np.isin(rewards, possible).all()
     assert (rewards > 1).any(), "relabelled goals are reached"
     assert (rewards < 1).any()
-
-
-class Field(gymnasium.Env[dict[str, Any], Any]):
-    """A point on a square that moves as it is told; the goal is drawn. Episodes of 150 steps: SAC begins to learn
-    after 100 by default, before the first one ends."""
-
-    def __init__(self):
-        box = gymnasium.spaces.Box(-9.0, 9.0, (2,), np.float64)
-        self.observation_space = gymnasium.spaces.Dict(observation=box, achieved_goal=box, desired_goal=box)
-        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float32)
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.position, self.goal = self.np_random.uniform(-5.0, 5.0, (2, 2))
-        return self.observed(), {}
-
-    def observed(self):
-        return {"observation": self.position.copy(), "achieved_goal": self.position.copy(), "desired_goal": self.goal}
-
-    def compute_reward(self, achieved, desired, info):
-        return -np.linalg.norm(achieved - desired, axis=-1)
-
-    def step(self, action):
-        self.position = np.clip(self.position + np.asarray(action, np.float64), -9.0, 9.0)
-        reward = self.compute_reward(self.position, self.goal, {})
-        return self.observed(), reward, bool(reward > -1.0), False, {}
-
-
-def test_the_benchmark_s_rival_learns_though_episodes_are_long(monkeypatch):
-    """A regression: hindsight replay refused to sample before the end of the first episode."""
-    gymnasium.register("fwrl-test/Field-v0", lambda **_: Field(), max_episode_steps=150)
-    monkeypatch.setattr(online, "make_environment", lambda name: gymnasium.make("fwrl-test/Field-v0"))
-    monkeypatch.setitem(online.STEPS, "field", 170)
-    run = online.learned(online.Learning("field", online.SAC, 0, 1))
-    assert 0.0 <= run.success <= 1.0
-    assert run.seconds > 0.0

@@ -10,7 +10,6 @@ import pytest
 
 from fwrl.agents import make_agent
 from fwrl.agents.model_updates import planned_values
-from fwrl.bench.counted import windy_world
 from fwrl.kernels.graph.edges import NONE
 from fwrl.kernels.model.envelope import NEAR, ROUND, SETTLED, WAITING, has_pending
 from fwrl.kernels.model.optimism import refresh
@@ -22,9 +21,20 @@ from fwrl.kernels.runtime.ties import least_tie
 from fwrl.task import Task
 from fwrl.task.loop import advance, begin_trip, blank_record
 from fwrl.task.task import episode_streams
-from fwrl.worlds import World, from_outcomes
+from fwrl.worlds import World, four_rooms, from_outcomes
+from fwrl.worlds.grid import from_map
 
 EXPLORERS = ["epsilon-greedy", "optimistic"]
+
+
+def windy_world(size: int) -> World:
+    """Four rooms with wind in one cell of five, in a random direction."""
+    rooms, rng = four_rooms(size), np.random.default_rng(0)
+    drawing = [["#"] * (size + 2) for _ in range(size + 2)]
+    for s in range(rooms.n_states):
+        x, y = map(int, rooms.position(s))
+        drawing[y][x] = "^v<>"[rng.integers(4)] if rng.random() < 0.2 else "."
+    return from_map("\n".join(map("".join, drawing)), f"windy-rooms-{size}", wind=0.25)
 
 
 def random_world(seed: int) -> World:

@@ -9,13 +9,15 @@ import pytest
 from counted_models import Floats, models
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array, diags_array
 from test_solver import ANY, EXTREME, check_exactly
 
-from fwrl.bench.reference import best_values, probabilities
 from fwrl.kernels.model.outcomes import Outcomes, outcomes_of
 from fwrl.kernels.model.solver import solve
 
 pytestmark = pytest.mark.stress
+STANDSTILL = 1e-15
+TIE = 1e-9  # relative difference in arrival up to which pairs are alike
 MANY = settings(max_examples=2500, suppress_health_check=list(HealthCheck))
 
 
@@ -62,6 +64,44 @@ def model_of(S: int, shape: str, rng: np.random.Generator) -> Outcomes:
     trap = rng.random(S) < 0.005
     target = np.where(trap[here], here, target)
     return outcomes_of(S, source, pair, target, rng.integers(1, 11, len(pair)), np.full(len(pair), -1.0))
+
+
+def probabilities(model: Outcomes) -> Any:
+    """(K, S) the probability of each next state."""
+    tries = np.bincount(model.pair, model.times)
+    return csr_array(
+        (model.times / tries[model.pair], (model.pair, model.target)), shape=(len(model.source), model.n_states)
+    )
+
+
+def best_values(model: Outcomes, goal: int) -> tuple[Floats, Floats]:
+    """Arrival and reward of every state, by value iteration on SciPy's matrices to a standstill.
+
+    States have actions, all of reward -1. Only states that do not arrive have arrival 0, and -inf as reward.
+    """
+    P, first = probabilities(model), model.first_pair[:-1]
+    p = np.zeros(model.n_states)
+    p[goal] = 1.0
+    while True:
+        better = np.maximum.reduceat(P @ p, first)
+        better[goal] = 1.0
+        if np.all(np.abs(better - p) <= STANDSTILL * better):
+            break
+        p = better
+    through = P @ p
+    usable = (through >= (1.0 - TIE) * p[model.source]) & (through > 0)
+    W = diags_array(np.where(usable, 1.0 / np.where(through > 0, through, 1.0), 0.0)) @ P @ diags_array(p)
+    v = np.where(p > 0, 0.0, -np.inf)
+    finite = np.zeros(model.n_states)
+    while True:
+        worth = np.where(usable, -1.0 + W @ finite, -np.inf)
+        better = np.maximum.reduceat(worth, first)
+        better[goal] = 0.0
+        better[p == 0] = 0.0
+        if np.all(np.abs(better - finite) <= STANDSTILL * np.maximum(np.abs(better), 1e-300)):
+            break
+        finite = better
+    return p, np.where(p > 0, finite, v)
 
 
 def residual(model: Outcomes, goal: int, p: Floats) -> float:

@@ -157,7 +157,6 @@ BAD = [
     ("fit trips.csv -o /dev/null", "'/dev/null' is a device"),
     ("merge t.fwrl -o /dev/null", "'/dev/null' is a device"),
     ("train h-maze --out /dev/null", "'/dev/null' is a device"),
-    ("tune ql --out /dev/null", "'/dev/null' is a device"),
     ("explain t.fwrl a y --positions places.csv --picture link.png", "'link.png' is a device"),
     ("explain t.fwrl a y --position-columns x=east", "--position-columns needs --positions"),
     ("explain t.fwrl a y --positions places.csv --position-columns x=east", "unknown column 'east'"),

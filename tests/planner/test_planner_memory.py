@@ -21,16 +21,15 @@ PEAK = """
 import sys
 from pathlib import Path
 import fwrl
-from fwrl.bench.memory import peak
 
-def resident():
+def memory(kind):
     status = Path("/proc/self/status").read_text().splitlines()
-    return 1024 * int(next(line.split()[1] for line in status if line.startswith("VmRSS")))
+    return 1024 * int(next(line.split()[1] for line in status if line.startswith(kind)))
 
 fwrl.fit([("a", "l", -1.0, "b", 1, 2), ("b", "l", -1.0, "c", 1, 3)])  # imports and compiles all of it
-before = resident()
+before = memory("VmRSS")
 fwrl.fit(sys.argv[1], memory=sys.argv[2]).save(sys.argv[3])
-print(peak() - before)
+print(memory("VmHWM") - before)
 """
 
 

@@ -15,7 +15,7 @@ import typer
 
 import fwrl
 from fwrl import cli
-from fwrl.files import locked, partial_results
+from fwrl.files import locked
 from fwrl.planner import Planner
 from fwrl.planner.geojson import route_geojson
 from systems import unix
@@ -212,16 +212,6 @@ def test_two_reproductions_at_once_are_refused(call, tmp_path):
             assert (code, out) == (2, "")
             assert "is in use by process" in err
             assert "--wait" not in err
-
-
-def test_two_searches_for_one_file_at_once_are_refused(call, tmp_path):
-    with locked(tmp_path / "best.json"), partial_results(tmp_path / "best.json") as kept:
-        kept.write("a score", b"0.5")
-        code, out, err = call("tune", "mbrl", "--seeds", 1, "--workers", 1, "--out", "best.json")
-        assert (code, out) == (2, "")
-        assert "'best.json' is in use by process" in err
-        assert "--wait" not in err
-        assert kept.path("a score").read_bytes() == b"0.5"
 
 
 COMMAND = [sys.executable, "-c", "from fwrl.cli import main; main()"]

@@ -58,3 +58,15 @@ def test_the_papers_own_relaxation_earns_as_much_as_the_exact_one_in_four_rooms(
 def test_medians_of_20_x_1000_lie_within_what_the_authors_logged(world, name, least, most):
     options = {"learning_rate": 0.5} if (world, name) == ("windy-four-rooms", "ql") else {}
     assert least <= median_reward(world, name, 20, 1000, **options) <= most
+
+
+def test_the_papers_agent_does_what_algorithm_1_says_word_for_word():
+    world = fwrl.load_world("four-rooms", step_reward=-1.0)
+    agent = fwrl.make_agent("fwrl", 68, 4, relaxation="paper")
+    seen = fwrl.run(world, agent, episodes=2, steps=300, trajectory=True).trajectory
+    assert seen is not None
+    F = np.full((68, 4, 68), -np.inf)
+    for s, a, r, n in zip(*(column[~seen.arrived].tolist() for column in seen[1:5]), strict=True):
+        F[s, a, n] = r
+        np.maximum(F, F[:, :, s, None] + F[s].max(axis=0), out=F)
+    np.testing.assert_array_equal(F, agent.tables.F)

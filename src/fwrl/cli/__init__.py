@@ -14,8 +14,6 @@ import typer
 
 from fwrl import __version__
 from fwrl.cli.agents import agents
-from fwrl.cli.bench import bench
-from fwrl.cli.benchmark import benchmark
 from fwrl.cli.check import check
 from fwrl.cli.compare import compare
 from fwrl.cli.evaluate import evaluate
@@ -30,7 +28,6 @@ from fwrl.cli.reproduce import reproduce
 from fwrl.cli.show import show
 from fwrl.cli.states import states
 from fwrl.cli.train import train
-from fwrl.cli.tune import tune
 from fwrl.cli.worlds import worlds
 from fwrl.errors import FwrlError
 
@@ -67,7 +64,6 @@ def fwrl(
 
 app.command(epilog="Example: fwrl reproduce --seeds 5 --out quick")(reproduce)
 app.command(epilog="Example: fwrl compare four-rooms windy-four-rooms --seeds 10")(compare)
-app.command(epilog="Example: fwrl tune qlcat --seeds 3")(tune)
 app.command(epilog="Example: fwrl export results")(export)
 app.command(epilog="Example: fwrl worlds windy-four-rooms")(worlds)
 app.command(epilog="Example: fwrl agents --json")(agents)
@@ -81,8 +77,6 @@ app.command(epilog="Example: fwrl plan trips.fwrl dock-1 shelf-7")(plan)
 app.command(epilog="Example: fwrl explain trips.fwrl dock-1 shelf-7")(explain)
 app.command(epilog="Example: fwrl explore trips.fwrl --positions places.csv")(explore)
 app.command(epilog="Example: fwrl check rooms.fwrl")(check)
-app.command(epilog="Example: fwrl bench --only step")(bench)
-app.command(epilog="Example: fwrl benchmark pointmaze --only giant-stitch --seeds 1")(benchmark)
 app.command(epilog="Example: fwrl play --lesson my-lesson.toml")(play)
 
 
