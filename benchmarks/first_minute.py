@@ -24,6 +24,8 @@ from pathlib import Path
 
 import websockets
 
+assert sys.platform != "win32", "only Unix tells the processor time of child processes"
+
 REPEATS = 3
 COMMANDS = ("fwrl train four-rooms", "fwrl plan warehouse.fwrl dock packing", "fwrl play")
 MINUTE = {

@@ -15,7 +15,9 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 MODULES = sorted(set(re.findall(r"`(fwrl(?:\.\w+)+)`", PAGE)))
 MEMBERS = sorted(set(re.findall(r"`(\w+)` of `(fwrl(?:\.\w+)+)`", PAGE)))
-FILES = sorted(set(re.findall(r"`((?:tests|docs|src)/[\w./-]+)`", PAGE)) | set(re.findall(r"\]\(([^)]+)\)", PAGE)))
+FILES = sorted(
+    set(re.findall(r"`((?:benchmarks|tests|docs|src)/[\w./-]+)`", PAGE)) | set(re.findall(r"\]\(([^)]+)\)", PAGE))
+)
 
 
 def rows(title: str) -> list[list[str]]:

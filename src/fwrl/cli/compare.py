@@ -47,7 +47,7 @@ def compare(
     """Compare agents in several worlds: reward, share of the oracle, believed and true costs, time of a step.
 
     FWRL runs in one configuration fixed beforehand (backup=expected, explorer=optimistic, objective=rate), rivals in
-    the settings that fwrl tune found. After an interruption, the same command continues with the runs that are missing.
+    the best settings of a grid search. After an interruption, the same command continues with the missing runs.
     """
     from rich.console import Console
     from rich.markup import escape

@@ -1,6 +1,6 @@
 """The contenders of a league: FWRL in one configuration fixed beforehand, and rivals in their tuned settings.
 
-`fwrl tune` found the rivals' settings on seeds that no league uses; they are recorded beside this file.
+`python -m benchmarks.tune` found the rivals' settings on seeds that no league uses; tuned.json has them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PAPER = "fwrl-paper"
 
 @functools.cache
 def tuned() -> dict[str, dict[str, Any]]:
-    """The record of `fwrl tune`: the best options of each agent, and their score."""
+    """The record of `python -m benchmarks.tune`: the best options of each agent, and their score."""
     text = files("fwrl.experiment").joinpath(RECORD).read_text(encoding="utf-8")
     found: dict[str, dict[str, Any]] = json.loads(text)["agents"]
     return found

@@ -51,7 +51,7 @@ def networkx_graph(experience: Experience) -> Any:
     try:
         import networkx  # type: ignore[import-untyped]
     except ImportError:
-        raise FwrlError("a graph needs networkx; install it with: pip install 'fwrl[bench]'") from None
+        raise FwrlError("a graph needs networkx; install it with: pip install 'fwrl[networkx]'") from None
     graph = networkx.MultiDiGraph()
     states = list(experience.states)
     graph.add_nodes_from(states)
