@@ -43,9 +43,9 @@ COLUMNS = (
 TITLE = "A league of goal-conditioned learners"
 INTRODUCTION = (
     "The same contenders in several worlds, with the same seeds, goals and starts. FWRL runs in one configuration "
-    "fixed beforehand, rivals in the settings that a grid search found best on other seeds. Intervals are 95 % "
-    "bootstrap intervals over seeds. The oracle is exact: the best expected reward of an episode of this length, "
-    "respawn included, so no agent exceeds it but by luck. A share is given where an episode can hardly lose anything; the "
+    "fixed beforehand, rivals in settings tuned on other seeds by grid search. Intervals are 95 % bootstrap "
+    "intervals over seeds. The oracle is exact: the best expected reward of an episode of this length, respawn "
+    "included, so no agent exceeds it but by luck. A share is given where an episode can hardly lose anything; the "
     "score, which has random play at 0 and the oracle at 1, everywhere. Regret is the reward lost to the oracle over "
     "all episodes, in episodes of its lead over random play. Episodes to 90 % are those until the mean score of five "
     "episodes first reaches 0.9. Path costs are in units of the cheapest step. True costs and true arrival "
