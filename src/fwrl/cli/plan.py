@@ -13,7 +13,7 @@ import typer
 from fwrl.cli.column_names import column_names
 from fwrl.cli.interpreting import interpret_if_small
 from fwrl.errors import OptionError, UnknownNameError
-from fwrl.planner.counting import times
+from fwrl.planner.counting import between, times
 
 if TYPE_CHECKING:
     from fwrl.planner import Planner, Route
@@ -158,9 +158,15 @@ def headline(route: Route, gives_up: bool = False) -> str:
         return said
     bound = "" if route.cautious is None else "at least "
     said += f" if all goes as shown (probability {route.probability:.3g}); the policy arrives with probability "
-    said += f"{bound}{route.arrival:.4g} and expects {bound}{route.value:g}"
+    said += f"{bound}{_arrival(route)} and expects {bound}{route.value:g}"
     said += " in all" if gives_up else " if it arrives"
     return said if route.cautious is None else f"{said} (bounds of confidence {route.cautious:g} for each step)"
+
+
+def _arrival(route: Route) -> str:
+    """The probability of arriving, as a range where it depends on tries that ended where the log ends."""
+    said = between(route.arrival_bounds, "{:.4g}".format)
+    return f"{said} (the lower counts tries that ended where the log ends as failures)" if " to " in said else said
 
 
 def evidence(route: Route) -> str:
@@ -169,11 +175,11 @@ def evidence(route: Route) -> str:
     if weakest is None:
         return ""
     said = f"weakest step: {weakest.state} to {weakest.next_state}, seen {times(weakest.seen)}"
-    unknown = max(route.steps, key=lambda step: step.unknown)
-    if unknown.unknown > 0:
+    step = route.least_followed
+    if step is not None:
         said += (
-            f"; left out of the plan: outcomes that the log does not follow up, at most {unknown.unknown:.3g} of the "
-            f"observations of a step ({unknown.state} by {unknown.action})"
+            f"; left out of the plan: outcomes that the log does not follow up, at most {step.unknown:.3g} of the "
+            f"observations of a step ({step.state} by {step.action})"
         )
     return said
 

@@ -19,6 +19,7 @@ from fwrl.figures.palette import BLUE, GREEN, INK, ORANGE, SKY, VERMILLION
 from fwrl.figures.style import NOTE, figure_of, sheet
 from fwrl.figures.value_map import SHADES, UNKNOWN, scale
 from fwrl.figures.world_map import world_map
+from fwrl.planner.counting import between
 from fwrl.worlds import World
 from fwrl.worlds.drawing import layout, paint
 
@@ -178,8 +179,8 @@ def _draw_episodes(axes: Axes, values: ArrayLike, what: str, colour: str) -> Non
 def route_figure(route: Route, positions: Mapping[Any, Sequence[float]] | None = None) -> Figure:
     """A route at the positions of its states; without them, its steps with how often each was seen."""
     title = f"{route.start} to {route.goal}: {len(route.steps):,} steps, expected reward {route.value:.4g}"
-    if route.arrival < 1:
-        title += f", arrives with probability {route.arrival:.3g}"
+    if route.arrival_low < 1:
+        title += f", arrives with probability {between(route.arrival_bounds)}"
     if positions is None:
         return _route_steps(route, title)
     missing = [state for state in route.states if state not in positions]

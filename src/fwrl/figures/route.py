@@ -17,7 +17,7 @@ from fwrl.figures.palette import BLUE, GREEN, INK, ORANGE, PURPLE, VERMILLION
 from fwrl.figures.place_names import place_names, shortened
 from fwrl.figures.style import NOTE, figure_of, sheet, style
 from fwrl.files import replaced
-from fwrl.planner.counting import counted
+from fwrl.planner.counting import between, counted
 from fwrl.planner.experience import Experience
 from fwrl.planner.explanation import Explanation
 from fwrl.planner.positions import route_positions
@@ -84,8 +84,8 @@ def _described(explanation: Explanation) -> str:
     """Length, value and number of past trips, as the subtitle says."""
     route, n = explanation.route, len(explanation.stretches)
     said = f"{counted(len(route.steps), 'step')}, expected reward {route.value:.4g}"
-    if route.arrival < 1:
-        said += f" on arrival, which has probability {route.arrival:.3g}"
+    if route.arrival_low < 1:
+        said += f" on arrival, which has probability {between(route.arrival_bounds)}"
     if not any(explanation.stretches):
         return said
     most = "" if explanation.fewest else "at most "

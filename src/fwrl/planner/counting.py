@@ -1,6 +1,8 @@
-"""Counts in words."""
+"""Counts and ranges in words."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 
 def counted(number: int, noun: str) -> str:
@@ -19,3 +21,12 @@ def times(number: int) -> str:
     ('once', 'twice', '3 times')
     """
     return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
+
+
+def between(bounds: tuple[float, float], shown: Callable[[float], str] = "{:.3g}".format) -> str:
+    """A range, or one number if both ends are shown as the same.
+
+    >>> between((0.105, 1.0)), between((0.99999, 1.0))
+    ('0.105 to 1', '1')
+    """
+    return " to ".join(dict.fromkeys(map(shown, bounds)))

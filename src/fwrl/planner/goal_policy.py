@@ -37,6 +37,8 @@ class GoalPolicy(NamedTuple):
         edge: (S,) the edge to take, -1 where there is none.
         unknown: (S,) whether a state is unknown: the log does not follow it up, so whether it arrives cannot be told;
             None where that does not matter.
+        low: (S,) probability that the same policy arrives if outcomes at unknown states count as failures; None where
+            that is `arrival`.
 
     """
 
@@ -45,11 +47,12 @@ class GoalPolicy(NamedTuple):
     arrival: Floats | None
     edge: Indices
     unknown: NDArray[np.bool_] | None = None
+    low: Floats | None = None
 
     @property
     def nbytes(self) -> int:
         """Memory it takes, in bytes."""
-        arrays = (self.value, self.arrival, self.edge, self.unknown)
+        arrays = (self.value, self.arrival, self.edge, self.unknown, self.low)
         return sum(array.nbytes for array in arrays if array is not None)
 
     def arrival_from(self, state: int) -> float:
@@ -57,6 +60,11 @@ class GoalPolicy(NamedTuple):
         if self.arrival is not None:
             return float(self.arrival[state])
         return float(self.value[state] > -np.inf)
+
+    def arrival_bounds(self, state: int) -> tuple[float, float]:
+        """The probability of arriving from `state` with outcomes at unknown states as failures, and without them."""
+        high = self.arrival_from(state)
+        return high if self.low is None else min(float(self.low[state]), high), high
 
 
 class GoalPolicySolver:
@@ -147,7 +155,28 @@ class GoalPolicySolver:
             raise positive_cycle_error(experience, states, "mean") from None
         chosen = np.flatnonzero(experience.pair() == solution.pair[experience.source])
         edge = _likeliest(experience, chosen, goal)
-        return GoalPolicy(goal, solution.v[:S], solution.p[:S], edge, solution.status[:S] == UNKNOWN)
+        unknown = solution.status == UNKNOWN
+        low = _arrival_if_unknown_fails(model, goal, solution.pair, unknown)
+        return GoalPolicy(goal, solution.v[:S], solution.p[:S], edge, unknown[:S], None if low is None else low[:S])
+
+
+def _arrival_if_unknown_fails(model: Outcomes, goal: int, chosen: Ints, unknown: NDArray[np.bool_]) -> Floats | None:
+    """(S,) the probability that the `chosen` pairs arrive if unknown states are traps; None if they lead to none.
+
+    The model of the chosen pairs alone leaves the solver no choice: it evaluates them.
+    """
+    from fwrl.kernels.model.outcomes import outcomes_of
+    from fwrl.kernels.model.solver import solve
+
+    on_plan = np.zeros(len(model.source), np.bool_)
+    on_plan[chosen[chosen >= 0]] = True
+    kept = on_plan[model.pair]
+    if not (kept & unknown[model.target]).any():
+        return None
+    number, target = np.cumsum(on_plan) - 1, model.target[kept]
+    pair, times = number[model.pair[kept]], model.times[kept]
+    plan = outcomes_of(model.n_states, model.source[on_plan], pair, target, times, np.full(len(target), -1.0))
+    return solve(plan, goal, closed=chosen < 0).p
 
 
 def _search_over(experience: Experience, backup: Backup, kept: Ints | None) -> tuple[ShortestPaths, Indices]:

@@ -308,7 +308,9 @@ class Planner:
     def arrival(
         self, state: Place, goal: Place, backup: Backup = "expected", **options: Unpack[PolicyOptions]
     ) -> float:
-        """The probability of arriving at a goal.
+        """The probability of arriving at a goal, as far as the log follows the plan.
+
+        Tries that ended where the log ends are left out: `arrival_bounds` says how much that may matter.
 
         Args:
             state: The state to start from.
@@ -321,6 +323,30 @@ class Planner:
 
         """
         return self._goal_policy(goal, backup, options).arrival_from(self._code(state, "state"))
+
+    def arrival_bounds(
+        self, state: Place, goal: Place, backup: Backup = "expected", **options: Unpack[PolicyOptions]
+    ) -> tuple[float, float]:
+        """How the probability of arriving depends on tries that ended where the log ends.
+
+        Both numbers are those of the plan that `plan` and `policy` follow.
+
+        Args:
+            state: The state to start from.
+            goal: The state to reach.
+            backup: `expected` or `best`; with `best`, as if outcomes could be chosen, both are the same.
+            **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
+
+        Returns:
+            The probability with these tries as failures, and the one without them, which is `arrival`.
+
+        >>> import fwrl
+        >>> planner = fwrl.fit([("a", "go", -1.0, "goal")] * 3 + [("a", "go", -1.0, "b")])
+        >>> planner.arrival_bounds("a", "goal")  # b is never left: who knows whether it reaches the goal
+        (0.75, 1.0)
+
+        """
+        return self._goal_policy(goal, backup, options).arrival_bounds(self._code(state, "state"))
 
     def policy(self, goal: Place, backup: Backup = "expected", **options: Unpack[PolicyOptions]) -> Policy:
         """The action at every state on the way to a goal.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fwrl.display import Picture, drawn, html_table
+from fwrl.planner.counting import between
 from fwrl.planner.labels import Label
 
 MOST_SHOWN = 50  # steps that notebooks list
@@ -52,9 +53,11 @@ class Route:
         steps: The steps in order.
         value: Expected path reward of the policy, given arrival; equals `reward` where all steps are certain. With a
             cost of giving up, the expected reward in all.
-        arrival: Probability that the policy arrives.
+        arrival: Probability that the policy arrives, as far as the log follows it: tries that ended where the log ends
+            are left out.
         edges: The rows of `Planner.edges()` that the steps follow.
         cautious: The confidence with which value and arrival are lower bounds; None where they are estimates.
+        arrival_low: The same probability with these tries as failures; equals `arrival` where there are none.
 
     """
 
@@ -66,6 +69,7 @@ class Route:
     arrival: float
     edges: tuple[int, ...]
     cautious: float | None = None
+    arrival_low: float = 1.0
 
     @property
     def states(self) -> tuple[Label, ...]:
@@ -88,9 +92,20 @@ class Route:
         return min(self.steps, key=lambda step: step.seen, default=None)
 
     @property
+    def arrival_bounds(self) -> tuple[float, float]:
+        """`arrival_low` and `arrival`."""
+        return self.arrival_low, self.arrival
+
+    @property
+    def least_followed(self) -> RouteStep | None:
+        """The step with the largest unknown share, the first of several; None where the log follows all steps up."""
+        found = max(self.steps, key=lambda step: step.unknown, default=None)
+        return found if found is not None and found.unknown > 0.0 else None
+
+    @property
     def unknown(self) -> float:
         """The largest share of a step's observations that the plan leaves out, as the log does not follow them up."""
-        return max((step.unknown for step in self.steps), default=0.0)
+        return 0.0 if self.least_followed is None else self.least_followed.unknown
 
     @property
     def certain(self) -> bool:
@@ -120,7 +135,7 @@ class Route:
             + "</tr>"
             for k, s in enumerate(self.steps[:MOST_SHOWN], 1)
         )
-        facts = {"steps": len(self.steps), "expected reward": self.value, "arrival": f"{self.arrival:.3g}"}
+        facts = {"steps": len(self.steps), "expected reward": self.value, "arrival": between(self.arrival_bounds)}
         more = f"<div>and {len(self.steps) - MOST_SHOWN:,} more</div>" if len(self.steps) > MOST_SHOWN else ""
         return f"{html_table(f'route {self.start} to {self.goal}', facts)}<table><tr>{head}</tr>{rows}</table>{more}"
 
@@ -128,8 +143,8 @@ class Route:
         """The route as JSON holds it.
 
         Returns:
-            start, goal, backup, cautious, reward, probability, expected_reward, arrival, weakest step, the largest
-            unknown share of a step, and steps.
+            start, goal, backup, cautious, reward, probability, expected_reward, arrival, arrival_bounds, weakest step,
+            the largest unknown share of a step, and steps.
 
         """
         return {
@@ -141,6 +156,7 @@ class Route:
             "probability": self.probability,
             "expected_reward": self.value,
             "arrival": self.arrival,
+            "arrival_bounds": list(self.arrival_bounds),
             "weakest": None if self.weakest is None else self.weakest._asdict(),
             "unknown": self.unknown,
             "steps": [step._asdict() for step in self.steps],
@@ -163,6 +179,7 @@ def concatenated(routes: list[Route], gives_up: bool = False) -> Route:
         math.prod(route.arrival for route in routes),
         tuple(edge for route in routes for edge in route.edges),
         routes[0].cautious,
+        math.prod(route.arrival_low for route in routes),
     )
 
 

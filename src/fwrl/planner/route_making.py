@@ -32,8 +32,8 @@ def followed_route(experience: Experience, start: int, policy: GoalPolicy, backu
         shares = experience.tries(edges, policy.unknown) / experience.tries(edges)
         pairs = zip(route.steps, shares.tolist(), strict=True)
         route = replace(route, steps=tuple(step._replace(unknown=share) for step, share in pairs))
-    arrival = policy.arrival_from(start)
-    return replace(route, value=float(policy.value[start]), arrival=1.0 if arrival > 1 - CERTAIN else arrival)
+    low, high = (1.0 if bound > 1 - CERTAIN else bound for bound in policy.arrival_bounds(start))
+    return replace(route, value=float(policy.value[start]), arrival=high, arrival_low=low)
 
 
 def route_along(experience: Experience, start: int, goal: int, path: tuple[int, ...], backup: Backup) -> Route:

@@ -6,7 +6,7 @@ import datetime
 from typing import Any
 
 from fwrl.planner import Explanation, Route
-from fwrl.planner.counting import counted, times
+from fwrl.planner.counting import between, counted, times
 from fwrl.planner.experience import Experience
 from fwrl.planner.explanation import shown_time
 from fwrl.planner.unreachable import Gap
@@ -23,6 +23,11 @@ def percent(probability: float) -> str:
     if 0.99 < probability < 1.0:
         return "over 99 %"
     return "under 1 %" if 0.0 < probability < 0.01 else f"{100 * probability:.0f} %"
+
+
+def arrival(route: Route) -> str:
+    """The probability of arriving, as a range where it depends on tries that ended where the log ends."""
+    return between(route.arrival_bounds, percent)
 
 
 def day(time: Any) -> str:
@@ -43,7 +48,7 @@ def sentence(explanation: Explanation) -> str:
     route, n = explanation.route, len(explanation.stretches)
     if not route.steps:
         return "nothing to do: from and to are the same"
-    said = [counted(len(route.steps), "step"), f"arrives {percent(route.arrival)}"]
+    said = [counted(len(route.steps), "step"), f"arrives {arrival(route)}"]
     if any(explanation.stretches):
         most = "" if explanation.fewest else "at most "
         said.append("known from one trip" if n == 1 else f"stitched from {most}{n:,} trips")
@@ -69,8 +74,8 @@ def difference(before: Route, after: Route) -> str:
     if before.edges == after.edges:
         return "the same route"
     said = [_more(len(after.steps) - len(before.steps)), _reward(after.value - before.value, before.value)]
-    if percent(before.arrival) != percent(after.arrival):
-        said.append(f"arrives {percent(after.arrival)} instead of {percent(before.arrival)}")
+    if arrival(before) != arrival(after):
+        said.append(f"arrives {arrival(after)} instead of {arrival(before)}")
     kept = len(set(before.edges) & set(after.edges))
     same = f"{kept:,} of {counted(len(after.steps), 'step')} {'is' if kept == 1 else 'are'}" if kept else "no step is"
     return f"{', '.join(said)}; {same} the same"
