@@ -9,10 +9,12 @@ about linearly. Learned are cells, transitions, the model of motion and the rang
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,19 +22,23 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from fwrl.cells.action_labels import Headings, RawActions
+from fwrl.cells.confidence import confirmed_arrival, coverage
 from fwrl.cells.episodes import as_numbers, point_of
 from fwrl.cells.fitted import FittedCells
 from fwrl.cells.motion import LinearMotion
 from fwrl.cells.plan import Plan, plan_for
 from fwrl.cells.pursuit import HeldAction, Pursuit
 from fwrl.cells.transitions import PRIOR, WAY_BACK, Model, Transitions, model_of, portals
-from fwrl.errors import FwrlError, OptionError
+from fwrl.errors import FwrlError, FwrlWarning, OptionError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+T = TypeVar("T")
 
 MOST_PLANS = 256  # kept; the oldest is dropped
 DESIRED = "desired_goal"
+SAMPLED = 8  # goals of `mean_confidence`
+LOW = 0.5  # confidence below which `aim` warns
 LARGEST = 1e100  # scaled coordinate: squares of distances stay finite
 
 
@@ -86,29 +92,30 @@ class Navigator:
     ) -> None:
         self.cells, self.motion, self.labels, self.counts, self.settings = cells, motion, labels, counts, settings
         self.scale: Floats = np.ones(cells.centres.shape[1]) if scale is None else np.asarray(scale, np.float64)
-        self.model: Model = model_of(
-            counts,
-            portals(counts, cells.centres, cells.width),
-            labels,
-            prior=settings.prior,
-            way_back=settings.way_back,
-            best=settings.backup == "best",
-        )
+        self.model: Model = self._model_of(best=settings.backup == "best")
         self._component = _component_sizes(self.model)
         self._plans: dict[int, Plan] = {}
+        self._confirmed: dict[int, Floats] = {}
         self._pursuit: Pursuit | HeldAction | None = None
 
     def __repr__(self) -> str:
         d = self.cells.centres.shape[1]
         return (
             f"<Navigator: {len(self.cells):,} cells in {d} dimensions, {int(self.counts.times.sum()):,} windows of "
-            f"{self.settings.window} steps; the motion model explains {self.explained:.1%} of the displacement>"
+            f"{self.settings.window} steps; the motion model explains {self.explained:.1%} of the displacement; mean "
+            f"confidence between visited places {self.mean_confidence:.0%}>"
         )
 
     @property
     def explained(self) -> float:
         """Share of the displacement that the motion model explains, from 0 to 1; below 0.5 headings hardly work."""
         return self.motion.explained
+
+    @functools.cached_property
+    def mean_confidence(self) -> float:
+        """Mean confidence from all cells to 8 of them, spread over their order; from 0 to 1."""
+        goals = np.unique(np.linspace(0, len(self.cells) - 1, SAMPLED).astype(np.int64))
+        return float(np.mean([self._confirmed_arrival(int(cell)).mean() for cell in goals]))
 
     @property
     def penalty(self) -> float:
@@ -153,20 +160,26 @@ class Navigator:
         Returns:
             Values, probabilities of arriving and what to aim at, for every cell.
         """
-        cell = self.goal_cell(goal)
-        if cell not in self._plans:
-            if len(self._plans) >= MOST_PLANS:
-                self._plans.pop(next(iter(self._plans)))
-            self._plans[cell] = plan_for(self.model, cell, self.cells.centres, self.penalty)
-        return self._plans[cell]
+        return self._cell_plan(self.goal_cell(goal))
 
     def aim(self, goal: ArrayLike) -> None:
-        """Set the goal that `act` goes for.
+        """Set the goal that `act` goes for; an FwrlWarning if the data hardly support it.
 
         Args:
             goal: (d,) the coordinates that goals are given in.
         """
         self._pursuit = self._pursue(goal)
+        cell = self.goal_cell(goal)
+        covered = self._coverage(self._goal_point(goal), cell)
+        mean = covered * float(self._confirmed_arrival(cell).mean())
+        if mean < LOW:
+            missing = "no episode came near it" if covered < LOW else "few episodes show how to get there"
+            warnings.warn(
+                f"the goal {np.asarray(goal).tolist()} may not be reached: mean confidence {mean:.0%}, {missing}; "
+                "confidence(observation, goal) tells for one start, more episodes help",
+                FwrlWarning,
+                stacklevel=2,
+            )
 
     def act(self, observation: Any) -> Floats:
         """The next action towards the goal.
@@ -237,6 +250,24 @@ class Navigator:
         """
         return float(self.plan(goal).arrival[self.cells.cell(self.point(observation))])
 
+    def confidence(self, observation: Any, goal: ArrayLike) -> float:
+        """How far the data support arriving at a goal: at most `arrival`.
+
+        It falls where the plan takes portals that were used rarely, and where no episode came near the start or the
+        goal (see `fwrl.cells.confidence`). It orders starts and goals, and is no forecast to the percent.
+
+        Args:
+            observation: Where the way begins.
+            goal: (d,) coordinates.
+
+        Returns:
+            From 0 to 1.
+        """
+        start, end = self.point(observation), self._goal_point(goal)
+        cell, goal_cell = self.cells.cell(start), self.goal_cell(goal)
+        covered = self._coverage(start, cell) * self._coverage(end, goal_cell)
+        return covered * float(self._confirmed_arrival(goal_cell)[cell])
+
     def save(self, path: str | Path) -> None:
         """Save to a file that `fwrl.load` reads.
 
@@ -246,6 +277,26 @@ class Navigator:
         from fwrl.cells.navigator_file import write_navigator
 
         write_navigator(self, path)
+
+    def _model_of(self, best: bool = False, unseen: float = 0.0) -> Model:
+        """The model of the counts (see `fwrl.cells.transitions`)."""
+        where, settings = portals(self.counts, self.cells.centres, self.cells.width), self.settings
+        weights = {"prior": settings.prior, "way_back": settings.way_back, "unseen": unseen}
+        return model_of(self.counts, where, self.labels, best=best, **weights)
+
+    @functools.cached_property
+    def _doubtful(self) -> Model:
+        """The model of mean outcomes in which every portal may lead to an exit never seen."""
+        return self._model_of(unseen=float(self.settings.window))
+
+    def _cell_plan(self, cell: int) -> Plan:
+        return _kept(self._plans, cell, lambda: plan_for(self.model, cell, self.cells.centres, self.penalty))
+
+    def _confirmed_arrival(self, cell: int) -> Floats:
+        return _kept(self._confirmed, cell, lambda: confirmed_arrival(self._doubtful, self._cell_plan(cell)))
+
+    def _coverage(self, point: Floats, cell: int) -> float:
+        return coverage(float(np.linalg.norm(self.cells.centres[cell] - point)), self.cells.width)
 
     def _goal_point(self, goal: ArrayLike) -> Floats:
         point = as_numbers(goal, "a goal")
@@ -267,6 +318,15 @@ class Navigator:
         if isinstance(self.labels, Headings):
             return Pursuit(self.cells, self.motion, k, plan, self._goal_point(goal))
         return HeldAction(lambda point: max(0, int(plan.label[self.cells.cell(point)])), self.labels.actions, k)
+
+
+def _kept(kept: dict[int, T], cell: int, make: Callable[[], T]) -> T:
+    """What is kept for a cell, made if it is not there."""
+    if cell not in kept:
+        if len(kept) >= MOST_PLANS:
+            kept.pop(next(iter(kept)))
+        kept[cell] = make()
+    return kept[cell]
 
 
 def _component_sizes(model: Model) -> Ints:

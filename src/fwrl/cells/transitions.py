@@ -78,7 +78,14 @@ class Model(NamedTuple):
 
 
 def model_of(
-    counts: Transitions, portal: Ints, labels: ActionLabels, *, prior: float, way_back: float, best: bool = False
+    counts: Transitions,
+    portal: Ints,
+    labels: ActionLabels,
+    *,
+    prior: float,
+    way_back: float,
+    best: bool = False,
+    unseen: float = 0.0,
 ) -> Model:
     """The model that follows from counts by the three rules.
 
@@ -89,16 +96,17 @@ def model_of(
         prior: Weight m of the cell's other windows, in windows.
         way_back: Weight b of a window that moved as the motion model says, for the way back.
         best: Make every outcome a pair of its own, as if one could choose it: the paper's maximum over outcomes.
+        unseen: Weight, in windows, that each portal leads to an exit never seen: a state more, S, which nothing leaves.
 
     Returns:
         Outcomes of the pairs, ordered by cell and label.
     """
-    L, S = labels.n, len(portal)
+    L, S = labels.n, len(portal) + (unseen > 0.0)
     pair = counts.source * L + counts.label
     mean = counts.steps / counts.times
     seen = Weighted(pair, counts.target, counts.times, mean)
     back = Weighted(counts.target * L + labels.opposite(counts.label), counts.source, way_back * counts.regular, mean)
-    left = joined([seen.where(~counts.jump), _pooled_jumps(seen.where(counts.jump), portal, L)], S)
+    left = joined([seen.where(~counts.jump), _pooled_jumps(seen.where(counts.jump), portal, L, unseen)], S)
     own = joined([left, back.where(back.times > 0.0)], S)
     own = own.where(own.pair % L != labels.idle)
     if best:
@@ -148,13 +156,18 @@ def portals(counts: Transitions, centres: Floats, width: float) -> Ints:
     return number
 
 
-def _pooled_jumps(jumps: Weighted, portal: Ints, L: int) -> Weighted:
-    """Each pair's jumps, led to where the jumps of its portal lead."""
+def _pooled_jumps(jumps: Weighted, portal: Ints, L: int, unseen: float) -> Weighted:
+    """Each pair's jumps, led to where the jumps of its portal lead, and with the weight `unseen` to a state more."""
     if len(jumps.pair) == 0:
         return jumps
     pairs, place = np.unique(jumps.pair, return_inverse=True)
     own: Floats = np.bincount(place, weights=jumps.times).astype(np.float64)
-    pool = joined([jumps._replace(pair=portal[jumps.pair // L])], len(portal))
+    parts = [jumps._replace(pair=portal[jumps.pair // L])]
+    if unseen > 0.0:
+        group = np.unique(parts[0].pair)
+        nowhere, steps = np.full(len(group), len(portal)), np.full(len(group), jumps.steps.mean())
+        parts.append(Weighted(group, nowhere, np.full(len(group), unseen), steps))
+    pool = joined(parts, len(portal) + 1)
     return _spread(pairs, portal[pairs // L], own, pool)
 
 
