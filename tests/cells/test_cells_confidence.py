@@ -1,4 +1,4 @@
-"""The stated confidence: in closed form on counts made by hand, and against measured success in a maze with a portal."""
+"""The stated confidence: in closed form on counts made by hand, and against success in a maze with a portal."""
 
 import warnings
 

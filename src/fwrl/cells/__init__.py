@@ -7,7 +7,7 @@ the coordinates in logs.
 A navigator is a planner for continuous worlds. `fitted` divides the space that data have visited into cells, `windows`
 cuts episodes into transitions of k steps, `motion` is a linear model from actions to displacements, `action_labels`
 turns the actions of a window into one of a few, `transitions` counts them, and `navigator` plans on the counts and
-acts.
+acts; `confidence` says how far the data support a plan.
 """
 
 from __future__ import annotations
