@@ -3,7 +3,7 @@
     python docs/measure.py [RESULTS]
 
 runs `fwrl reproduce`, leagues, the speed suite, the model of costs for docs/scale.md, and measurements that no command
-makes: values after random experience and how often tries show unseen outcomes, for docs/beyond.md. It takes some hours
+makes: values after random experience and what a second try is expected to gain, for docs/beyond.md. It takes some hours
 on two cores; commands that were interrupted continue.
 """
 
@@ -22,14 +22,14 @@ import write_numbers
 
 import fwrl
 from fwrl.experiment.audit import audit, greedy_policy
-from fwrl.kernels.model.optimism import Optimism
+from fwrl.kernels.mdp.updates import surprise_rate
 from fwrl.oracle import evaluate, optimum
 from fwrl.worlds.goal_sampler import GoalSampler
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = {"four-rooms": "four rooms", "windy-four-rooms": "windy four rooms", "risky-bridge": "risky bridge"}
 RANDOM_SEEDS, RANDOM_RUN = 10, {"episodes": 20, "steps": 1000}
-UNSEEN_SEEDS, UNSEEN_RUN = 20, {"episodes": 50, "steps": 1000}
+SURPRISE_SEEDS, SURPRISE_RUN = 20, {"episodes": 50, "steps": 1000}
 BRIDGE = ("risky-bridge", (0, 0), (12, 0))  # world, start and goal of the one pair
 
 
@@ -79,30 +79,18 @@ def one_pair(name: str, world: fwrl.World, agents: list[fwrl.Agent]) -> list[str
     return [f"{cost / cheapest_step(world):.1f}" for cost in costs]
 
 
-def optimism_of(tables: Any) -> Optimism:
-    """The part of an agent's tables that holds the probabilities of unseen outcomes."""
-    parts = [tables]
-    while parts:
-        part = parts.pop()
-        if isinstance(part, Optimism):
-            return part
-        parts += [each for each in part if isinstance(each, tuple)]
-    raise LookupError("the agent is not optimistic")
-
-
-def unseen_outcomes() -> dict[str, list[float]]:
-    """By world, the mean over runs of the share of tries that showed a new outcome, by tries before."""
+def surprise_rates() -> dict[str, float]:
+    """By world, the mean over runs of beta: what a second try is expected to gain."""
     found = {}
-    for name in NAMES:
+    for name in (*NAMES, "riverswim-8"):
         world = fwrl.load_world(name)
-        shares = []
-        for seed in range(UNSEEN_SEEDS):
+        rates = []
+        for seed in range(SURPRISE_SEEDS):
             options = {"backup": "expected", "explorer": "optimistic"}
             agent = fwrl.make_agent("fwrl", world.n_states, world.n_actions, seed=seed, **options)
-            fwrl.run(world, agent, **UNSEEN_RUN, seed=seed)
-            optimism = optimism_of(agent.tables)
-            shares.append(optimism.new_outcomes / np.maximum(optimism.tries, 1))
-        found[NAMES[name]] = np.mean(shares, axis=0).tolist()
+            fwrl.run(world, agent, **SURPRISE_RUN, seed=seed)
+            rates.append(surprise_rate(agent.tables.plan))
+        found[NAMES.get(name, name)] = float(np.mean(rates))
     return found
 
 
@@ -188,7 +176,7 @@ def main(folder: Path) -> None:
     run_commands(folder)
     measured = {
         "random-experience": list(random_experience()),
-        "unseen-outcomes": unseen_outcomes(),
+        "surprise-rates": surprise_rates(),
         "install": install_sizes(),
     }
     for name, found in measured.items():

@@ -474,12 +474,11 @@ def random_experience(results: Results) -> str:
     )
 
 
-@generator("unseen-outcomes")
-def unseen_outcomes(results: Results) -> str:
-    """The learned probability of an unseen outcome after so many tries."""
-    levels = ("1", "2-3", "4-7", "8-15", "16-31", "32-63")
-    rows = results.json("unseen-outcomes.json")
-    return table(("tries before", *levels), ((name, *(f"{q:.4f}" for q in shares)) for name, shares in rows.items()))
+@generator("surprise-rates")
+def surprise_rates(results: Results) -> str:
+    """What agents have learned to expect of a second try."""
+    rows = results.json("surprise-rates.json")
+    return table(("world", "beta"), ((name, f"{beta:.3f}") for name, beta in rows.items()))
 
 
 def long(seconds: float) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fwrl.kernels.runtime.compiled import STALE, cache_folder, digest, drop_stale
+from fwrl.kernels.jit import STALE, cache_folder, digest, drop_stale
 
 TRAIN = [sys.executable, "-m", "fwrl", "train", "h-maze", "--agent", "ql", "--episodes", "2", "--json"]
 

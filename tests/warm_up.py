@@ -12,7 +12,6 @@ from typing import Any
 
 import fwrl
 from fwrl.agents import agent_names
-from fwrl.kernels.runtime.deferred import compile_at_once
 
 Variant = tuple[str, Mapping[str, Any]]
 
@@ -32,7 +31,6 @@ PROCESSES = 2
 
 def warm_up(variant: Variant) -> None:
     """Compile the run loop, `observe_many` and the values of an agent."""
-    compile_at_once()
     name, options = variant
     world = fwrl.load_world("four-rooms")
     agent = fwrl.make_agent(name, world.n_states, world.n_actions, **options)

@@ -22,13 +22,12 @@ import fwrl.cells
 from benchmarks.pointmaze.collector import data_file
 from benchmarks.pointmaze.maze import TOLERANCE, MazeGeometry, PointSimulator, make_maze
 from benchmarks.running import Watch, digest, keep, spread
+from fwrl.arrays import Floats
 from fwrl.cells.fitting import fit_navigator
 from fwrl.cells.navigator import Navigator
 from fwrl.errors import OptionError, unknown_name
 from fwrl.files import scratch_folder
 from fwrl.pool import Pool
-
-Floats = NDArray[np.float64]
 
 MAZES = ("medium", "large", "giant", "teleport")
 DATASETS = tuple(f"{maze}-{kind}" for kind in ("stitch", "navigate") for maze in MAZES)

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError
 
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 UNIT = 4.0  # width of a square of the maze

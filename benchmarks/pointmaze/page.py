@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from benchmarks.pointmaze.evaluation import Case, Run, load_data, paths
 from benchmarks.pointmaze.maze import UNIT, make_maze
 from benchmarks.running import Watch
+from fwrl.arrays import Floats
 from fwrl.cells.fitting import fit_navigator
 from fwrl.figures.palette import BLACK, BLUE, GREEN, INK, VERMILLION
 from fwrl.figures.style import Figure, figure_of, save, sheet
 from fwrl.figures.value_map import SHADES
 from fwrl.files import replaced
 from fwrl.metrics.bootstrap import bootstrap_runs
-
-Floats = NDArray[np.float64]
 
 # Success in percent, published by Park et al. (OGBench, 2025).
 METHODS = ("GCBC", "GCIVL", "GCIQL", "QRL", "CRL", "HIQL")

@@ -22,13 +22,10 @@ from scipy.sparse.csgraph import dijkstra, floyd_warshall
 from benchmarks.speed.measure import Measurement, alternate, discard, peak_of, seconds
 from fwrl.agents import make_agent
 from fwrl.agents.agent import Agent
-from fwrl.agents.verbs import Loop, act, observe
-from fwrl.kernels.graph.incoming_csr import incoming_csr
-from fwrl.kernels.graph.shortest_paths import ShortestPaths
+from fwrl.agents.loops import Loop, act, observe
+from fwrl.arrays import Floats, Ints
+from fwrl.kernels.shortest_paths import ShortestPaths, incoming_csr
 from fwrl.worlds import World, four_rooms
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LARGE, SMALL, PAIRS = 1000, 100, 46  # sides of four-room maps
 WALK_STEPS = 2_000_000
@@ -149,7 +146,7 @@ def _costs(worlds: tuple[World, World], steps: tuple[int, int], noise: float, wa
         for world, n, took in zip(worlds, steps, taken, strict=True):
             goal = _goal(world)
             agent, walk = agent_of(walker, world, goal, noise, n), new_walk(world, goal, noise, n, seed=number)
-            loop = walk_loop.of(agent.verbs, agent.n_states)
+            loop = walk_loop.of(agent.verbs)
             took.append(seconds(lambda: loop(agent.tables, agent.rng, walk, goal, walker.random)) / n)  # noqa: B023
     return [float(np.median(took[1:])) for took in taken]
 

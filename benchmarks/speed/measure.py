@@ -104,8 +104,8 @@ def fitted(log: str, out: str, memory: str, connections: bool) -> None:
 
 def solved(folder: str, goal: int) -> None:
     """Solve for a goal on a counted model that is in memory."""
-    from fwrl.kernels.model.outcomes import Outcomes
-    from fwrl.kernels.model.solver import solve
+    from fwrl.kernels.mdp.counts import Outcomes
+    from fwrl.kernels.mdp.solver import solve
 
     arrays: list[Any] = [np.load(Path(folder) / f"{name}.npy") for name in Outcomes._fields]
     solve(Outcomes(*arrays), goal)

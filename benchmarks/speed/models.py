@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, diags_array
 from scipy.sparse.linalg import splu
 
-from fwrl.kernels.model.outcomes import Outcomes, outcomes_of
+from fwrl.arrays import Floats, Ints
+from fwrl.kernels.mdp.counts import Outcomes, outcomes_of
 from fwrl.worlds import World, four_rooms
 from fwrl.worlds.grid import from_map
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TRIES = 10  # of each action
 WIND = 0.25  # probability that wind blows in a windy cell

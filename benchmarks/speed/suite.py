@@ -17,7 +17,6 @@ from benchmarks.speed.uncertainty import uncertainty
 from fwrl.agents import make_agent
 from fwrl.agents.agent import Agent
 from fwrl.errors import FwrlError, unknown_name
-from fwrl.kernels.runtime.deferred import compile_at_once
 from fwrl.task import Task, Trajectory, run
 from fwrl.worlds import World, four_rooms, load_world
 
@@ -169,7 +168,6 @@ def run_suite(
             raise unknown_name("part of the suite", part, SUITE)
     if "plan" in parts and find_spec("networkx") is None:
         raise FwrlError("the part 'plan' of the suite needs networkx; install it with: pip install networkx")
-    compile_at_once()
     for number, part in enumerate(parts, 1):
         name = f"{part} ({number} of {len(parts)})"
         begun(name)

@@ -29,8 +29,8 @@ from benchmarks.speed.models import (
 )
 from fwrl.agents import make_agent
 from fwrl.agents.agent import Agent
-from fwrl.kernels.model.outcomes import Outcomes
-from fwrl.kernels.model.solver import solve
+from fwrl.kernels.mdp.counts import Outcomes
+from fwrl.kernels.mdp.solver import solve
 from fwrl.planner import Planner, fit
 from fwrl.task import Task
 from fwrl.task.loop import advance, begin_trip, blank_record, first_start

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         OptionError,
         PositiveCycleError,
         TaskError,
+        UncertifiedError,
         UnknownNameError,
     )
     from fwrl.loading import load
@@ -65,6 +66,7 @@ _NAMES = {
         "OptionError",
         "PositiveCycleError",
         "TaskError",
+        "UncertifiedError",
         "UnknownNameError",
     ),
     "fwrl.loading": ("load",),
@@ -92,6 +94,7 @@ __all__ = [
     "Route",
     "Task",
     "TaskError",
+    "UncertifiedError",
     "UnknownNameError",
     "World",
     "agent_for",

@@ -47,6 +47,10 @@ class TaskError(FwrlError):
     """A world, start or goal for which the paper's protocol is not defined."""
 
 
+class UncertifiedError(FwrlError):
+    """Values that floating point can't certify to nine digits, as where a loop is left once in a million million."""
+
+
 class PositiveCycleError(FwrlError):
     """Rewards with a positive cycle, for which no best path exists. An agent that raises it is unchanged.
 

@@ -11,12 +11,10 @@ from scipy.sparse.csgraph import dijkstra
 
 import fwrl
 from fwrl.agents import load
-from fwrl.agents.fwrl.column_updates import OUTDATED
-from fwrl.agents.fwrl.columns import ColumnsFwrl
 from fwrl.agents.fwrl.dense import DenseFwrl
 from fwrl.agents.fwrl.paper import PaperFwrl
+from fwrl.agents.fwrl.per_goal import PerGoalFwrl
 from fwrl.errors import OptionError, PositiveCycleError
-from fwrl.kernels.graph import compact_edges
 from fwrl.worlds import four_rooms
 
 COSTS = st.one_of(st.sampled_from([0.0, 0.1, 0.2, 0.3, 2.5e-4, 1.0]), st.floats(0, 5))
@@ -51,12 +49,12 @@ def applied(agent, event):
 
 
 @pytest.mark.parametrize("potential", [False, True], ids=["costs", "either sign"])
-@given(data=st.data(), few=st.booleans())
+@given(data=st.data())
 @settings(max_examples=60)
-def test_columns_hold_the_values_and_tie_sets_of_the_dense_table(potential, data, few):
+def test_columns_hold_the_values_and_tie_sets_of_the_dense_table(potential, data):
     S, A, events = data.draw(histories(potential))
     dense = fwrl.make_agent("fwrl", S, A, storage="dense")
-    columns = fwrl.make_agent("fwrl", S, A, storage="columns", memory=0 if few else 256)
+    columns = fwrl.make_agent("fwrl", S, A, storage="columns")
     for event in events:
         assert applied(dense, event) == applied(columns, event)
         for g in data.draw(st.permutations(range(S))):
@@ -65,27 +63,6 @@ def test_columns_hold_the_values_and_tie_sets_of_the_dense_table(potential, data
                 F, kept = dense.action_values(s, g), columns.action_values(s, g)
                 np.testing.assert_allclose(kept, F, rtol=1e-9, atol=1e-9)
                 np.testing.assert_array_equal(ties(kept), ties(F))
-
-
-@given(histories(potential=False), st.sampled_from([1, 2, 5, 1 << 16]))
-@settings(max_examples=100)
-def test_a_column_kept_current_is_the_fresh_one_to_the_last_bit(case, ring):
-    S, A, events = case
-    before, compact_edges.RING = compact_edges.RING, ring  # too short for some columns to catch up
-    try:
-        agent = fwrl.make_agent("fwrl", S, A, storage="columns")
-    finally:
-        compact_edges.RING = before
-    for event in events:
-        applied(agent, event)
-        if isinstance(event, int):
-            agent.values(event)
-    for g in range(S):
-        fresh = fwrl.make_agent("fwrl", S, A, storage="columns")
-        for event in events:
-            if not isinstance(event, int):
-                fresh.observe(*event)
-        np.testing.assert_array_equal(agent.values(g), fresh.values(g))
 
 
 @pytest.mark.parametrize("world", ["windy-four-rooms", "muddy-rooms", "four-rooms"])
@@ -104,16 +81,16 @@ def test_columns_and_the_dense_table_make_the_same_trajectory(world, objective):
 
 
 @pytest.mark.parametrize("rewards", ["fixed", "noisy", "zero too", "either sign"])
-@given(seed=st.integers(0, 2**32), few=st.booleans())
+@given(seed=st.integers(0, 2**32))
 @settings(max_examples=25)
-def test_every_answer_is_exact_while_updates_are_pending(tmp_path_factory, rewards, seed, few):
+def test_every_answer_is_exact_while_states_are_stale(tmp_path_factory, rewards, seed):
     rng = np.random.default_rng(seed)
     S, A = int(rng.integers(2, 40)), int(rng.integers(1, 4))
     near = (np.arange(S)[:, None] + rng.integers(-2, 3, (S, A))) % S  # long ways round, a few short cuts
     cost = {"fixed": np.ones((S, A)), "zero too": rng.integers(0, 3, (S, A)) / 2}.get(rewards, 1 + rng.random((S, A)))
     h = rng.integers(-3, 4, S) if rewards == "either sign" else np.zeros(S)
     dense = fwrl.make_agent("fwrl", S, A, storage="dense")
-    columns = fwrl.make_agent("fwrl", S, A, storage="columns", memory=0 if few else 256)
+    columns = fwrl.make_agent("fwrl", S, A, storage="columns")
     for agent in (dense, columns):
         agent.begin_episode(0, explore=False)
     for _ in range(400):
@@ -123,7 +100,8 @@ def test_every_answer_is_exact_while_updates_are_pending(tmp_path_factory, rewar
         assert applied(dense, (s, a, r, n)) == applied(columns, (s, a, r, n))
         s, event = int(rng.integers(S)), rng.random()
         if event < 0.3:
-            assert columns.act(s) == dense.act(s)  # by the same draw
+            if rewards != "zero too":  # where free steps tie, columns prefer the fewest
+                assert columns.act(s) == dense.act(s)  # by the same draw
         elif event < 0.6:
             asked = dense.goal if event < 0.55 else g
             assert asked is not None
@@ -180,35 +158,20 @@ def test_a_jump_after_much_changed_gets_the_values_of_scipy(surroundings):
     np.testing.assert_allclose(agent.values(goal), best, rtol=1e-12)
 
 
-def test_an_outdated_column_is_rebuilt_when_its_goal_comes_back(surroundings):
+def test_a_goal_that_comes_back_gets_the_values_of_scipy(surroundings):
     moves, goal, enters = surroundings
     agent = columns_that_know(moves, ~enters)
     agent.begin_episode(goal)
     for e in np.flatnonzero(enters):
         agent.observe(*(column[e] for column in moves))
-    agent.begin_episode(goal + 1)
-    held = agent.tables.columns
-    assert held.change[held.slot[goal]] == OUTDATED
     for g in (goal + 1, goal):
         agent.begin_episode(g)
         np.testing.assert_allclose(agent.values(g), by_scipy(moves, np.ones_like(enters), g), rtol=1e-12)
 
 
-def test_only_as_many_columns_are_kept_as_memory_allows():
-    agent = fwrl.make_agent("fwrl", 1000, 1, storage="columns", memory=0)
-    agent.observe_many(np.arange(999), np.zeros(999, int), -np.ones(999), np.arange(1, 1000))
-    agent.begin_episode(500)
-    for g in (7, 300, 999):
-        assert agent.value(0, g) == -g
-    agent.observe(0, 0, -0.5, 500)
-    assert agent.tables.columns.V.shape == (2, 1000)
-    assert 500 in agent.tables.columns.goal  # the column of the goal in use is never replaced
-    assert agent.value(0, 500) == -0.5
-
-
 def test_large_worlds_get_columns_and_small_ones_the_dense_table():
     assert isinstance(fwrl.make_agent("fwrl", 2000, 2), DenseFwrl)
-    assert isinstance(fwrl.make_agent("fwrl", 2001, 2), ColumnsFwrl)
+    assert isinstance(fwrl.make_agent("fwrl", 2001, 2), PerGoalFwrl)
     assert isinstance(fwrl.make_agent("fwrl", 2001, 1, relaxation="paper"), PaperFwrl)
 
 
@@ -216,14 +179,10 @@ def test_options_that_do_not_go_together_are_refused():
     with pytest.raises(OptionError, match="relaxation='exact' with storage='columns', got 'paper'"):
         fwrl.make_agent("fwrl", 9, 2, relaxation="paper", storage="columns")
     for backup, explorer in (("best", "optimistic"), ("expected", "epsilon-greedy")):
-        with pytest.raises(OptionError, match="storage='columns' or 'auto' with backup='expected' or explorer='opti"):
+        with pytest.raises(OptionError, match="storage='columns' or 'auto' with backup='expected', explorer='opti"):
             fwrl.make_agent("fwrl", 9, 2, backup=backup, explorer=explorer, storage="dense")
     with pytest.raises(OptionError, match="'columns'\\), got 'sparse'"):
         fwrl.make_agent("fwrl", 9, 2, storage="sparse")
-    with pytest.raises(OptionError, match="whole number of MB, got -1"):
-        fwrl.make_agent("fwrl", 9, 2, memory=-1)
-    with pytest.raises(OptionError, match="pairs of state and action"):
-        fwrl.make_agent("fwrl", 10**9, 4)
 
 
 @pytest.mark.parametrize("steps", [[(1, 1, 0.5, 1)], [(0, 0, 1.0, 1), (1, 1, -0.5, 0)]])
@@ -234,11 +193,9 @@ def test_columns_refuse_a_positive_cycle_and_stay_unchanged(steps, tmp_path):
     for step in steps[:-1]:
         agent.observe(*step)
     agent.save(tmp_path / "before.fwrl")
-    h = agent.tables.h.copy()
     with pytest.raises(PositiveCycleError, match="would close a positive cycle"):
         agent.observe(*steps[-1])
     agent.save(tmp_path / "after.fwrl")
-    np.testing.assert_array_equal(agent.tables.h, h)
     assert (tmp_path / "before.fwrl").read_bytes() == (tmp_path / "after.fwrl").read_bytes()
 
 
@@ -259,13 +216,13 @@ def test_edges_grow_beyond_one_for_each_pair():
 @pytest.mark.parametrize(
     ("key", "where", "what"),
     [
-        ("edges/links", (0, 0), 28),
-        ("edges/links", (0, 1), -1),
-        ("edges/links", (3, 2), 3),  # a list that loops
-        ("edges/first-leaving", 0, 10**6),
-        ("edges/used", 0, 2),
-        ("edges/best-reward", 0, np.nan),
-        ("edges/best-reward", slice(None), 1.0),  # a positive cycle
+        ("edges/pair", 0, 28),
+        ("edges/target", 0, -1),
+        ("edges/next-leaving", 3, 3),  # a list that loops
+        ("edges/leaving", 0, 10**6),
+        ("edges/used", 0, 10**6),
+        ("edges/best", 0, np.nan),
+        ("edges/best", slice(None), 1.0),  # a positive cycle
     ],
 )
 def test_forged_links_are_refused(tmp_path, key, where, what):

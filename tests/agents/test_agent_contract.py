@@ -245,26 +245,29 @@ def test_a_positive_cycle_is_refused_and_leaves_the_agent_unchanged(name, steps,
     np.testing.assert_array_equal(load(tmp_path / "before.fwrl").values(2), values)
 
 
-MARKING = [{"explorer": "optimistic"}, {"backup": "expected"}, {"backup": "expected", "explorer": "optimistic"}]
+MARKING = [
+    {},
+    {"storage": "columns"},
+    {"explorer": "optimistic"},
+    {"backup": "expected"},
+    {"backup": "expected", "explorer": "optimistic"},
+]
 every_marking_agent = pytest.mark.parametrize("options", MARKING)
 
 
 def test_a_refused_step_does_not_mark_where_it_ended_as_terminated():
-    agent, twin = (fwrl.make_agent("fwrl", 4, 2, explorer="optimistic") for _ in range(2))
+    agent, twin = (fwrl.make_agent("fwrl", 4, 2, backup="expected") for _ in range(2))
     for each in (agent, twin):
         each.begin_episode(3)
-        each.observe(0, 0, -1.0, 3)
-        each.observe(2, 0, -1.0, 0)
-        each.observe(2, 1, -1.0, 0)
+        each.observe(0, 0, 1.0, 1)
+        each.observe(1, 0, -0.5, 0)
     with pytest.raises(PositiveCycleError):
-        agent.observe(0, 1, 5.0, 0, terminated=True)
+        agent.observe(0, 1, -2.0, 3, terminated=True)
     assert not agent.tables.terminated.any()
-    np.testing.assert_array_equal(agent.tables.frontier.W, [0.0, 0.0, -1.0, 0.0])
-    np.testing.assert_array_equal(agent.tables.frontier.untried, [1, 2, 0, 2])
     assert [agent.act(s) for s in range(4)] == [twin.act(s) for s in range(4)]
 
 
-@pytest.mark.parametrize("options", MARKING[1:])
+@pytest.mark.parametrize("options", MARKING[3:])
 def test_a_refused_step_to_the_goal_does_not_mark_it_as_terminated(options):
     """A positive cycle is known; the step that would connect it with the goal is refused."""
     agent = fwrl.make_agent("fwrl", 4, 2, **options)
@@ -427,7 +430,7 @@ def test_what_is_no_integer_is_no_state(name, options, state):
 
 
 @every_agent
-def test_best_actions_are_those_whose_values_tie_with_the_largest(name, options):
+def test_best_actions_have_the_largest_value_and_greedy_takes_the_first(name, options):
     world = fwrl.load_world("windy-four-rooms")
     agent = made(name, options, world)
     fwrl.run(world, agent, episodes=3, steps=300)
@@ -438,7 +441,10 @@ def test_best_actions_are_those_whose_values_tie_with_the_largest(name, options)
         for s, tied in enumerate(best):
             values = agent.action_values(s, goal)
             expected = [v >= values.max() - 1e-9 * max(1e-3, abs(values.max())) for v in values]
-            assert tied.tolist() == (expected if np.isfinite(values.max()) else [True] * len(values))
+            if agent.value_kind is None or not np.isfinite(values.max()):
+                assert tied.tolist() == (expected if np.isfinite(values.max()) else [True] * len(values))
+            assert tied.any()
+            assert not (tied & ~np.array(expected)).any() or not np.isfinite(values.max())
             assert agent.greedy(s, goal) == int(np.argmax(tied))
 
 

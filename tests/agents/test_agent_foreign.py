@@ -13,19 +13,19 @@ import pytest
 
 import fwrl
 from fwrl.agents import agent_names, load, registry
-from fwrl.agents.ql import QLearning
+from fwrl.agents.baselines.ql import QLearning
 from fwrl.errors import FwrlError
 from fwrl.task import Task, rollout
 
 SOURCE = '''
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numba
 import numpy as np
 
 import fwrl
-from fwrl.agents import LEARNED, Agent, Config, compiled, no_episode, register_verbs
+from fwrl.agents import LEARNED, Agent, Config, Episode, Field, compiled, register_verbs
 
 FAVOURITE = 1
 
@@ -38,9 +38,9 @@ class HabitConfig(Config):
 
 
 class Tables(NamedTuple):
-    counts: np.ndarray
-    episode: np.ndarray
-    whim: np.ndarray
+    counts: Annotated[np.ndarray, Field("S A", np.int64)]
+    episode: Episode
+    whim: Annotated[np.ndarray, Field("1", saved=False)]
 
 
 @compiled
@@ -70,11 +70,11 @@ class Habit(Agent):
     description = "does what it always did"
     Config = HabitConfig
     verbs = register_verbs(Tables, act, observe, action_values)
-    sections = {"counts": "counts"}
 
     def empty_tables(self):
-        counts = np.zeros((self.n_states, self.n_actions), np.int64)
-        return Tables(counts, no_episode(), np.array([self.config.whim]))
+        tables = super().empty_tables()
+        tables.whim[0] = self.config.whim
+        return tables
 '''
 
 

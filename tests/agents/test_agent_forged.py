@@ -116,18 +116,18 @@ EDGES = [
     ("edges/target", 0, 7),
     ("edges/target", 0, -1),
     ("edges/pair", 0, 28),
-    ("edges/first-leaving", 0, 10**6),
-    ("edges/first-entering", 0, -2),
+    ("edges/leaving", 0, 10**6),
+    ("edges/entering", 0, -2),
     ("edges/next-leaving", 0, 0),  # a list that loops
     ("edges/next-entering", 1, 1),
     ("edges/next-entering", 0, 3),
     ("edges/used", 0, -1),
     ("edges/used", 0, 10**9),
-    ("edges/count", 0, 0),
-    ("edges/count", 0, -5),
-    ("edges/total-reward", 0, np.nan),
-    ("edges/best-reward", 0, np.inf),
-    ("edges/first-leaving", slice(None), 0),  # in range, and another pair's
+    ("edges/times", 0, 0),
+    ("edges/times", 0, -5),
+    ("edges/total", 0, np.nan),
+    ("edges/best", 0, np.inf),
+    ("edges/leaving", slice(None), 0),  # in range, and another pair's
 ]
 
 
@@ -162,7 +162,7 @@ def test_an_impossible_episode_is_refused(saved, name, options, episode):
 
 def test_a_goal_without_a_table_is_refused(saved):
     path, details, arrays = saved("qlcat", {})
-    other = int(np.flatnonzero(arrays["goal-slots"] < 0)[0])
+    other = int(np.flatnonzero(arrays["slot"] < 0)[0])
     arrays["episode"][0] = other
     write_archive(path, "agent", details, arrays)
     with pytest.raises(FileError, match="sound 'qlcat' agent"):

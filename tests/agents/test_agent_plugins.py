@@ -21,8 +21,8 @@ from fwrl.worlds import catalogue
 BROKEN = {
     "absent": ("no_such_package:Agent", "cannot be imported: ModuleNotFoundError"),
     "text": ("fwrl:__version__", "is no subclass of fwrl.Agent"),
-    "alias": ("fwrl.agents.random:RandomWalk", "is named 'random'"),
-    "missing": ("fwrl.agents.random:Nothing", "cannot be imported: AttributeError"),
+    "alias": ("fwrl.agents.baselines.random:RandomWalk", "is named 'random'"),
+    "missing": ("fwrl.agents.baselines.random:Nothing", "cannot be imported: AttributeError"),
 }
 
 

@@ -125,9 +125,9 @@ def test_greedy_episodes_follow_the_counts(name: str) -> None:
     [
         ("plan/weight", 0, -1.0),
         ("plan/weight", 0, np.nan),
-        ("plan/unseen-probability", 0, 1.5),
-        ("plan/value", 0, -np.inf),
-        ("plan/due", 0, 2),
+        ("plan/unseen", 0, 1.5),
+        ("plan/V", 0, -np.inf),
+        ("due", 0, 2),
     ],
 )
 def test_damaged_plans_are_refused(name: str, section: str, at: int, content: float, tmp_path: Any) -> None:

@@ -14,9 +14,8 @@ import fwrl
 from fwrl.agents import load
 from fwrl.errors import FileError, OptionError
 from fwrl.files import open_archive, write_archive
-from fwrl.kernels.graph.heap import OPEN, empty_heap, pop
-from fwrl.kernels.model.sweeping import TWO_CHILDREN, promote
-from fwrl.kernels.runtime.splitmix64 import next_uniform
+from fwrl.kernels.heap import OPEN
+from fwrl.kernels.rng import next_uniform
 from fwrl.oracle import optimum
 from fwrl.worlds import from_outcomes
 
@@ -231,20 +230,6 @@ def test_hindsight_replay_of_one_walk_without_a_goal_knows_the_way_to_any():
 
 
 @quick
-@given(st.lists(st.tuples(st.integers(0, 9), st.floats(0, 10, allow_nan=False)), min_size=1, max_size=40))
-def test_the_queue_gives_the_highest_priority_first(promotions):
-    queue = empty_heap(10)
-    highest: dict[int, float] = {}
-    for s, priority in promotions:
-        promote(queue, s, priority)
-        highest[s] = max(priority, highest.get(s, 0.0))
-    taken = [pop(queue, TWO_CHILDREN) for _ in range(queue.size[OPEN])]
-    assert sorted(taken) == sorted(highest)
-    assert [highest[s] for s in taken] == sorted(highest.values(), reverse=True)
-    assert np.all(queue.place == 0)
-
-
-@quick
 @given(steps, st.integers(0, S - 1), st.sampled_from([0.0, 0.3]))
 def test_a_backup_and_the_priorities_after_it_are_the_equations(transitions, goal, threshold):
     D = -50.0
@@ -278,7 +263,7 @@ def test_a_backup_and_the_priorities_after_it_are_the_equations(transitions, goa
             if x not in (goal, first) and delta * share > threshold:
                 queued[x] = max(queued.get(x, 0.0), delta * share)
         np.testing.assert_allclose(agent.values(goal), V, rtol=1e-9)
-        queue = agent.tables.queue
+        queue = agent.tables.plan.stale
         left = queue.state[: queue.size[OPEN]].tolist()
         assert sorted(left) == sorted(queued)
         np.testing.assert_allclose(queue.key[: len(left)], [queued[x] for x in left], rtol=1e-6)
@@ -362,21 +347,22 @@ def test_what_is_replayed_is_saved(name, tmp_path):
 @pytest.mark.parametrize(
     ("name", "key", "where", "what"),
     [
-        ("agql", "replay/state", 3, 7),
-        ("agql", "replay/next-state", 3, -1),
-        ("agql", "replay/action", 3, 4),
-        ("agql", "replay/reward", 3, np.nan),
-        ("agql", "replay/stored", 0, -1),
-        ("her", "replay/state", 3, 7),
-        ("her", "replay/goal", 3, 7),
-        ("her", "replay/trip", 3, 10**6),
-        ("her", "replay/last-of-trip", 0, 10**6),
-        ("her", "replay/newest-trip", 0, 10**6),
-        ("her", "replay/stored", 0, 10),
-        ("sweeping", "queue/state", 0, 7),
-        ("sweeping", "queue/state", slice(None), 3),
-        ("sweeping", "queue/priority", 0, np.nan),
-        ("sweeping", "goal-slots", 3, 99),
+        ("agql", "ring/state", 3, 7),
+        ("agql", "ring/next-state", 3, -1),
+        ("agql", "ring/action", 3, 4),
+        ("agql", "ring/reward", 3, np.nan),
+        ("agql", "ring/stored", 0, -1),
+        ("her", "ring/state", 3, 7),
+        ("her", "trips/goal", 3, 7),
+        ("her", "trips/trip", 3, 10**6),
+        ("her", "trips/last", 0, 10**6),
+        ("her", "trips/newest", 0, 10**6),
+        ("her", "ring/stored", 0, 10),
+        ("sweeping", "plan/stale/state", 0, 7),
+        ("sweeping", "plan/stale/place", slice(None), 3),
+        ("sweeping", "plan/stale/size", 0, 77),
+        ("sweeping", "plan/V", 0, np.inf),
+        ("sweeping", "slot", 3, 99),
         ("sweeping", "edges/target", 0, 7),
     ],
 )

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fwrl
-from fwrl.agents.radial_basis import CENTRES, radial_basis
-from fwrl.agents.tdm import TemporalDifferenceModel
-from fwrl.agents.uvfa import PURSUED, UniversalValues
+from fwrl.agents.baselines.tdm import TemporalDifferenceModel
+from fwrl.agents.baselines.uvfa import CENTRES, PURSUED, UniversalValues, radial_basis
 from fwrl.errors import FwrlError, OptionError
 from fwrl.experiment.audit import greedy_policy
 from fwrl.oracle import evaluate
@@ -202,7 +201,7 @@ def test_a_goal_for_which_there_is_no_memory_leaves_the_one_before(monkeypatch):
     def refused(*_):
         raise OptionError("too large")
 
-    monkeypatch.setattr("fwrl.agents.uvfa.check_table_size", refused)
+    monkeypatch.setattr("fwrl.agents.baselines.uvfa.check_table_size", refused)
     with pytest.raises(OptionError):
         agent.prepare(1)
     assert agent.tables.goals[agent.tables.counts[PURSUED]] == 3

@@ -90,7 +90,7 @@ def test_the_script_trains_and_checks(script, tmp_path):
     told = json.loads(out)
     assert told["kind"] == "agent"
     assert "ql agent, 7 states" in told["holds"]
-    assert {section["name"]: section["shape"] for section in told["sections"]}["action-values"] == [7, 4]
+    assert {section["name"]: section["shape"] for section in told["sections"]}["Q"] == [7, 4]
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from fwrl.agents import registry as agent_registry
+from fwrl.kernels.jit import NOTICE
 from fwrl.worlds import catalogue as world_catalogue
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -34,7 +35,7 @@ def shell(call, tmp_path):
             return served(words, tmp_path)
         if words[0] == "fwrl":
             answer = call(*words[1:])
-            said = answer.out + answer.err
+            said = answer.out + answer.err.replace(f"{NOTICE}\n", "")
         else:
             words[0] = sys.executable if words[0] == "python" else words[0]
             said = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fwrl.files import archive
-from fwrl.kernels.graph.edges import EDGES as USED
+from fwrl.kernels.edges import EDGES as USED
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "format.md").read_text(encoding="utf-8")
 SAMPLES = sorted(Path(__file__).with_name("samples").glob("*.fwrl"))
@@ -65,10 +65,10 @@ def test_the_values_of_an_agent_are_the_best_paths_over_its_edges():
     for e in range(arrays["edges/used"][USED]):
         s, target = arrays["edges/pair"][e] // A, arrays["edges/target"][e]
         if s != target:
-            V[target, s] = max(V[target, s], arrays["edges/best-reward"][e])
+            V[target, s] = max(V[target, s], arrays["edges/best"][e])
     for k in range(S):  # Floyd and Warshall
         V = np.maximum(V, V[:, k][:, None] + V[k][None, :])
-    np.testing.assert_allclose(arrays["values"], V, rtol=1e-12)
+    np.testing.assert_allclose(arrays["V"], V, rtol=1e-12)
 
 
 def test_the_edges_of_a_planner_have_names_and_rise():

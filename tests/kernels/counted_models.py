@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from fwrl.kernels.model.outcomes import Outcomes, outcomes_of
+from fwrl.kernels.mdp.counts import Outcomes, outcomes_of
 
 Floats = NDArray[np.float64]
 Exact = dict[int, Fraction]

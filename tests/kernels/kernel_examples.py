@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numba
 import pytest
 from hypothesis import settings
+
+from fwrl.kernels.jit import OPTIONS
 
 UNCOMPILED = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 
@@ -14,3 +19,9 @@ compiled_only = pytest.mark.skipif(UNCOMPILED, reason="needs compiled loops (NUM
 def examples(n: int) -> settings:
     """Settings for `n` examples; the first call of a kernel compiles it, so there is no deadline."""
     return settings(max_examples=n)
+
+
+def from_python(kernel: Any) -> Callable[..., Any]:
+    """A kernel that other kernels call, in a form that a test can call; not from the cache, which has the other."""
+    function: Callable[..., Any] = kernel if UNCOMPILED else numba.njit(**OPTIONS)(kernel.py_func)
+    return function

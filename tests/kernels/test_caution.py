@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from kernel_examples import examples
 from scipy.stats import binom, binomtest
 
-from fwrl.kernels.model.caution import cautious, lower_bounds
-from fwrl.kernels.model.solver import solve
+from fwrl.kernels.mdp.caution import cautious, lower_bounds
+from fwrl.kernels.mdp.solver import solve
 
 LEVELS = (0.5, 0.8, 0.95, 0.999)
 

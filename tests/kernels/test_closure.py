@@ -3,16 +3,17 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_examples import compiled_only, examples
+from kernel_examples import compiled_only, examples, from_python
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import johnson
 
 from fwrl.agents import make_agent
+from fwrl.arrays import empty
 from fwrl.errors import PositiveCycleError
-from fwrl.kernels.closure import close_over, closure_scratch, nothing_known, path_rewards
-from fwrl.kernels.graph import compact_edges
-from fwrl.kernels.graph.edges import count_edge, no_edges, outgoing, with_capacity
-from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.closure import ClosureScratch, close_over, path_rewards
+from fwrl.kernels.edges import Edges, count_edge, with_capacity
+
+close_over, path_rewards = (from_python(kernel) for kernel in (close_over, path_rewards))
 
 COSTS = st.one_of(st.sampled_from([0.0, 0.1, 0.2, 0.3, 2.5e-4, 1.0]), st.floats(0, 5))
 
@@ -148,36 +149,26 @@ def test_batches_are_learned_as_single_steps_are():
 @examples(100)
 def test_closing_over_each_better_edge_gives_the_fixed_point(case):
     S, A, steps = case
-    V, scratch, edges = nothing_known(S), closure_scratch(S), with_capacity(no_edges(S, A), len(steps))
-    compact = compact_edges.with_capacity(compact_edges.no_compact_edges(S, A), len(steps))
+    V, scratch, edges = (
+        np.where(np.eye(S, dtype=bool), 0.0, -np.inf),
+        empty(ClosureScratch, {"S": S}),
+        with_capacity(empty(Edges, {"S": S, "P": S * A}), len(steps)),
+    )
+    closed = np.zeros(S, np.int8)
     best: dict[tuple[int, int, int], float] = {}
     for s, a, r, n in steps:
         count_edge(edges, s * A + a, n, r)
         if r > best.get((s, a, n), -np.inf):
-            e = compact_edges.find_edge(compact, s * A + a, n)
-            compact_edges.set_best(compact, compact_edges.add_edge(compact, s * A + a, n) if e < 0 else e, r)
             best[s, a, n] = r
-            close_over(V, outgoing(edges), scratch, s, r, n)
+            close_over(V, edges, closed, scratch, s, r, n)
     truth = fixed_point(S, best)
     np.testing.assert_allclose(V.T, truth, rtol=1e-8, atol=1e-8)
-    dense, columns = np.empty(A), np.empty(A)
+    dense = np.empty(A)
     for s in range(S):
         for g in range(S):
-            values_by_edges(V[g], edges, s, dense)
-            values_by_compact_edges(V[g], compact, s, columns)
-            np.testing.assert_array_equal(dense, columns)
+            path_rewards(V[g], edges, closed, s, dense)
             F = [
                 max((r + V[g, n] for (x, b, n), r in best.items() if (x, b) == (s, a)), default=-np.inf)
                 for a in range(A)
             ]
             np.testing.assert_array_equal(dense, F)
-
-
-@compiled
-def values_by_edges(V, edges, s, values):
-    path_rewards(V, outgoing(edges), s, values)
-
-
-@compiled
-def values_by_compact_edges(V, edges, s, values):
-    path_rewards(V, compact_edges.outgoing(edges), s, values)

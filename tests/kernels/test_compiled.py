@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import warnings
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import UNCOMPILED, examples
 
+import fwrl
 import fwrl.kernels
-from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.jit import compiled
 
 
 def polynomial(x, n):
@@ -58,3 +62,27 @@ def test_no_kernel_imports_the_error_for_files():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom):
                 assert "FileError" not in {name.name for name in node.names}, path
+
+
+def functions(tree):
+    """The functions of a module that aren't compiled, with the names that each uses."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            marks = {mark.id for mark in node.decorator_list if isinstance(mark, ast.Name)}
+            if not marks & {"compiled", "inner"}:
+                yield node.name, {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="nothing is compiled")
+def test_functions_without_a_wrapper_for_python_are_called_by_compiled_ones_only():
+    """Such a call would crash the process."""
+    folder = Path(fwrl.__file__).parent
+    for path in folder.rglob("*.py"):
+        if "inner" not in path.read_text() and "kernels" not in path.read_text():
+            continue
+        module = importlib.import_module(".".join(("fwrl", *path.relative_to(folder).with_suffix("").parts)))
+        for name, used in functions(ast.parse(inspect.getsource(module))):
+            for other in used:
+                kernel = getattr(module, other, None)
+                options = getattr(kernel, "targetoptions", {})
+                assert not options.get("no_cpython_wrapper"), f"{path}: {name} calls {other}"

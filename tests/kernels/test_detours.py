@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.graph.detours import Neighbours, find_detours
-from fwrl.kernels.graph.reach import reach_scratch
+from fwrl.kernels.reach import Neighbours, find_detours, reach_scratch
 
 S = 9
 

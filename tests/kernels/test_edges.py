@@ -5,20 +5,22 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_examples import examples
+from kernel_examples import examples, from_python
 
-from fwrl.kernels.graph.edges import (
+from fwrl.arrays import empty
+from fwrl.kernels.edges import (
     EDGES,
     NONE,
+    Edges,
     add_edge,
     count_edge,
     drop_newest_edge,
     find_edge,
-    no_edges,
-    outgoing,
     tries_of,
     with_capacity,
 )
+
+add_edge, find_edge, tries_of = (from_python(kernel) for kernel in (add_edge, find_edge, tries_of))
 
 S, A = 4, 2
 STEP = st.tuples(st.integers(0, S * A - 1), st.integers(0, S - 1), st.sampled_from([-2.0, -1.0, -0.5, 0.5]))
@@ -36,7 +38,7 @@ def followed(head, following):
 @given(st.lists(st.one_of(STEP, STEP, STEP, st.just("drop")), max_size=40))
 @examples(150)
 def test_counts_and_lists_are_those_of_a_dictionary(events):
-    edges = no_edges(S, A)
+    edges = empty(Edges, {"S": S, "P": S * A})
     seen: dict[tuple[int, int], list[float]] = {}
     for event in events:
         edges = with_capacity(edges, 1)
@@ -62,10 +64,7 @@ def test_counts_and_lists_are_those_of_a_dictionary(events):
         assert followed(edges.entering[y], edges.next_entering) == [e for e, key in newest_first if key[1] == y]
 
 
-def test_a_new_edge_has_no_observations_and_outgoing_is_a_view():
-    edges = with_capacity(no_edges(S, A), 1)
+def test_a_new_edge_has_no_observations():
+    edges = with_capacity(empty(Edges, {"S": S, "P": S * A}), 1)
     e = add_edge(edges, 3, 2)
     assert (edges.times[e], edges.total[e], edges.best[e]) == (0, 0.0, -np.inf)
-    view = outgoing.py_func(edges) if hasattr(outgoing, "py_func") else outgoing(edges)
-    assert view.leaving is edges.leaving
-    assert (view.target[e], view.following[e], view.best[e]) == (2, NONE, -np.inf)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.model.equations import backed_up, fill_penalty, fill_reward, follow, improve, no_equations, trimmed
-from fwrl.kernels.model.reachability import ARRIVES, reach_of
+from fwrl.kernels.mdp.equations import backed_up, fill_penalty, fill_reward, follow, improve, no_equations, trimmed
+from fwrl.kernels.mdp.reachability import ARRIVES, reach_of
 
 
 def laid_out(model, goal, fill):

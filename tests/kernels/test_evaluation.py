@@ -9,11 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.graph.heap import empty_heap
-from fwrl.kernels.model.equations import fill_reward, no_equations, trimmed
-from fwrl.kernels.model.evaluation import chain_of, evaluate, factorised
-from fwrl.kernels.model.first_policy import search_reward, weigh_pairs
-from fwrl.kernels.model.reachability import ARRIVES, reach_of
+from fwrl.arrays import empty
+from fwrl.kernels.heap import Heap
+from fwrl.kernels.mdp.equations import fill_reward, no_equations, search_reward, trimmed, weigh_pairs
+from fwrl.kernels.mdp.evaluation import chain_of, evaluate, factorised
+from fwrl.kernels.mdp.reachability import ARRIVES, reach_of
 
 
 def first_policy(model, goal):
@@ -25,7 +25,7 @@ def first_policy(model, goal):
     mass, reward = np.empty(K), np.empty(K)
     weigh_pairs(outcomes, status, p, 1.0, mass, reward)
     guess, choice, order = np.zeros(S), np.full(S, -1), np.empty(S, np.int32)
-    found = search_reward(outcomes, p, goal, mass, reward, False, empty_heap(S), guess, choice, order)
+    found = search_reward(outcomes, p, goal, mass, reward, False, empty(Heap, {"S": S}), guess, choice, order)
     order = order[:found]
     rank = np.full(S, -1, np.int32)
     rank[order] = np.arange(found)
@@ -38,7 +38,7 @@ def first_policy(model, goal):
     return outcomes, equations, order, policy, choice
 
 
-@pytest.mark.parametrize("method", [evaluate, factorised])
+@pytest.mark.parametrize("method", [evaluate, lambda *args: factorised(*args)[0]], ids=["sweeps", "factorised"])
 @given(models(), st.data())
 @examples(150)
 def test_values_are_exact_within_the_bound(method, model, data):

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from kernel_examples import examples
 from test_evaluation import first_policy
 
-from fwrl.kernels.model.exact_policy_iteration import iterate
-from fwrl.kernels.model.positive_means import PositiveMeanError, never_arriving
+from fwrl.kernels.mdp.policy_iteration import PositiveMeanError, iterate, never_arriving
 
 REWARDS = st.sampled_from([-1.0, -0.5, 0.0, 0.5])
 

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.graph.heap import empty_heap
-from fwrl.kernels.model.first_policy import search_arrival, search_reward, weigh_pairs
-from fwrl.kernels.model.reachability import ARRIVES, reach_of
+from fwrl.arrays import empty
+from fwrl.kernels.heap import Heap
+from fwrl.kernels.mdp.equations import search_arrival, search_reward, weigh_pairs
+from fwrl.kernels.mdp.reachability import ARRIVES, reach_of
 
 
 @given(models(), st.data())
@@ -28,7 +29,7 @@ def test_the_guess_repeats_each_action_until_one_outcome_comes_about(model, data
     mass, reward = np.empty(K), np.empty(K)
     weigh_pairs(outcomes, status, p, 0.0, mass, reward)
     guess, choice, order = np.zeros(S), np.full(S, -1), np.empty(S, np.int32)
-    found = search_reward(outcomes, p, goal, mass, reward, False, empty_heap(S), guess, choice, order)
+    found = search_reward(outcomes, p, goal, mass, reward, False, empty(Heap, {"S": S}), guess, choice, order)
     graph = nx.DiGraph()
     graph.add_node(goal)
     kept, arrives = known_part(model, goal, set())
@@ -60,7 +61,7 @@ def test_the_guess_of_arrival_is_the_most_likely_path(model, data):
     maybe = ((status == ARRIVES) & (sure == 0)).astype(np.int8)
     guess, choice, order = np.zeros(S), np.full(S, -1), np.zeros(S + 1, np.int32)
     mass = np.zeros(len(outcomes.source))
-    found = search_arrival(outcomes, status, sure, maybe, mass, empty_heap(S), guess, choice, order)
+    found = search_arrival(outcomes, status, sure, maybe, mass, empty(Heap, {"S": S}), guess, choice, order)
     best = np.where(sure == 1, 1.0, 0.0)
     kept, _ = known_part(model, goal, set())
     for _ in range(S):  # paths have at most S steps

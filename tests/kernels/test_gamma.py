@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fwrl.kernels.runtime.gamma import gamma, normal
+from fwrl.kernels.rng import gamma, normal
 
 DRAWS = 20_000
 CHANCE = (

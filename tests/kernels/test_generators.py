@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from kernel_examples import compiled_only, examples
 
 import fwrl
-from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.runtime.sampling import one_of
+from fwrl.kernels.jit import compiled
+from fwrl.kernels.rng import one_of
 
 
 def twice(pair):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_examples import examples
+from kernel_examples import examples, from_python
 
-from fwrl.kernels.exploration import EXPLORE, STEPS, epsilon_greedy, epsilon_greedy_from
-from fwrl.kernels.model.greedy import cache_greedy, empty_greedy
+from fwrl.arrays import empty
+from fwrl.kernels.exploration import EXPLORE, STEPS, Greedy, cache_greedy, epsilon_greedy, epsilon_greedy_from
+
+cache_greedy, epsilon_greedy_from = (from_python(kernel) for kernel in (cache_greedy, epsilon_greedy_from))
 
 VALUES = st.lists(st.sampled_from([-np.inf, -3.0, -1.0, -1.0 + 1e-12, 0.0, 2.0]), min_size=1, max_size=6)
 
@@ -17,7 +19,7 @@ VALUES = st.lists(st.sampled_from([-np.inf, -3.0, -1.0, -1.0 + 1e-12, 0.0, 2.0])
 @examples(200)
 def test_the_cache_holds_all_that_tie_and_draws_the_same_action(listed, seed, explore):
     values = np.array(listed)
-    greedy = empty_greedy(2, len(values))
+    greedy = empty(Greedy, {"S": 2, "A": len(values)})
     assert (greedy.made != greedy.changes[0]).all()
     cache_greedy(greedy, 1, values)
     tied = values >= values.max() - 1e-9 if values.max() > -np.inf else np.ones(len(values), bool)

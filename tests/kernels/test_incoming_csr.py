@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.graph.incoming_csr import HIGHEST, LOWEST, counting_sort, incoming_csr, reward_range
+from fwrl.kernels.shortest_paths import HIGHEST, LOWEST, counting_sort, incoming_csr, reward_range
 
 
 @st.composite

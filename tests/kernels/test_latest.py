@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.graph.latest import KEPT, MARK, ROWS, TIME, TRIP, keep_latest, no_sights
+from fwrl.kernels.recent_trips import KEPT, MARK, ROWS, TIME, TRIP, keep_latest, no_sights
 
 EDGES, MOST = 3, 3
 OBSERVATIONS = st.lists(

@@ -10,9 +10,9 @@ from kernel_examples import UNCOMPILED, compiled_only
 from scipy.sparse import csr_array, diags_array, eye_array
 from scipy.sparse.linalg import spsolve
 
-from fwrl.kernels.model import modified_policy_iteration
-from fwrl.kernels.model.outcomes import Outcomes, outcomes_of
-from fwrl.kernels.model.solver import solve
+from fwrl.kernels.mdp import policy_iteration
+from fwrl.kernels.mdp.counts import Outcomes, outcomes_of
+from fwrl.kernels.mdp.solver import solve
 
 
 def slippery_grid(side: int, slip: float, tries: int = 10) -> Outcomes:
@@ -38,7 +38,7 @@ SIDE = 7 if UNCOMPILED else 30
 @pytest.mark.parametrize("slip", [0.0, 0.2, 0.5])
 @pytest.mark.parametrize("windowed", [0, 10**9])
 def test_values_solve_the_equations_and_no_action_is_better(monkeypatch, slip, windowed):
-    monkeypatch.setattr(modified_policy_iteration, "WINDOWED", windowed)
+    monkeypatch.setattr(policy_iteration, "WINDOWED", windowed)
     model = slippery_grid(SIDE, slip)
     S, goal = model.n_states, model.n_states - 1
     found = solve(model, goal)
@@ -62,14 +62,14 @@ def test_where_sweeps_would_take_long_they_say_so():
     target = np.stack([np.maximum(states - 1, 0), states + 1], axis=1).ravel()
     walk = outcomes_of(3001, states, np.repeat(states, 2), target, np.ones(6000), -np.ones(6000))
     seen = []
-    sweep = modified_policy_iteration.sweep
+    sweep = policy_iteration.sweep
 
     def recorded(*arguments):
         seen.append(sweep(*arguments))
         return seen[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fwrl.kernels.model.solver.sweep", recorded)
+        patch.setattr("fwrl.kernels.mdp.solver.sweep", recorded)
         found = solve(walk, 3000)
     assert [error for error, _ in seen] == [np.inf]
     assert found.v[0] == pytest.approx(-3000.0 * 3001.0, rel=1e-9)

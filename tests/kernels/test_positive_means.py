@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from fwrl.kernels.model.positive_means import stationary
+from fwrl.kernels.mdp.policy_iteration import stationary
 
 
 def dense(P):

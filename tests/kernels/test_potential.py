@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.graph.heap import empty_heap
-from fwrl.kernels.graph.incoming_csr import incoming_csr
-from fwrl.kernels.graph.potential import potential, reduce_rewards, unreduced
-from fwrl.kernels.graph.shortest_paths import dijkstra
+from fwrl.arrays import empty
+from fwrl.kernels.heap import Heap
+from fwrl.kernels.shortest_paths import dijkstra, incoming_csr, potential, reduce_rewards, unreduced
 
 
 @st.composite
@@ -70,6 +69,6 @@ def test_paths_by_reduced_rewards_have_the_value_of_the_best(case):
     assert (reward <= 0).all()
     best = best_paths(S, rewards)
     for g in range(S):
-        dijkstra(edges.first, edges.source, reward, g, reduced, empty_heap(S))
+        dijkstra(edges.first, edges.source, reward, g, reduced, empty(Heap, {"S": S}))
         unreduced(edges, reward, reduced, g, V, np.empty(S, np.int32))
         np.testing.assert_array_equal(V, best[:, g])

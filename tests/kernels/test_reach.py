@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.graph.reach import CONNECTED, STITCHED, count_connections, join_trips, reach, reach_scratch
+from fwrl.kernels.reach import CONNECTED, STITCHED, count_connections, join_trips, reach, reach_scratch
 
 S = 9
 MOVES = st.lists(st.tuples(st.integers(0, S - 1), st.integers(0, S - 1)), max_size=12)

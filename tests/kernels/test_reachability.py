@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.model.reachability import ARRIVES, TRAP, UNKNOWN, reach_of
+from fwrl.kernels.mdp.reachability import ARRIVES, TRAP, UNKNOWN, reach_of
 
 
 @given(models(), st.data())

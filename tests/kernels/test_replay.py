@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.model.replay import ENDED, draw, draw_achieved, empty_ring, no_trips, store, store_on_trip
-from fwrl.kernels.runtime.splitmix64 import next_uniform
+from fwrl.arrays import empty
+from fwrl.kernels.replay import ENDED, Ring, Trips, draw, draw_achieved, store, store_on_trip
+from fwrl.kernels.rng import next_uniform
 
 S = 3
 STEP = st.tuples(st.integers(0, S - 1), st.integers(0, 1), st.floats(-1, 0), st.integers(0, S - 1))
@@ -19,7 +20,7 @@ STEP = st.tuples(st.integers(0, S - 1), st.integers(0, 1), st.floats(-1, 0), st.
 @given(st.lists(STEP, max_size=30), st.integers(1, 6))
 @examples(100)
 def test_a_ring_holds_the_last_transitions(steps, capacity):
-    ring = empty_ring(capacity)
+    ring = empty(Ring, {"N": capacity})
     kept: deque[tuple[int, int, float, int]] = deque(maxlen=capacity)
     for number, step in enumerate(steps):
         assert store(ring, *step) == number % capacity
@@ -32,7 +33,7 @@ def test_a_ring_holds_the_last_transitions(steps, capacity):
 @given(st.lists(st.tuples(STEP, st.booleans()), min_size=1, max_size=30), st.integers(1, 6), st.integers(0, 2**60))
 @examples(150)
 def test_trips_are_runs_and_what_is_drawn_comes_later_on_the_same_trip(events, capacity, state):
-    ring, trips, N = empty_ring(capacity), no_trips(capacity), capacity
+    ring, trips, N = empty(Ring, {"N": capacity}), empty(Trips, {"N": capacity}), capacity
     runs: list[list[int]] = []
     for number, ((s, a, r, y), ended) in enumerate(events):
         if not runs or trips.newest[ENDED] or events[number - 1][0][3] != s:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.runtime.sampling import fresh_digits, one_of
+from fwrl.kernels.rng import fresh_digits, one_of
 
 
 @given(st.integers(0, 2**32), st.integers(1, 1000))

@@ -12,8 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from fwrl.errors import OptionError, PositiveCycleError
-from fwrl.kernels.graph.incoming_csr import incoming_csr
-from fwrl.kernels.graph.shortest_paths import ShortestPaths
+from fwrl.kernels.shortest_paths import ShortestPaths, incoming_csr
 
 COSTS = {
     "breadth": st.just(2.5e-4),

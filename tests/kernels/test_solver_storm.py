@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.model.solver import solve
+from fwrl.kernels.mdp.solver import solve
 
 stormpy = pytest.importorskip("stormpy", reason="needs Storm: pip install stormpy")
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, diags_array
 from test_solver import ANY, EXTREME, check_exactly
 
-from fwrl.kernels.model.outcomes import Outcomes, outcomes_of
-from fwrl.kernels.model.solver import solve
+from fwrl.kernels.mdp.counts import Outcomes, outcomes_of
+from fwrl.kernels.mdp.solver import solve
 
 pytestmark = pytest.mark.stress
 STANDSTILL = 1e-15

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.runtime.splitmix64 import new_splitmix64, next_uniform
+from fwrl.kernels.rng import new_splitmix64, next_uniform
 
 
 def words(state):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.runtime.ties import first_best, improves, pick_best
+from fwrl.kernels.ties import first_best, improves, pick_best
 
 INF = np.inf
 LEVELS = st.lists(st.sampled_from([-INF, -3.0, -1.0, 0.0, 2.0]), min_size=1, max_size=8)

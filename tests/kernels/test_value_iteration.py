@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from fwrl.kernels.graph.edges import Edges, count_edge, no_edges, with_capacity
-from fwrl.kernels.model.value_iteration import ValuePlan, backed_up, expected_value, iterate, no_value_plan
+from fwrl.agents.baselines.replanning import ValuePlan, backed_up, expected_value, iterate
+from fwrl.arrays import empty
+from fwrl.kernels.edges import Edges, count_edge, with_capacity
 
 Steps = list[tuple[int, int, float, int]]
 Numbers = list[float]
@@ -28,10 +29,11 @@ unseens = st.lists(st.sampled_from([0.0, 0.0, 0.1, 0.5, 1.0]), min_size=S * A, m
 
 
 def model(taken: Steps, weight: Numbers, unseen: Numbers, backups: int = 10**7) -> tuple[Edges, ValuePlan]:
-    edges = with_capacity(no_edges(S, A), max(len(taken), 1))
+    edges = with_capacity(empty(Edges, {"S": S, "P": S * A}), max(len(taken), 1))
     for s, a, r, y in taken:
         count_edge(edges, s * A + a, y, r)
-    plan = no_value_plan(S, A, R, D, 1e-12, backups)
+    plan: ValuePlan = empty(ValuePlan, {"S": S, "P": S * A})
+    plan.level[:], plan.V[:], plan.backups[0] = (R, D, 1e-12), D, backups
     return edges, plan._replace(weight=np.array(weight[: len(edges.target)]), unseen=np.array(unseen))
 
 

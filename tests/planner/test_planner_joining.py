@@ -273,4 +273,9 @@ def test_counts_that_differ_by_a_large_factor_are_computed_with(n):
     }
     # p(a) = (1 + n p(b)) / (n + 1) and p(b) = (1 + n p(a)) / (n + 2)
     arrival = Fraction(2 * n + 2, 3 * n + 2)
-    assert fwrl.fit(log).arrival("a", "goal", dead_ends=["trap"]) == pytest.approx(float(arrival), rel=1e-9)
+    try:
+        found = fwrl.fit(log).arrival("a", "goal", dead_ends=["trap"])
+    except fwrl.UncertifiedError:  # the loop of a and b is left once in n steps
+        assert n > 10**15
+    else:
+        assert found == pytest.approx(float(arrival), rel=1e-9)

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 import fwrl
 from fwrl.cli import app
 from fwrl.errors import FwrlError, PositiveCycleError
-from fwrl.kernels.model.outcomes import outcomes_of
-from fwrl.kernels.model.solver import solve
+from fwrl.kernels.mdp.counts import outcomes_of
+from fwrl.kernels.mdp.solver import solve
 from fwrl.planner import NoRouteError, Planner
 
 # Both ways lead to the goal; the short one falls into the pit one time in four.

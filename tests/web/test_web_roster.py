@@ -79,7 +79,7 @@ def test_every_option_of_every_agent_is_on_the_form_and_can_be_given(name):
 
 
 def test_options_that_are_usual_are_left_out():
-    assert AgentChoice.of("fwrl-expected", {"backup": "expected", "memory": 256}) == AgentChoice("fwrl-expected")
+    assert AgentChoice.of("fwrl-expected", {"backup": "expected", "storage": "auto"}) == AgentChoice("fwrl-expected")
     assert asdict(AgentChoice.of("fwrl-expected", {"backup": "best"}).make(3, 2, 0).config)["backup"] == "best"
 
 

@@ -8,7 +8,7 @@ import pytest
 from web_match import chosen, match_of
 
 from fwrl.agents import register_agent
-from fwrl.agents.random import RandomWalk
+from fwrl.agents.baselines.random import RandomWalk
 from fwrl.errors import FwrlError, TaskError
 from fwrl.web.limits import LimitError, Limits, Memory
 from fwrl.web.play.judge import judge

@@ -6,7 +6,7 @@
 array([-inf,  -2.])
 
 What an author of an agent needs is here as well: `PythonAgent` for one in plain Python; `Agent`, `Config`,
-`no_episode`, `register_verbs`, `compiled`, `LEARNED`, `POSITIVE_CYCLE` and `UNSETTLED` for a compiled one;
+`Field`, `Episode`, `register_verbs`, `compiled`, `LEARNED`, `POSITIVE_CYCLE` and `UNSETTLED` for a compiled one;
 `register_agent`.
 """
 
@@ -18,23 +18,26 @@ from typing import TYPE_CHECKING, Any
 from fwrl.agents.registry import agent_class, agent_classes, agent_names, load, make_agent, register_agent
 
 if TYPE_CHECKING:
-    from fwrl.agents.agent import Agent, Config, no_episode
+    from fwrl.agents.agent import Agent, Config
+    from fwrl.agents.loops import LEARNED, POSITIVE_CYCLE, UNSETTLED, Verbs, register_verbs
     from fwrl.agents.python_agent import PythonAgent
-    from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, UNSETTLED, Verbs, register_verbs
-    from fwrl.kernels.runtime.compiled import compiled
+    from fwrl.arrays import Field
+    from fwrl.kernels.exploration import Episode
+    from fwrl.kernels.jit import compiled
 
 # Imported on first use: these import numba.
 _HOME = {
     "Agent": "fwrl.agents.agent",
     "Config": "fwrl.agents.agent",
-    "LEARNED": "fwrl.agents.verbs",
-    "POSITIVE_CYCLE": "fwrl.agents.verbs",
+    "Episode": "fwrl.kernels.exploration",
+    "Field": "fwrl.arrays",
+    "LEARNED": "fwrl.agents.loops",
+    "POSITIVE_CYCLE": "fwrl.agents.loops",
     "PythonAgent": "fwrl.agents.python_agent",
-    "UNSETTLED": "fwrl.agents.verbs",
-    "Verbs": "fwrl.agents.verbs",
-    "compiled": "fwrl.kernels.runtime.compiled",
-    "no_episode": "fwrl.agents.agent",
-    "register_verbs": "fwrl.agents.verbs",
+    "UNSETTLED": "fwrl.agents.loops",
+    "Verbs": "fwrl.agents.loops",
+    "compiled": "fwrl.kernels.jit",
+    "register_verbs": "fwrl.agents.loops",
 }
 
 __all__ = [
@@ -43,6 +46,8 @@ __all__ = [
     "UNSETTLED",
     "Agent",
     "Config",
+    "Episode",
+    "Field",
     "PythonAgent",
     "Verbs",
     "agent_class",
@@ -51,7 +56,6 @@ __all__ = [
     "compiled",
     "load",
     "make_agent",
-    "no_episode",
     "register_agent",
     "register_verbs",
 ]

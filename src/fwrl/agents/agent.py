@@ -9,7 +9,7 @@ nothing from it; Q-learning needs it.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
@@ -17,10 +17,18 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numba.core.errors import NumbaError
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fwrl.agents.arguments import (
+from fwrl.agents.loops import POSITIVE_CYCLE, UNSETTLED, act_once, observe_all, observe_once
+from fwrl.agents.tables import (
+    check,
+    grown_tables,
+    named_sizes,
+    restored_tables,
+    saved_arrays,
+    sections_of,
+)
+from fwrl.agents.validation import (
     Transitions,
     checked_index,
     checked_marks,
@@ -28,19 +36,14 @@ from fwrl.agents.arguments import (
     checked_transitions,
     first_ends,
 )
-from fwrl.agents.sections import EPISODE, Sections, grown_tables, named_sizes, restored_tables, saved_arrays
 from fwrl.agents.value_function import Tables, ValueFunction
-from fwrl.agents.verbs import POSITIVE_CYCLE, UNSETTLED, explained, observe_all, single_act, single_observe
+from fwrl.arrays import Ints, empty
 from fwrl.display import Picture, drawn, html_table
 from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, unknown_name
 from fwrl.files import Archive, write_archive
-from fwrl.kernels.exploration import EXPLORE, GOAL, STEP, STEPS
-from fwrl.kernels.graph.edges import with_capacity
-from fwrl.kernels.runtime.deferred import SLICE, is_interpreted
+from fwrl.kernels.edges import with_capacity, without_spare
+from fwrl.kernels.exploration import DEFAULT_STEPS, EXPLORE, GOAL, STEP, STEPS
 
-Ints = NDArray[np.int64]
-
-DEFAULT_STEPS = 400
 LONGEST = 10**9  # steps of an episode
 REMEDY = "check the sign of the rewards, and pass goal rewards with arrived=True"  # against positive cycles
 CHUNK = 1 << 20  # transitions for which observe_many reserves memory at a time
@@ -70,21 +73,11 @@ class Config:
         return cls(**options)
 
 
-def no_episode() -> Ints:
-    """The field `episode` of an agent's tables before the first episode.
-
-    Returns:
-        (4,) goal (-1 for none), step, number of steps, and 1 to explore, at the indices `GOAL`, `STEP`, `STEPS` and
-        `EXPLORE` of `fwrl.kernels.exploration`.
-    """
-    return np.array([-1, 0, DEFAULT_STEPS, 1], dtype=np.int64)
-
-
 class Agent(ABC, ValueFunction[Tables]):
     """Learns from transitions and answers: which action at state s for goal g?
 
-    A subclass sets `name`, `description`, `Config`, `verbs` and `sections`, and implements `empty_tables`. Its
-    tables are a NamedTuple of arrays, or of such NamedTuples, with a field `episode` made by `no_episode`.
+    A subclass sets `name`, `description`, `Config` and `verbs`. Its tables are a NamedTuple of arrays, or of such
+    NamedTuples, each specified as a `Field`, with a field `episode: Episode`.
 
     Args:
         n_states: number of states, S.
@@ -97,8 +90,6 @@ class Agent(ABC, ValueFunction[Tables]):
         description: one line for lists of agents.
         Config: the class of its options.
         verbs: its compiled functions, from `register_verbs`.
-        sections: names in a saved file -> paths of fields in `saved_tables`. These fields and `episode`, which is
-            always saved, are its state. The others are derived from state and configuration, or scratch.
         tables: its state, what is derived from it, and scratch.
         rng: its generator.
     """
@@ -106,7 +97,6 @@ class Agent(ABC, ValueFunction[Tables]):
     name: ClassVar[str]
     description: ClassVar[str]
     Config: ClassVar[type[Config]]
-    sections: ClassVar[Sections] = {}
 
     @classmethod
     def class_for(cls, config: Any, n_states: int) -> type[Agent]:
@@ -137,13 +127,22 @@ class Agent(ABC, ValueFunction[Tables]):
         self.rng = np.random.default_rng(seed)
         self.tables = self.empty_tables()
 
-    @abstractmethod
+    def sizes(self) -> dict[str, int]:
+        """The sizes that fields of the tables are specified by.
+
+        Returns:
+            S, A and P = S A; an agent may add others.
+        """
+        return {"S": self.n_states, "A": self.n_actions, "P": self.n_states * self.n_actions}
+
     def empty_tables(self) -> Tables:
         """The tables of an agent that has observed nothing.
 
         Returns:
-            A NamedTuple of the type that `verbs` were registered with.
+            A NamedTuple of the type that `verbs` were registered with, by the specification of its fields.
         """
+        tables: Tables = empty(self.verbs.tables, self.sizes())
+        return tables
 
     def reserve(self, observations: int) -> None:
         """Grow the tables' field `edges`, if there is one; tables of fixed size stay as they are.
@@ -177,7 +176,7 @@ class Agent(ABC, ValueFunction[Tables]):
             raise OptionError(f"expected at least the {self.n_states} states that there are, got {n_states}")
         if n_states == self.n_states:
             return
-        sections = {**self.sections, **EPISODE}
+        sections = self.saved_sections()
         before, generator = (self.n_states, self.tables), self.rng.bit_generator.state
         known = saved_arrays(self.saved_tables(), sections)
         try:
@@ -202,9 +201,10 @@ class Agent(ABC, ValueFunction[Tables]):
         """The tables as a file holds them.
 
         Returns:
-            `tables`, unless a subclass leaves out what `completed_tables` can compute.
+            `tables` without spare room for edges, unless a subclass leaves out what `completed_tables` can compute.
         """
-        return self.tables
+        edges = getattr(self.tables, "edges", None)
+        return self.tables if edges is None else cast(Any, self.tables)._replace(edges=without_spare(edges))
 
     def completed_tables(self, saved: Any) -> Tables:
         """The inverse of `saved_tables`.
@@ -222,11 +222,21 @@ class Agent(ABC, ValueFunction[Tables]):
         return tables
 
     def check_tables(self) -> None:
-        """Check tables from a file, and compute what needs its goal; called last, when the episode is checked.
+        """Check tables from a file by the specification of their fields.
 
         Raises:
-            FileError: indices are out of range, or shapes do not fit.
+            FileError: an array isn't as specified.
         """
+        check(self.tables, self.sizes())
+
+    def saved_sections(self) -> dict[str, str]:
+        """Names in a saved file -> paths of fields in `saved_tables`.
+
+        Returns:
+            The fields that are specified as saved, which are the agent's state. The others follow from its
+            configuration, or are scratch.
+        """
+        return sections_of(self.verbs.tables)
 
     @property
     def goal(self) -> int | None:
@@ -276,20 +286,16 @@ class Agent(ABC, ValueFunction[Tables]):
         state = self._state(state)
         if self.goal is None:
             raise FwrlError("no goal is set; call begin_episode(goal) before act(state)")
-        try:
-            return int(single_act.of(self.verbs, self.n_states)(self.tables, state, self.rng))
-        except NumbaError as error:
-            raise explained(error, self.verbs) from error
+        return int(act_once.of(self.verbs)(self.tables, state, self.rng))
 
-    def settle(self, *, before_acting: bool = True, at: int | None = None) -> None:
+    def settle(self, *, before_acting: bool = True) -> None:
         """Finish what the compiled `observe` left undone.
 
         Args:
-            before_acting: False if more observations follow, so that only what may refuse the latest one is due.
-            at: The state of the next action, if no more than that action need be right.
+            before_acting: False if more observations follow, so that only what may refuse the latest ones is due.
 
         Raises:
-            PositiveCycleError: the latest observation closes a positive cycle; it is taken back.
+            PositiveCycleError: the latest observations close a positive cycle.
         """
 
     def mark_terminated(self, state: int) -> bool:
@@ -339,14 +345,11 @@ class Agent(ABC, ValueFunction[Tables]):
         self.reserve(1)
         marked = bool(terminated) and self.mark_terminated(next_state)
         try:
-            verb = single_observe.of(self.verbs, self.n_states)
-            status = verb(self.tables, state, action, reward, next_state, bool(arrived))
+            status = observe_once.of(self.verbs)(self.tables, state, action, reward, next_state, bool(arrived))
             if status == POSITIVE_CYCLE:
                 raise positive_cycle(state, action, reward, next_state)
             if status == UNSETTLED or terminated:
                 self.settle()
-        except NumbaError as error:
-            raise explained(error, self.verbs) from error
         except PositiveCycleError:
             if marked:
                 self.unmark_terminated(next_state)
@@ -389,20 +392,17 @@ class Agent(ABC, ValueFunction[Tables]):
 
     def _observe_part(self, transitions: Transitions, k: int, end: int) -> tuple[int, PositiveCycleError | None]:
         """Learn from transitions k to `end` - 1, up to the first that is refused: which one, and the refusal."""
-        loop = observe_all.of(self.verbs, self.n_states)
         while k < end:
-            most = SLICE if is_interpreted(loop) else CHUNK
-            s, a, r, n = (column[k : min(k + most, end)] for column in transitions)
+            s, a, r, n = (column[k : min(k + CHUNK, end)] for column in transitions)
             self.reserve(len(s))
-            learned, status = loop(self.tables, s, a, r, n)
+            learned, status = observe_all.of(self.verbs)(self.tables, s, a, r, n)
             k += learned
             if status == POSITIVE_CYCLE:
                 return k, positive_cycle(*(column[k].item() for column in transitions))
-            if status == UNSETTLED:
-                try:
-                    self.settle(before_acting=False)
-                except PositiveCycleError as refusal:
-                    return k - 1, refusal
+            try:
+                self.settle(before_acting=False)
+            except PositiveCycleError as refusal:
+                return k, refusal
         return end, None
 
     def save(self, path: str | Path) -> None:
@@ -418,7 +418,7 @@ class Agent(ABC, ValueFunction[Tables]):
             "config": asdict(self.config),
             "generator": self.rng.bit_generator.state,
         }
-        write_archive(path, "agent", details, saved_arrays(self.saved_tables(), {**self.sections, **EPISODE}))
+        write_archive(path, "agent", details, saved_arrays(self.saved_tables(), self.saved_sections()))
 
     @classmethod
     def restore(cls, archive: Archive) -> Agent:
@@ -435,7 +435,7 @@ class Agent(ABC, ValueFunction[Tables]):
             n_states, n_actions = named_sizes(archive)
             agent = cls.class_for(config, n_states)(n_states, n_actions, 0, config)
             agent.rng.bit_generator.state = archive.details["generator"]
-            saved = restored_tables(agent.saved_tables(), archive, {**agent.sections, **EPISODE})
+            saved = restored_tables(agent.saved_tables(), archive, agent.saved_sections())
             agent.tables = agent.completed_tables(saved)
             goal, step, steps, explore = agent.tables.episode
             if not (-1 <= goal < n_states and step >= 0 and steps >= 1 and explore in (0, 1)):

@@ -28,20 +28,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import namedtuple
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fwrl.agents.agent import Agent, Config, no_episode
-from fwrl.agents.arguments import checked_index
+from fwrl.agents.agent import Agent, Config
+from fwrl.agents.loops import LEARNED, register_verbs
+from fwrl.agents.tables import Sections
+from fwrl.agents.validation import checked_index
 from fwrl.agents.value_function import ValueKind
-from fwrl.agents.verbs import LEARNED, register_verbs
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError, OptionError
-from fwrl.kernels.exploration import EXPLORE
+from fwrl.kernels.exploration import EXPLORE, NO_EPISODE
 from fwrl.kernels.exploration import epsilon_greedy as compiled_epsilon_greedy
-
-Floats = NDArray[np.float64]
 
 NAMING = "set sections = {'name in the file': 'attribute'} in its class"  # the remedy where there are none
 
@@ -83,6 +83,7 @@ class PythonAgent(Agent[PythonTables]):
     """
 
     Config = Config
+    sections: ClassVar[Sections] = {}
     verbs = register_verbs(PythonTables, _act, _observe, _action_values, compiled=False)
 
     def start(self) -> None:
@@ -215,7 +216,18 @@ class PythonAgent(Agent[PythonTables]):
             What loops get.
         """
         self.start()
-        return PythonTables(no_episode(), self)
+        return PythonTables(NO_EPISODE.empty({}), self)
+
+    def saved_sections(self) -> dict[str, str]:
+        """The arrays that `sections` names, and the episode.
+
+        Returns:
+            Names in a saved file -> attributes.
+        """
+        return {**self.sections, "episode": "episode"}
+
+    def check_tables(self) -> None:
+        """Nothing to check: no compiled code reads the arrays of a Python agent."""
 
     def saved_tables(self) -> Any:
         """The arrays that `sections` names, and the episode.

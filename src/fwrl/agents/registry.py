@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 OURS = {
     "fwrl": "fwrl.agents.fwrl:Fwrl",
-    "ql": "fwrl.agents.ql:QLearning",
-    "qlcat": "fwrl.agents.qlcat:QLearningConcatenated",
-    "mbrl": "fwrl.agents.mbrl:ModelBased",
-    "mbrl-straight": "fwrl.agents.mbrl_straight:StraightModelBased",
-    "dg": "fwrl.agents.dg:DgLearning",
-    "agql": "fwrl.agents.agql:AllGoalsQLearning",
-    "her": "fwrl.agents.her:HindsightReplay",
-    "sweeping": "fwrl.agents.sweeping:PrioritisedSweeping",
-    "rmax": "fwrl.agents.rmax:RMax",
-    "psrl": "fwrl.agents.psrl:PosteriorSampling",
-    "uvfa": "fwrl.agents.uvfa:UniversalValues",
-    "tdm": "fwrl.agents.tdm:TemporalDifferenceModel",
-    "random": "fwrl.agents.random:RandomWalk",
+    "ql": "fwrl.agents.baselines.ql:QLearning",
+    "qlcat": "fwrl.agents.baselines.qlcat:QLearningConcatenated",
+    "mbrl": "fwrl.agents.baselines.mbrl:ModelBased",
+    "mbrl-straight": "fwrl.agents.baselines.mbrl_straight:StraightModelBased",
+    "dg": "fwrl.agents.baselines.dg:DgLearning",
+    "agql": "fwrl.agents.baselines.agql:AllGoalsQLearning",
+    "her": "fwrl.agents.baselines.her:HindsightReplay",
+    "sweeping": "fwrl.agents.baselines.sweeping:PrioritisedSweeping",
+    "rmax": "fwrl.agents.baselines.rmax:RMax",
+    "psrl": "fwrl.agents.baselines.psrl:PosteriorSampling",
+    "uvfa": "fwrl.agents.baselines.uvfa:UniversalValues",
+    "tdm": "fwrl.agents.baselines.tdm:TemporalDifferenceModel",
+    "random": "fwrl.agents.baselines.random:RandomWalk",
 }
 GROUP = "fwrl.agents"
 

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
 import numpy as np
-from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
-from fwrl.agents.arguments import checked_batch, checked_index
-from fwrl.agents.verbs import Verbs, all_action_values, explained, single_values
+from fwrl.agents.loops import Verbs, all_action_values, values_once
+from fwrl.agents.validation import checked_batch, checked_index
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError
-from fwrl.kernels.runtime.ties import first_best, least_tie, pick_best
+from fwrl.kernels.ties import least_tie, pick_best
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -27,7 +27,6 @@ else:
 
     Tables = TypeVar("Tables")
 
-Floats = NDArray[np.float64]
 ValueKind = Literal["path reward", "return", "steps"]
 
 
@@ -70,10 +69,7 @@ class ValueFunction(Generic[Tables]):
         """
         state, goal = self._state(state), self._state(goal, "goal")
         values = np.empty(self.n_actions)
-        try:
-            single_values.of(self.verbs, self.n_states)(self.tables, state, goal, values)
-        except NumbaError as error:
-            raise explained(error, self.verbs) from error
+        values_once.of(self.verbs)(self.tables, state, goal, values)
         return values
 
     def action_table(self, goal: int) -> Floats:
@@ -87,7 +83,7 @@ class ValueFunction(Generic[Tables]):
         """
         goal = self._state(goal, "goal")
         table = np.empty((self.n_states, self.n_actions))
-        all_action_values.of(self.verbs, self.n_states)(self.tables, goal, table)
+        all_action_values.of(self.verbs)(self.tables, goal, table)
         return table
 
     def value(self, state: int, goal: int) -> float:
@@ -165,7 +161,7 @@ class ValueFunction(Generic[Tables]):
         Returns:
             The action with the largest value, of several that tie the lowest.
         """
-        return int(first_best(self.action_values(state, goal)))
+        return int(self._best(state, goal).argmax())
 
     def best_actions(self, goal: int) -> NDArray[np.bool_]:
         """The greedy actions of every state.
@@ -212,12 +208,18 @@ class ValueFunction(Generic[Tables]):
         except ValueError:
             raise FwrlError(f"expected as many goals as states, got {len(goals)} and {len(states)}") from None
         chosen = [
-            int(pick_best(self.action_values(int(s), int(g)), self.rng.random()))
+            int(pick_best(self._best(int(s), int(g)).astype(np.float64), self.rng.random()))
             if not deterministic
             else self.greedy(int(s), int(g))
             for s, g in pairs
         ]
         return np.array(chosen, dtype=np.int64) if pairs.ndim else chosen[0], None
+
+    def _best(self, state: int, goal: int) -> NDArray[np.bool_]:
+        """(A,) the greedy actions of one state."""
+        values = self.action_values(state, goal)
+        ties: NDArray[np.bool_] = values >= least_tie(float(values.max()))
+        return ties
 
     def _state(self, state: int, what: str = "state") -> int:
         return checked_index(state, self.n_states, f"a {what}")

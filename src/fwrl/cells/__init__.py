@@ -14,13 +14,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from fwrl.arrays import Floats
 from fwrl.cells.hexagons import Hexagons
 from fwrl.cells.square import SquareCells, chosen_width
-
-Floats = NDArray[np.float64]
 
 __all__ = ["Cells", "Hexagons", "SquareCells", "cells_of", "chosen_width"]
 

@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fwrl.arrays import Floats, Ints
 from fwrl.errors import OptionError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_LABELS = 3**6
 

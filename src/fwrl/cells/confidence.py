@@ -16,14 +16,12 @@ The policy is judged on mean outcomes, also with the paper's backup, which count
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fwrl.arrays import Floats
 from fwrl.cells.plan import Plan
 from fwrl.cells.transitions import Model
-from fwrl.kernels.model.outcomes import outcomes_of
-from fwrl.kernels.model.solver import solve
-
-Floats = NDArray[np.float64]
+from fwrl.kernels.mdp.counts import outcomes_of
+from fwrl.kernels.mdp.solver import solve
 
 
 def confirmed_arrival(model: Model, plan: Plan) -> Floats:

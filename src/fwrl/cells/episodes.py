@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fwrl.arrays import Floats, Ints
 from fwrl.errors import FileError, FwrlError
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Coordinates = Sequence[int] | str | None  # see `point_of`
 
 ACHIEVED = "achieved_goal"

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
+from fwrl.arrays import Floats, Ints
 from fwrl.errors import OptionError
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 LARGEST_BOX = 2**62  # boxes are numbered by one integer

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fwrl.arrays import Floats, Ints
 from fwrl.cells.action_labels import Headings, RawActions
 from fwrl.cells.episodes import Episodes, read_episodes
 from fwrl.cells.fitted import FittedCells, fit_cells
@@ -26,8 +27,6 @@ from fwrl.cells.transitions import PRIOR, WAY_BACK, Transitions, count
 from fwrl.cells.windows import Windows, displacement_quantile, squared_lengths, velocities_of, windows_of
 from fwrl.errors import FwrlError, OptionError
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 WINDOWS = (5, 7, 10, 14, 20)

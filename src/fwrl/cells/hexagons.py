@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError
-
-Floats = NDArray[np.float64]
 
 EARTH = 6_371_007.0  # metres, mean radius
 EDGE_0 = 1_281_256.0  # metres, mean edge of a hexagon at resolution 0; each further resolution is sqrt(7) finer

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fwrl.arrays import Floats
 from fwrl.cells.action_labels import Headings
 from fwrl.cells.episodes import Episodes, point_of
 from fwrl.cells.fitting import WINDOWS, TooLittleDataError, counted, fit_navigator, measure
@@ -24,8 +24,6 @@ from fwrl.cells.plan import plan_for
 from fwrl.cells.pursuit import Pursuit
 from fwrl.cells.transitions import merged
 from fwrl.errors import FwrlError, OptionError
-
-Floats = NDArray[np.float64]
 
 FIRST = 200  # steps before the first fit
 GROWTH = 1.25  # of the number of steps between fits

@@ -15,9 +15,9 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from fwrl.arrays import Floats
 
 DEPENDENT = 1e-13  # squared sine of the angle to other columns, below which a column counts as dependent: rounding
 

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from fwrl.arrays import Floats, Ints
 from fwrl.cells.action_labels import Headings, RawActions
 from fwrl.cells.confidence import confirmed_arrival, coverage
 from fwrl.cells.episodes import as_numbers, point_of
@@ -31,8 +32,6 @@ from fwrl.cells.pursuit import HeldAction, Pursuit
 from fwrl.cells.transitions import PRIOR, WAY_BACK, Model, Transitions, model_of, portals
 from fwrl.errors import FwrlError, FwrlWarning, OptionError
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 T = TypeVar("T")
 
 MOST_PLANS = 256  # kept; the oldest is dropped

@@ -9,12 +9,10 @@ that do. A visit is k windows, since as many windows share its steps.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fwrl.arrays import Floats
 from fwrl.cells.transitions import Model, Weighted, joined
-from fwrl.kernels.model.outcomes import outcomes_of
-
-Floats = NDArray[np.float64]
+from fwrl.kernels.mdp.counts import outcomes_of
 
 
 def optimistic(model: Model, n_labels: int, idle: int, goal: int, steps: Floats, weight: float) -> Model:

@@ -1,7 +1,7 @@
 """A plan: for one goal, what every cell is worth and where to aim from it.
 
 The value of a cell is the expected reward (minus steps) of the best policy on the counted model. Giving up is allowed
-at a cost of S windows of k steps (fSSPUDE, see `fwrl.kernels.model.solver`): no path without a repeated cell is
+at a cost of S windows of k steps (fSSPUDE, see `fwrl.kernels.mdp.solver`): no path without a repeated cell is
 longer, and no plan is worth more. Without that limit a plan would accept any number of steps for a slightly better
 chance.
 
@@ -14,14 +14,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from fwrl.arrays import Floats, Ints
 from fwrl.cells.transitions import Model
-from fwrl.kernels.model.solver import solve
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from fwrl.kernels.mdp.solver import solve
 
 NONE = -1
 

@@ -18,14 +18,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fwrl.arrays import Floats
 from fwrl.cells.action_labels import Headings
 from fwrl.cells.fitted import FittedCells
 from fwrl.cells.motion import LinearMotion
 from fwrl.cells.plan import NONE, Plan
-
-Floats = NDArray[np.float64]
 
 FAR = 3.0  # widths
 REACHED = 0.25  # widths from the point aimed at

@@ -13,10 +13,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from fwrl.arrays import Floats, Ints
 
 QUANTILE = 0.9
 LARGEST = 2.0**53  # columns and rows up to which floor(x / w) is exact

@@ -13,17 +13,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fwrl.arrays import Floats, Ints
 from fwrl.cells.action_labels import RawActions
 from fwrl.cells.fitted import FittedCells
 from fwrl.cells.optimism import optimistic
 from fwrl.cells.transitions import Transitions, count, merged, model_of
 from fwrl.errors import FwrlError, OptionError
-from fwrl.kernels.model.solver import solve
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from fwrl.kernels.mdp.solver import solve
 
 END = 0  # the state in which an episode has terminated
 WINDOW = 5  # steps for which an action is held

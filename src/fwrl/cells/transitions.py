@@ -24,11 +24,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from fwrl.arrays import Floats, Ints
 from fwrl.cells.action_labels import ActionLabels
-from fwrl.kernels.model.outcomes import Outcomes, outcomes_of
+from fwrl.kernels.mdp.counts import Outcomes, outcomes_of
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 PRIOR, WAY_BACK = 1.0, 0.3

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from fwrl.arrays import Floats, Ints
+
 Mask = NDArray[np.bool_]
 
 

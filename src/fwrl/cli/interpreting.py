@@ -16,7 +16,7 @@ def interpret_if_small(file: Path) -> None:
     from fwrl.errors import FileError
     from fwrl.files import open_archive
 
-    if "fwrl.kernels.runtime.compiled" in sys.modules:
+    if "fwrl.kernels.jit" in sys.modules:
         return
     try:
         edges = open_archive(file).details["summary"]["edges"]

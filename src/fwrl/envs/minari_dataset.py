@@ -15,7 +15,7 @@ import gymnasium
 import numpy as np
 
 from fwrl.agents.agent import Agent
-from fwrl.agents.arguments import checked_index
+from fwrl.agents.validation import checked_index
 from fwrl.envs.registration import MAX_EPISODE_STEPS
 from fwrl.envs.world_env import WorldEnv
 from fwrl.errors import FwrlError, OptionError

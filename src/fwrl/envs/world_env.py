@@ -20,7 +20,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
-from fwrl.agents.arguments import checked_batch
+from fwrl.agents.validation import checked_batch
+from fwrl.arrays import Floats
 from fwrl.envs.picture import FRAMES_PER_SECOND, MODES, Frame, Picture
 from fwrl.errors import FwrlError, OptionError, unknown_name
 from fwrl.task.task import checked_goal_reward
@@ -28,7 +29,6 @@ from fwrl.worlds import World, load_world
 from fwrl.worlds.goal_sampler import GoalSampler
 
 Observation = dict[str, Any]
-Floats = NDArray[np.float64]
 
 
 class WorldEnv(gymnasium.Env[Observation, np.int64]):

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
+from fwrl.arrays import Ints
 from fwrl.oracle import evaluate
 from fwrl.worlds import World
 from fwrl.worlds.goal_sampler import GoalSampler
-
-Ints = NDArray[np.int64]
 
 LARGEST = 30_000  # states x goals: evaluating one goal takes time in proportion to the states
 

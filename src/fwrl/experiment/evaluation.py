@@ -9,16 +9,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
+from fwrl.arrays import Floats, Ints
 from fwrl.experiment.audit import greedy_policy
 from fwrl.oracle import evaluate, optimum
 from fwrl.task import Task
 from fwrl.task.expectation import best_rewards, expected_rewards
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def evaluated(

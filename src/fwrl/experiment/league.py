@@ -11,7 +11,6 @@ from fwrl.errors import OptionError
 from fwrl.experiment.contenders import contender
 from fwrl.experiment.spec import ORACLE, AgentSpec, Experiment
 from fwrl.experiment.trial import seeded_agent
-from fwrl.kernels.runtime.deferred import compile_at_once
 from fwrl.task import Task, run
 from fwrl.worlds import load_world
 
@@ -87,7 +86,6 @@ def seconds_per_step(experiment: Experiment, label: str) -> float:
 
     A measurement, so it is not stored with the results.
     """
-    compile_at_once()
     task = Task(load_world(experiment.world))
     best = float("inf")
     for _ in range(2):

@@ -8,15 +8,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fwrl.arrays import Floats, Ints
 from fwrl.experiment.spec import Experiment
 from fwrl.task import Task
 from fwrl.task.expectation import best_rewards, random_rewards
 from fwrl.worlds import load_world
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LOSS = 0.1  # of the oracle's reward: where an episode at its worst loses more, zero does not mean "nothing"
 

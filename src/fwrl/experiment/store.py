@@ -20,15 +20,13 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fwrl import __version__
+from fwrl.arrays import Floats
 from fwrl.errors import FileError
 from fwrl.experiment.spec import Experiment
 from fwrl.experiment.trial import Trial
-from fwrl.kernels.runtime.compiled import digest
-
-Floats = NDArray[np.float64]
+from fwrl.kernels.jit import digest
 
 APPLICATION = 0x6677726C  # "fwrl"
 SCHEMA = 1

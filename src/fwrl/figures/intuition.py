@@ -12,15 +12,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError
 from fwrl.figures.board import draw_board, grid_of, places
 from fwrl.figures.palette import BLUE, INK, ORANGE, VERMILLION
 from fwrl.figures.style import NOTE, figure_of, sheet
 from fwrl.worlds import World
-
-Floats = NDArray[np.float64]
 
 FIRST, SECOND, THIRD = BLUE, ORANGE, VERMILLION
 DOTTED = (0, (0.1, 1.7))

@@ -11,8 +11,9 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError
 from fwrl.figures.board import WALL
 from fwrl.figures.palette import BLUE, GREEN, INK, ORANGE, SKY, VERMILLION
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from fwrl.planner import Route
     from fwrl.task import Learning, Result
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 DETAILED = 1_000  # states up to which a map is drawn cell by cell, with arrows
 LONGEST_SIDE = 6.5  # inches of a map

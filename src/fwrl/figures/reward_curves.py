@@ -9,14 +9,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError
 from fwrl.figures.palette import LOOKS, Look, table_of_colours
 from fwrl.figures.style import NOTE, figure_of, sheet
-
-Floats = NDArray[np.float64]
 
 GAP = 0.062  # the least distance of two labels, in heights of the axes
 

@@ -6,12 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
+from fwrl.arrays import Floats
 from fwrl.figures.palette import Look
 from fwrl.metrics import BoxPlot
-
-Floats = NDArray[np.float64]
 
 GOLDEN = (5**0.5 - 1) / 2  # its multiples modulo 1 are evenly spread (a low-discrepancy sequence)
 HALF = 0.36  # half the height of the band of dots, in rows

@@ -14,13 +14,11 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
-from numpy.typing import NDArray
 
+from fwrl.arrays import Floats
 from fwrl.figures.board import LINE, grid_of
 from fwrl.figures.palette import INK
 from fwrl.worlds import World
-
-Floats = NDArray[np.float64]
 
 # Light enough for black text, and distinct from the blue of starts, the green of goals and the grey of unknown cells.
 SHADES = LinearSegmentedColormap.from_list("value", colormaps["YlOrBr"](np.linspace(0.04, 0.58, 64)))

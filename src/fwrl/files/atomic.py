@@ -203,6 +203,8 @@ class Partials:
         Args:
             key: Everything that determines the part, as text.
 
+        Returns:
+            Its path.
         """
         return self.folder / hashlib.sha256(key.encode()).hexdigest()[:32]
 

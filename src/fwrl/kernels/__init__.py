@@ -1,11 +1,9 @@
 """Compiled equations: arrays, scalars and a Generator in, arrays changed in place.
 
-The paper's own equations are in this package: `relaxation` (Algorithm 1), `closure` (the fixed point of the triangle
-inequality), `qlearning` and `exploration`. Three sub-packages hold what they rest on:
-
-- `runtime`: how kernels are compiled, how they draw random numbers, when two values tie;
-- `graph`: edge stores, heap, shortest paths and their incremental update, reachability;
-- `model`: counted outcomes and planning on them, optimism and doubt, replay, cached greedy actions.
+The paper's own equations are `relaxation` (Algorithm 1), `closure` (the fixed point of the triangle inequality),
+`qlearning` and `exploration`. `edges` holds what was observed, `shortest_paths` finds paths on it, and `mdp` plans
+where outcomes vary: exactly (`solver`, `answers`), and quickly after every step (`updates`). `jit` says how all of it
+is compiled.
 
 The letters, here and in every kernel:
 
@@ -21,16 +19,13 @@ The letters, here and in every kernel:
 | F       | (S, A, S) best known path reward: F[s, a, g] from s, starting with a, to g |
 | V       | (S, S) max over a of F, goal-major: V[g, s] is the value of s for g, V[g, g] = 0; (S,) one row |
 | h       | (S,) a potential: h(x) >= r + h(y) for every edge x -> y |
-| W       | (S,) value of the best path to a frontier state and one untried action there |
 | Q       | action values of Q-learning and of prioritised sweeping |
 | DG      | (S, A, S) expected number of steps from s, starting with a, to g |
 | alpha   | learning rate |
 | D       | value of never arriving, in prioritised sweeping |
 | n       | number of observations: n(s, a), n(s, a, s') |
 | P       | relative frequency of s' after (s, a): n(s, a, s') / n(s, a) |
-| q, q_j  | probability of an unseen outcome; q_j after 2^j to 2^(j+1) - 1 tries of the action |
-| H       | prior of q_0: the probability, before any evidence, that a second try shows a new outcome |
-| m_j, c_j | tries made after 2^j to 2^(j+1) - 1 earlier ones of the action; those that showed a new outcome |
+| u(n), beta | share of an action's value that is left to what a further try may show, beta / (n + beta) |
 | R       | reward promised for an unseen outcome |
 | p, v    | probability of arriving at the goal; expected path reward given arrival |
 | pi      | (S,) the action of a policy at each state, -1 where it has none |

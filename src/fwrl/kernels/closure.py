@@ -12,52 +12,41 @@ the starts of one j are contiguous.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.graph.edges import NONE, Outgoing
-from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.runtime.ties import improves
+from fwrl.arrays import Field, Floats, Ints
+from fwrl.kernels.edges import NONE, Edges
+from fwrl.kernels.jit import inner
+from fwrl.kernels.ties import improves
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+StateScratch = Annotated[Ints, Field("S", np.int64, saved=False)]
 
 
 class ClosureScratch(NamedTuple):
     """Scratch for one search from y."""
 
-    through: Floats  # (S,) V(i, x) + r for each start i
-    starts: Ints  # (S,) the starts that improve at the top of the stack come first
-    seen: Ints  # (S,) number of the last search that saw a state
-    searches: Ints  # (1,) number of the current search
-    node: Ints  # (S,) stack: the state,
-    kept: Ints  # (S,) the number of starts that improve there,
-    action: Ints  # (S,) the action whose edges are being followed,
-    edge: Ints  # (S,) the next edge to follow
+    through: Annotated[Floats, Field("S", saved=False)]  # V(i, x) + r for each start i
+    starts: StateScratch  # the starts that improve at the top of the stack come first
+    seen: StateScratch  # number of the last search that saw a state
+    searches: Annotated[Ints, Field("1", np.int64, saved=False)]  # number of the current search
+    node: StateScratch  # stack: the state,
+    kept: StateScratch  # the number of starts that improve there,
+    action: StateScratch  # the action whose edges are being followed,
+    edge: StateScratch  # the next edge to follow
 
 
-def closure_scratch(n_states: int) -> ClosureScratch:
-    """Scratch for `close_over` on `n_states` states."""
-    ints = [np.zeros(n_states, np.int64) for _ in range(6)]
-    return ClosureScratch(np.zeros(n_states), ints[0], ints[1], np.zeros(1, np.int64), *ints[2:])
-
-
-def nothing_known(n_states: int) -> Floats:
-    """(S, S) V before any step: 0 on the diagonal, -inf elsewhere."""
-    V = np.full((n_states, n_states), -np.inf)
-    np.fill_diagonal(V, 0.0)
-    return V
-
-
-@compiled
-def close_over(V: Floats, edges: Outgoing, scratch: ClosureScratch, x: int, r: float, y: int) -> None:
-    """Make V the fixed point again after the best reward of the edge x -> y became `r`."""
+@inner
+def close_over(
+    V: Floats, edges: Edges, closed: NDArray[np.int8], scratch: ClosureScratch, x: int, r: float, y: int
+) -> None:
+    """Make V the fixed point again after the best reward of x -> y became `r`; nothing follows a closed state."""
     S = V.shape[0]
     A = len(edges.leaving) // S
     kept = _improving_starts(V, scratch, x, r, y)
-    if kept == 0:
+    if kept == 0 or closed[y] != 0:
         return
     scratch.searches[0] += 1
     scratch.seen[y] = scratch.searches[0]
@@ -73,7 +62,7 @@ def close_over(V: Floats, edges: Outgoing, scratch: ClosureScratch, x: int, r: f
                 scratch.action[top] = a
                 scratch.edge[top] = edges.leaving[scratch.node[top] * A + a]
             continue
-        scratch.edge[top] = edges.following[e]
+        scratch.edge[top] = edges.next_leaving[e]
         j = edges.target[e]
         if scratch.seen[j] == scratch.searches[0]:
             continue
@@ -82,20 +71,20 @@ def close_over(V: Floats, edges: Outgoing, scratch: ClosureScratch, x: int, r: f
             continue  # not tight: the best path from y to j is another
         scratch.seen[j] = scratch.searches[0]
         kept = _still_improving(V[j], scratch, scratch.kept[top], j, onward)
-        if kept > 0:
+        if kept > 0 and closed[j] == 0:
             top += 1
             _push(scratch, edges, A, top, j, kept)
 
 
-@compiled
-def _push(scratch: ClosureScratch, edges: Outgoing, A: int, top: int, j: int, kept: int) -> None:
+@inner
+def _push(scratch: ClosureScratch, edges: Edges, A: int, top: int, j: int, kept: int) -> None:
     scratch.node[top] = j
     scratch.kept[top] = kept
     scratch.action[top] = 0
     scratch.edge[top] = edges.leaving[j * A]
 
 
-@compiled
+@inner
 def _improving_starts(V: Floats, scratch: ClosureScratch, x: int, r: float, y: int) -> int:
     """Raise V(i, y) for every start i that improves by the edge x -> y; how many there are."""
     to_x, to_y = V[x], V[y]
@@ -110,7 +99,7 @@ def _improving_starts(V: Floats, scratch: ClosureScratch, x: int, r: float, y: i
     return kept
 
 
-@compiled
+@inner
 def _still_improving(to_j: Floats, scratch: ClosureScratch, kept: int, j: int, onward: float) -> int:
     """Raise V(i, j) for those of the first `kept` starts that improve, and move them to the front; how many."""
     starts = scratch.starts
@@ -126,14 +115,14 @@ def _still_improving(to_j: Floats, scratch: ClosureScratch, kept: int, j: int, o
     return still
 
 
-@compiled
-def path_rewards(V: Floats, edges: Outgoing, s: int, values: Floats) -> None:
+@inner
+def path_rewards(V: Floats, edges: Edges, closed: NDArray[np.int8], s: int, values: Floats) -> None:
     """Fill `values` with F(s, ., g), given the column V(., g): -inf for actions without a known path to g."""
     A = len(values)
     for a in range(A):
         best = -np.inf
-        e = edges.leaving[s * A + a]
+        e = edges.leaving[s * A + a] if closed[s] == 0 else NONE
         while e != NONE:
             best = max(best, edges.best[e] + V[edges.target[e]])
-            e = edges.following[e]
+            e = edges.next_leaving[e]
         values[a] = best

@@ -8,11 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.runtime.compiled import compiled
+from fwrl.arrays import Indices, Ints
+from fwrl.kernels.jit import compiled
 
 Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
-Indices = NDArray[np.int32]
 
 
 @compiled

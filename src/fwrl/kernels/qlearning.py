@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.runtime.ties import largest
+from fwrl.kernels.jit import compiled
+from fwrl.kernels.ties import largest
 
 
 @compiled

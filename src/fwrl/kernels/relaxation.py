@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.runtime.compiled import compiled
+from fwrl.kernels.jit import compiled
 
 
 @compiled

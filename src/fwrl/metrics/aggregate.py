@@ -14,9 +14,8 @@ from typing import NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError
-
-Floats = NDArray[np.float64]
 
 
 class Quartiles(NamedTuple):

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError, OptionError
 
-Floats = NDArray[np.float64]
 Statistic: TypeAlias = Callable[[Floats, int], Floats]  # takes an array and the axis to reduce, as np.mean does
 
 BLOCK = 2**18  # scores resampled at a time, so that they fit into the processor's cache

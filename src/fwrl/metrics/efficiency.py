@@ -10,11 +10,10 @@ reach the level is censored: its number is infinite, so medians still count it.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError, OptionError
-
-Floats = NDArray[np.float64]
 
 ROUNDING = 1e-9  # a mean this close below the level counts as at it
 

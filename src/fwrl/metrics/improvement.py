@@ -9,12 +9,11 @@ tasks it is the mean over them. It measures how often one is better, not by how 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError
 from fwrl.metrics.bootstrap import Interval, checked_resamples, interval_of
-
-Floats = NDArray[np.float64]
 
 
 def probability_of_improvement(x: ArrayLike, y: ArrayLike) -> float:

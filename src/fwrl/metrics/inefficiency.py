@@ -12,11 +12,10 @@ the first visit of each episode.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError
-
-Floats = NDArray[np.float64]
 
 ROUNDING = 1e-9  # relative: rounding of sums of lengths such as sqrt(2)
 

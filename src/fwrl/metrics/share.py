@@ -13,12 +13,11 @@ the same episode: an agent that plays at random loses one a play.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError
 from fwrl.metrics.bootstrap import Interval, checked_resamples, interval_of
-
-Floats = NDArray[np.float64]
 
 
 def share_of_oracle(reward: ArrayLike, oracle: ArrayLike, floor: ArrayLike = 0.0) -> float:

@@ -14,8 +14,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from fwrl.arrays import Floats
 from fwrl.oracle.improvement import best_values
-from fwrl.oracle.mdp import Floats, Mask, Mdp
+from fwrl.oracle.mdp import Mask, Mdp
 
 TIE = 1e-9  # relative
 VANISHING = 1e-300  # smaller probabilities count as 0: their ratios would overflow

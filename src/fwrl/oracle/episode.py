@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
+from fwrl.arrays import Floats, Ints
 from fwrl.errors import OptionError
 from fwrl.oracle.arrival import TIE
-from fwrl.oracle.mdp import Floats, Ints, Mask, Mdp, induced_chain, mdp_of
+from fwrl.oracle.mdp import Mask, Mdp, induced_chain, mdp_of
 from fwrl.worlds.world import World
 
 BLOCK = 1 << 22  # numbers in one table of action values; more goals are solved for one block after another

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
+from fwrl.arrays import Floats
 from fwrl.oracle.arrival import (
     action_values,
     best_arrival,
     best_given_arrival,
     steps_given_arrival,
 )
-from fwrl.oracle.mdp import Floats, goal_mask, induced_chain, mdp_of
+from fwrl.oracle.mdp import goal_mask, induced_chain, mdp_of
 from fwrl.worlds.world import World
 
 

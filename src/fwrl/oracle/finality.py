@@ -16,8 +16,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError, OptionError
-from fwrl.oracle.mdp import Floats, Mdp, induced_chain, mdp_of
+from fwrl.oracle.mdp import Mdp, induced_chain, mdp_of
 from fwrl.worlds.world import World
 
 

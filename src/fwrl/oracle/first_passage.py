@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError
 from fwrl.oracle.arrival import best_arrival, steps_given_arrival
-from fwrl.oracle.mdp import Floats, induced_chain
+from fwrl.oracle.mdp import induced_chain
 from fwrl.worlds.world import World
 
 

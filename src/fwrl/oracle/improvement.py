@@ -17,8 +17,9 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array
 from scipy.sparse.linalg import splu
 
+from fwrl.arrays import Floats, Ints
 from fwrl.errors import PositiveCycleError
-from fwrl.oracle.mdp import Floats, Ints, Mask, Mdp
+from fwrl.oracle.mdp import Mask, Mdp
 
 LEAST_GAIN = 1e-9  # a cycle of no more reward than this does not count as positive
 ROUNDING = 1e-12  # relative: smaller advantages are rounding errors

@@ -16,11 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError
 from fwrl.worlds.world import World
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 

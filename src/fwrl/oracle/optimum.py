@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csc_array
 from scipy.sparse.csgraph import dijkstra
 
+from fwrl.arrays import Floats, Ints
 from fwrl.oracle.arrival import (
     TIE,
     action_values,
@@ -20,7 +21,7 @@ from fwrl.oracle.arrival import (
     best_arrival,
     best_given_arrival,
 )
-from fwrl.oracle.mdp import Floats, Ints, Mask, Mdp, goal_mask, mdp_of
+from fwrl.oracle.mdp import Mask, Mdp, goal_mask, mdp_of
 from fwrl.worlds.world import World
 
 

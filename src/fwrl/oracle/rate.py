@@ -24,10 +24,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError, PositiveCycleError
 from fwrl.oracle.arrival import TIE
 from fwrl.oracle.improvement import best_values
-from fwrl.oracle.mdp import Floats, Ints, Mask, Mdp, mdp_of
+from fwrl.oracle.mdp import Mask, Mdp, mdp_of
 from fwrl.worlds.world import World
 
 NARROW = 1e-6  # relative: a rate this close to that of a cycle is not told from it

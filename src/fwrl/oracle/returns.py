@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError
 from fwrl.oracle.improvement import best_values
-from fwrl.oracle.mdp import Floats, mdp_of
+from fwrl.oracle.mdp import mdp_of
 from fwrl.worlds.world import World
 
 

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwrl.planner.experience import Experience, Floats, Indices
+from fwrl.arrays import Floats, Indices
+from fwrl.planner.experience import Experience
 
 Path = tuple[int, ...]  # edges
 Branches = dict[int, "Branches"]  # the next states of the paths taken so far, and their branches

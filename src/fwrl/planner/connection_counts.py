@@ -26,7 +26,7 @@ def number_of_starts(S: int) -> int:
 
 def with_counts(experience: Experience) -> Experience:
     """The same experience with the counts in its summary; its evidence has `sample` and `joined`."""
-    from fwrl.kernels.graph.reach import count_connections, reach_scratch
+    from fwrl.kernels.reach import count_connections, reach_scratch
 
     sample, joined = experience.evidence.sample, experience.evidence.joined
     assert sample is not None

@@ -13,13 +13,11 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arrays import Floats, Indices, Ints
 from fwrl.cells import Cells
 from fwrl.planner.aging import Aging
 from fwrl.planner.labels import Labels
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Indices = NDArray[np.int32]
 Bits = NDArray[np.uint8]
 
 LARGEST = 1e100  # absolute reward: sums along any path stay finite

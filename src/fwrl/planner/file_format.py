@@ -13,21 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arrays import Indices
 from fwrl.cells import cells_of
 from fwrl.errors import FileError
 from fwrl.files import Archive, write_archive
 from fwrl.planner.aging import Aging
-from fwrl.planner.experience import (
-    KEPT,
-    LARGEST,
-    NONE,
-    Evidence,
-    Experience,
-    Indices,
-    LogFile,
-    LogSummary,
-    TripEnds,
-)
+from fwrl.planner.experience import KEPT, LARGEST, NONE, Evidence, Experience, LogFile, LogSummary, TripEnds
 from fwrl.planner.labels import read_labels
 
 KIND = "planner"

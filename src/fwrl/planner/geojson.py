@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fwrl.planner.experience import Experience, Floats
+from fwrl.arrays import Floats
+from fwrl.planner.experience import Experience
 from fwrl.planner.explanation import Explanation, shown_time, time_of
 from fwrl.planner.positions import route_positions
 

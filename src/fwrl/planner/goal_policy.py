@@ -3,7 +3,7 @@
 With backup `best`, every edge has its best reward and the policy chooses among outcomes: a `shortest_paths` search.
 Backup `expected` does the same with mean rewards where every action was observed to lead to one state only. Where
 outcomes vary, `expected` plans on observed frequencies, arrival probability first and reward second (see
-`kernels.model.solver`); the edge of a state is then the most frequent outcome of its action that leads closer to
+`kernels.mdp.solver`); the edge of a state is then the most frequent outcome of its action that leads closer to
 the goal.
 """
 
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arrays import Floats, Indices, Ints
 from fwrl.errors import PositiveCycleError
-from fwrl.kernels.graph.incoming_csr import incoming_csr
-from fwrl.kernels.graph.shortest_paths import ShortestPaths
-from fwrl.planner.experience import NONE, Experience, Floats, Indices, Ints
+from fwrl.kernels.shortest_paths import ShortestPaths, incoming_csr
+from fwrl.planner.experience import NONE, Experience
 from fwrl.planner.positive_cycles import positive_cycle_error
 
 if TYPE_CHECKING:
-    from fwrl.kernels.model.outcomes import Outcomes
+    from fwrl.kernels.mdp.counts import Outcomes
 
 Backup = Literal["expected", "best"]
 
@@ -113,9 +113,9 @@ class GoalPolicySolver:
         return self._searches[backup]
 
     def _model(self, cautious: float | None, repeated: bool) -> Outcomes:
-        """The model of counts, or the cautious one (see `kernels.model.caution`)."""
-        from fwrl.kernels.model.caution import cautious as cautious_model
-        from fwrl.kernels.model.outcomes import outcomes_of
+        """The model of counts, or the cautious one (see `kernels.mdp.caution`)."""
+        from fwrl.kernels.mdp.caution import cautious as cautious_model
+        from fwrl.kernels.mdp.counts import outcomes_of
 
         experience, key = self._experience, (cautious, repeated)
         if key in self._models:
@@ -137,9 +137,9 @@ class GoalPolicySolver:
     def _under_uncertainty(
         self, goal: int, closed: list[int], give_up: float | None, cautious: float | None
     ) -> GoalPolicy:
-        from fwrl.kernels.model.positive_means import PositiveMeanError
-        from fwrl.kernels.model.reachability import UNKNOWN
-        from fwrl.kernels.model.solver import solve  # slow to import, and few logs need it
+        from fwrl.kernels.mdp.policy_iteration import PositiveMeanError
+        from fwrl.kernels.mdp.reachability import UNKNOWN
+        from fwrl.kernels.mdp.solver import solve  # slow to import, and few logs need it
 
         experience, S = self._experience, len(self._experience.states)
         model = self._model(cautious, repeated=cautious is not None and give_up is None)
@@ -165,8 +165,8 @@ def _arrival_if_unknown_fails(model: Outcomes, goal: int, chosen: Ints, unknown:
 
     The model of the chosen pairs alone leaves the solver no choice: it evaluates them.
     """
-    from fwrl.kernels.model.outcomes import outcomes_of
-    from fwrl.kernels.model.solver import solve
+    from fwrl.kernels.mdp.counts import outcomes_of
+    from fwrl.kernels.mdp.solver import solve
 
     on_plan = np.zeros(len(model.source), np.bool_)
     on_plan[chosen[chosen >= 0]] = True

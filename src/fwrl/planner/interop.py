@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError
-from fwrl.planner.experience import MILLION, NONE, Experience, Floats, Ints, TimeKind
+from fwrl.planner.experience import MILLION, NONE, Experience, TimeKind
 from fwrl.planner.labels import IntegerLabels, Labels
 
 

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arrays import Ints
 from fwrl.errors import FileError, UnknownNameError
 from fwrl.files import Archive
 
 Label = int | str
-Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Codes = NDArray[np.int32]
 

@@ -12,10 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
+from fwrl.arrays import Floats
 from fwrl.display import html_table
 from fwrl.errors import OptionError
 from fwrl.files import Archive, open_archive
-from fwrl.planner.experience import Experience, Floats, LogSummary
+from fwrl.planner.experience import Experience, LogSummary
 from fwrl.planner.explanation import Explanation, covered, explained
 from fwrl.planner.file_format import read_experience, write_experience
 from fwrl.planner.goal_policies import Conditions, GoalPolicies

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError, OptionError, unknown_name
-from fwrl.planner.experience import Experience, Floats
+from fwrl.planner.experience import Experience
 from fwrl.planner.ingest.attempts import read_in_some_way
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.ingest.reader import reading

@@ -21,8 +21,7 @@ def refuse_positive_cycle(experience: Experience) -> None:
     mean = experience.mean
     if not (mean > 0).any():
         return
-    from fwrl.kernels.graph.incoming_csr import incoming_csr
-    from fwrl.kernels.graph.potential import potential
+    from fwrl.kernels.shortest_paths import incoming_csr, potential
 
     first = experience.first_of_pair()
     certain = first & np.append(first[1:], True) & experience.goes_on

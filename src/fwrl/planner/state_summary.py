@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwrl.planner.experience import Experience, Indices, Ints
+from fwrl.arrays import Indices, Ints
+from fwrl.planner.experience import Experience
 from fwrl.planner.labels import Label
 
 

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arrays import Floats, Indices
 from fwrl.errors import FwrlError
-from fwrl.kernels.graph.incoming_csr import incoming_csr
-from fwrl.kernels.graph.reach import reach, reach_scratch
-from fwrl.planner.experience import Experience, Floats, Indices
+from fwrl.kernels.reach import reach, reach_scratch
+from fwrl.kernels.shortest_paths import incoming_csr
+from fwrl.planner.experience import Experience
 
 Mask = NDArray[np.bool_]
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.planner.experience import NONE, Experience, Indices, Ints
+from fwrl.arrays import Indices, Ints
+from fwrl.planner.experience import NONE, Experience
 
 Mask = NDArray[np.bool_]
 
@@ -103,8 +104,7 @@ def bridges(experience: Experience, links: Links) -> Ints:
         (n,) indices of the links, those with most observations first.
 
     """
-    from fwrl.kernels.graph.detours import Neighbours, find_detours
-    from fwrl.kernels.graph.reach import reach_scratch
+    from fwrl.kernels.reach import Neighbours, find_detours, reach_scratch
 
     S = links.n_states
     candidates = np.flatnonzero(single_trip(experience, links) != NONE)

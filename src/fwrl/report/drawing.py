@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arrays import Floats
 from fwrl.experiment.catalogue import (
     FOUR_ROOMS,
     FWRL,
@@ -41,7 +42,7 @@ from fwrl.figures import (
 )
 from fwrl.metrics import bootstrap_curve, box_plot, iqm, nanmedian
 from fwrl.report.estimate import Estimate
-from fwrl.report.stored_results import Floats, StoredResults
+from fwrl.report.stored_results import StoredResults
 
 SEED = 0  # of the runs shown as trajectories
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fwrl.agents import Agent, make_agent
 from fwrl.experiment.audit import greedy_policy
@@ -21,8 +20,6 @@ from fwrl.task import Task
 from fwrl.task.expectation import best_rewards, expected_rewards
 from fwrl.task.fitting import agent_for
 from fwrl.worlds import World, from_outcomes, load_world
-
-Floats = NDArray[np.float64]
 
 STEPS = 400  # of an episode
 WORLDS, STATES, ACTIONS = 100, 6, 2  # random worlds in which the triangle inequality is checked

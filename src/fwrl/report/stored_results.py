@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arrays import Floats
 from fwrl.experiment.audit import audited_trips
 from fwrl.experiment.catalogue import FWRL
 from fwrl.experiment.reference import Reference, reference
@@ -37,8 +38,6 @@ from fwrl.oracle import Optimum, optimum
 from fwrl.report.agent_summary import AgentSummary
 from fwrl.report.estimate import Estimate
 from fwrl.worlds import World, load_world
-
-Floats = NDArray[np.float64]
 
 NO_ESTIMATE = Estimate(np.nan, np.nan, np.nan)
 

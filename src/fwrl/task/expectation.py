@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fwrl.arrays import Floats
 from fwrl.oracle import Protocol, best_episode, best_rate, episode_reward
 from fwrl.task.task import Task
-
-Floats = NDArray[np.float64]
 
 LARGEST = 10**12  # outcomes x goals x steps of one backward induction: some tens of minutes
 

@@ -23,10 +23,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.agents.agent import DEFAULT_STEPS, Agent
-from fwrl.agents.arguments import checked_index
+from fwrl.agents.agent import Agent
+from fwrl.agents.validation import checked_index
 from fwrl.display import Picture, drawn, html_table
 from fwrl.errors import FwrlError, OptionError, PositiveCycleError
+from fwrl.kernels.exploration import DEFAULT_STEPS
 from fwrl.task.progress import tracked
 
 

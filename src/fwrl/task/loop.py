@@ -12,17 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
-from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, UNSETTLED, Loop, act, observe
+from fwrl.agents.loops import LEARNED, POSITIVE_CYCLE, UNSETTLED, Loop, act, observe
+from fwrl.arrays import Floats, Ints
 from fwrl.errors import PositiveCycleError
-from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.runtime.deferred import SLICE, interpreted, is_interpreted
-from fwrl.kernels.runtime.sampling import one_of
+from fwrl.kernels.jit import compiled
+from fwrl.kernels.rng import one_of
 from fwrl.task.task import Setup, Streams, Task
 from fwrl.worlds.outcomes import OutcomeTables
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 TRAVELLED, SHORTEST = 0, 1  # positions in `Place.trip`
 REWARD = 0  # position in `Record.totals`
@@ -82,7 +78,9 @@ def draw_start(setup: Setup, starts: np.random.Generator) -> int:
     return int(setup.starts[one_of(len(setup.starts), starts)])
 
 
-first_start = interpreted(draw_start)  # for callers in Python: compiling it would take longer than it ever will
+def first_start(setup: Setup, starts: np.random.Generator) -> int:
+    """The same for callers in Python."""
+    return int(setup.starts[int(starts.random() * len(setup.starts))])
 
 
 def begin_trip(setup: Setup, s: int) -> Place:
@@ -165,13 +163,12 @@ def advance(
     Raises:
         PositiveCycleError: the world has a positive cycle.
     """
-    loop, world = run_steps.of(agent.verbs, agent.n_states), task.world
+    loop, world = run_steps.of(agent.verbs), task.world
     agent.reserve(steps)
     taken, visits, status = 0, 0, UNSETTLED
     while status == UNSETTLED or (status == LEARNED and taken < steps):
-        agent.settle(at=int(place.state[0]) if learn else None)  # after which `observe` settles from state to state
+        agent.settle()
         rest = record if taken == 0 else _rest(record, taken, visits)
-        many = min(steps - taken, SLICE) if is_interpreted(loop) else steps - taken
         more, reached, status = loop(
             world.tables,
             setup,
@@ -179,7 +176,7 @@ def advance(
             agent.rng,
             streams,
             place,
-            many,
+            steps - taken,
             task.goal_reward,
             task.respawn,
             learn,

@@ -7,27 +7,26 @@ here, where the digest of compiled sources covers it, and not in `fwrl.oracle`.
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.agents.agent import DEFAULT_STEPS, Agent, Config, no_episode
-from fwrl.agents.verbs import LEARNED, register_verbs
-from fwrl.kernels.exploration import STEP
-from fwrl.kernels.runtime.compiled import compiled
+from fwrl.agents.agent import Agent, Config
+from fwrl.agents.loops import LEARNED, register_verbs
+from fwrl.arrays import Field, Ints
+from fwrl.kernels.exploration import DEFAULT_STEPS, STEP, Episode
+from fwrl.kernels.jit import compiled
 from fwrl.oracle import best_episode_policy
 from fwrl.task.expectation import protocol_of
 from fwrl.task.task import CACHED, Task
-
-Ints = NDArray[np.int64]
 
 
 class PlayerTables(NamedTuple):
     """The best actions for the goal in use, by steps left."""
 
-    policy: Ints  # (T, S)
-    episode: Ints
+    policy: Annotated[Ints, Field("T S", np.int64, saved=False)]
+    episode: Episode
 
 
 @compiled
@@ -75,10 +74,6 @@ class OraclePlayer(Agent[PlayerTables]):
         self.task, self.start = task, start
         self._policies: OrderedDict[tuple[int, int], Ints] = OrderedDict()
         super().__init__(task.world.n_states, task.world.n_actions)
-
-    def empty_tables(self) -> PlayerTables:
-        """Tables without a goal."""
-        return PlayerTables(np.zeros((1, self.n_states), np.int64), no_episode())
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
         """Begin an episode; its policy is solved for once per goal and kept while there is room."""

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fwrl.agents.agent import Agent
-from fwrl.agents.arguments import checked_index
+from fwrl.agents.validation import checked_index
 from fwrl.task.loop import draw_outcome, first_start
 from fwrl.task.task import Task, episode_streams, goal_stream
 

@@ -18,15 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
+from fwrl.arrays import Floats, Ints
 from fwrl.display import Picture, drawn, html_table
 from fwrl.errors import PositiveCycleError
 from fwrl.task.loop import REWARD, Record, advance, begin_trip, blank_record, first_start
 from fwrl.task.progress import tracked
 from fwrl.task.task import GOAL_REWARD, Task, episode_streams, goal_stream
 from fwrl.worlds import World, load_world
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FEW = 5  # episodes averaged in a summary
 

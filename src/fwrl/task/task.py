@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import LONGEST
+from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError, OptionError, TaskError
 from fwrl.worlds import World
 from fwrl.worlds.goal_sampler import GoalSampler
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 GOAL_REWARD = 10.0
 CACHED = 64 * 2**20  # bytes of set-ups kept for goals that come back

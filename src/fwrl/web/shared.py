@@ -1,8 +1,8 @@
-"""The state that all open pages share: limits, memory, parked sessions, three threads, and a compile listener.
+"""The state that all open pages share: limits, memory, parked sessions, two threads, and a compile listener.
 
 Everything that touches a page's agents runs on the first thread, in calls of a few milliseconds; its queue is first
 come, first served, so no page starves another. Longer work that touches no agent in use (building worlds and tables,
-asking the oracle) runs on the second thread. The third compiles what the others interpret.
+asking the oracle) runs on the second thread.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any, ParamSpec, TypeVar
 
 from numba.core import event
 
-from fwrl.kernels.runtime.deferred import compile_pending, pending
 from fwrl.web.limits import LimitError, Limits, Memory
 from fwrl.web.parking import Parking
 from fwrl.web.worker import Worker
@@ -35,9 +34,7 @@ class SharedState:
         self.parking = Parking(self.limits, self.memory)
         self._pages: set[object] = set()
         self._compiling = CompileListener()
-        self._compilation: asyncio.Task[None] | None = None
         self._worker, self._builder = Worker("fwrl-web-worker"), Worker("fwrl-web-builder")
-        self._compiler = Worker("fwrl-web-compiler")
         self.work = self._worker.run  # for short calls that touch agents
         self.build = self._builder.run  # for long calls that touch no agent in use
 
@@ -61,11 +58,6 @@ class SharedState:
             built.cancel()
         return built.result()
 
-    def compile_while_showing(self) -> None:
-        """Compile on a thread of its own what was interpreted so far; agents and changes go on meanwhile."""
-        if pending() and (self._compilation is None or self._compilation.done()):
-            self._compilation = asyncio.create_task(self._compiler.run(compile_pending))
-
     def add_page(self, page: object) -> None:
         """Count an open page, or raise `LimitError` if there are too many."""
         if len(self._pages) >= self.limits.pages:
@@ -78,7 +70,7 @@ class SharedState:
 
     def close(self) -> None:
         """End all threads and stop listening to numba."""
-        for part in (self._worker, self._builder, self._compiler, self._compiling):
+        for part in (self._worker, self._builder, self._compiling):
             part.close()
 
 

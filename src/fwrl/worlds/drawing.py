@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arrays import Ints
 from fwrl.errors import OptionError
-from fwrl.worlds.outcomes import Ints
 from fwrl.worlds.world import World
 
 Image = NDArray[np.uint8]

@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arrays import Ints
 from fwrl.errors import OptionError, TaskError
 from fwrl.worlds import World
-
-Ints = NDArray[np.int64]
 
 
 class GoalSampler:

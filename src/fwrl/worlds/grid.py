@@ -26,11 +26,12 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arrays import Ints
 from fwrl.errors import OptionError
 from fwrl.worlds.lines import fault, read_lines, split_lines
 from fwrl.worlds.listed import from_arrays
 from fwrl.worlds.moves import compress
-from fwrl.worlds.outcomes import Ints, Listed
+from fwrl.worlds.outcomes import Listed
 from fwrl.worlds.world import World
 
 STEP_REWARD = -2.5e-4

@@ -8,12 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fwrl.arrays import Floats, Ints
 from fwrl.worlds import World
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class LikelyOutcomes(NamedTuple):

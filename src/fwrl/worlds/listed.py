@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError
 from fwrl.worlds.moves import Moves, compress, hops, step_lengths
-from fwrl.worlds.outcomes import Floats, Ints, Listed, check_listed, merge
+from fwrl.worlds.outcomes import Listed, check_listed, merge
 from fwrl.worlds.world import World
 
 

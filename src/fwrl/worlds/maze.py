@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arrays import Ints
 from fwrl.errors import OptionError
 from fwrl.worlds.grid import STEP_REWARD, grid_world, parse_grid
-from fwrl.worlds.outcomes import Ints
 from fwrl.worlds.sizes import check_cells
 from fwrl.worlds.world import World
 

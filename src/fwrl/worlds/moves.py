@@ -10,12 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BLOCK = 1 << 19  # steps measured at a time, to bound memory
 

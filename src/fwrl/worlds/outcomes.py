@@ -12,10 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ROUNDING = 1e-9  # how far from 1 listed probabilities may sum
 

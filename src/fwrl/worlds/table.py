@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arrays import Floats
 from fwrl.errors import FwrlError
 from fwrl.worlds.listed import from_arrays
-from fwrl.worlds.outcomes import Floats, Listed
+from fwrl.worlds.outcomes import Listed
 from fwrl.worlds.world import World
 
 

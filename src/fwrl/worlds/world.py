@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fwrl.arrays import Floats, Ints
 from fwrl.display import Picture, drawn, html_table
 from fwrl.errors import FwrlError
 from fwrl.worlds.moves import Moves, graph, hops
-from fwrl.worlds.outcomes import Floats, Ints, Outcome, OutcomeTables
+from fwrl.worlds.outcomes import Outcome, OutcomeTables
 
 if TYPE_CHECKING:
     from fwrl.worlds.grid import Grid

@@ -9,10 +9,9 @@ is enforced, so two trips that share a state answer a third that nobody made. St
 learned from.
 
 `relaxation="paper"` follows the pseudo-code to the letter (`paper`). `relaxation="exact"` keeps the best reward of
-each (s, a, s') and the fixed point of the inequality after every step, either for all pairs of states (`dense`) or
-only for the goals in use, in worlds of up to millions of states (`columns`). Three options go beyond the paper: the
-optimistic explorer (`optimistic`), the mean over observed outcomes (`expected`) and the reward per step as objective
-(`rate`).
+each (s, a, s') and the fixed point of the inequality, either for all pairs of states (`dense`) or for one goal at a
+time, in worlds of up to a million states (`per_goal`). Three options go beyond the paper: the optimistic explorer, the
+mean over observed outcomes, and the reward per step as objective.
 """
 
 from __future__ import annotations
@@ -20,36 +19,21 @@ from __future__ import annotations
 from typing import Any
 
 from fwrl.agents.agent import Agent
-from fwrl.agents.fwrl.agent import FwrlAgent
-from fwrl.agents.fwrl.columns import ColumnsFwrl
-from fwrl.agents.fwrl.config import Backup, FwrlConfig, Relaxation, Storage
+from fwrl.agents.fwrl.all_pairs import FwrlAgent
 from fwrl.agents.fwrl.dense import DenseFwrl
-from fwrl.agents.fwrl.expected import ExpectedFwrl
-from fwrl.agents.fwrl.optimistic import OptimisticFwrl
+from fwrl.agents.fwrl.options import FwrlConfig
 from fwrl.agents.fwrl.paper import PaperFwrl
-from fwrl.agents.fwrl.rate import RateColumnsFwrl, RateExpectedFwrl, RateOptimisticFwrl
-from fwrl.agents.model import Explorer
-
-CLASSES: dict[tuple[Relaxation, Backup, Explorer, Storage], type[Agent]] = {
-    ("paper", "best", "epsilon-greedy", "dense"): PaperFwrl,
-    ("exact", "best", "epsilon-greedy", "dense"): DenseFwrl,
-    ("exact", "best", "epsilon-greedy", "columns"): ColumnsFwrl,
-    ("exact", "best", "optimistic", "columns"): OptimisticFwrl,
-    ("exact", "expected", "epsilon-greedy", "columns"): ExpectedFwrl,
-    ("exact", "expected", "optimistic", "columns"): ExpectedFwrl,
-}
-BY_RATE: dict[type[Agent], type[Agent]] = {
-    ColumnsFwrl: RateColumnsFwrl,
-    OptimisticFwrl: RateOptimisticFwrl,
-    ExpectedFwrl: RateExpectedFwrl,
-}
+from fwrl.agents.fwrl.per_goal import PerGoalFwrl, RateFwrl
 
 
 class Fwrl(FwrlAgent[Any]):
-    """The registered name; `CLASSES` has the class for each combination of options."""
+    """The registered name, for all its variants."""
 
     @classmethod
     def class_for(cls, config: FwrlConfig, n_states: int) -> type[Agent]:
         """The class for these options."""
-        chosen = CLASSES[config.relaxation, config.backup, config.explorer, config.storage_for(n_states)]
-        return BY_RATE[chosen] if config.objective == "rate" else chosen
+        if config.relaxation == "paper":
+            return PaperFwrl
+        if config.objective == "rate":
+            return RateFwrl
+        return DenseFwrl if config.storage_for(n_states) == "dense" else PerGoalFwrl

@@ -1,56 +1,56 @@
 """FWRL with `relaxation="paper"`: the pseudo-code of Algorithm 1 to the letter.
 
 It assigns F(s_t, a_t, s_{t+1}) <- r_t and relaxes through s_t. The inequality is therefore enforced one step late, and
-a worse outcome overwrites a better one.
+a worse outcome overwrites a better one. Which steps were seen is kept beside F only to choose among tied actions one
+that comes closer to the goal. From the step on that ends at a terminated state, F holds no path out of it.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fwrl.agents.agent import no_episode
-from fwrl.agents.fwrl.agent import FwrlAgent
-from fwrl.agents.options import check_table_size
-from fwrl.agents.sections import Sections
-from fwrl.agents.verbs import LEARNED, POSITIVE_CYCLE, register_verbs
-from fwrl.errors import FileError
-from fwrl.kernels.exploration import GOAL, epsilon_greedy
+from fwrl.agents.fwrl.all_pairs import FwrlAgent
+from fwrl.agents.loops import LEARNED, POSITIVE_CYCLE, register_verbs
+from fwrl.agents.validation import check_table_size
+from fwrl.arrays import Count, Field, Floats, Ints, StateMarks
+from fwrl.kernels.edges import Edges, count_edge
+from fwrl.kernels.exploration import GOAL, Episode, Greedy, cache_greedy, epsilon_greedy_from
+from fwrl.kernels.jit import inner
 from fwrl.kernels.relaxation import relax_through
-from fwrl.kernels.runtime.compiled import compiled
-from fwrl.kernels.runtime.ties import LEAST_GAIN, largest
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from fwrl.kernels.ties import LEAST_GAIN, largest
 
 
 class PaperTables(NamedTuple):
     """F itself. `changes[0]` counts changes of F; `relaxed[k]` is that count when k was last relaxed through."""
 
-    F: Floats  # (S, A, S)
-    episode: Ints
-    changes: Ints  # (1,)
-    relaxed: Ints  # (S,)
-    onward: Floats  # (S,)
-    action_values: Floats  # (A,)
-    counts_steps: Ints  # (1,) 1 where every step counts as -1
+    F: Annotated[Floats, Field("S A S", fill=-np.inf)]
+    edges: Edges
+    terminated: StateMarks  # 1 where an environment was seen to end
+    episode: Episode
+    changes: Annotated[Ints, Field("1", np.int64)]
+    relaxed: Annotated[Ints, Field("S", np.int64, fill=-1)]
+    onward: Annotated[Floats, Field("S", saved=False)]
+    greedy: Greedy
+    counts_steps: Count  # 1 where every step counts as -1
 
 
-@compiled
+@inner
 def act(agent: PaperTables, s: int, rng: np.random.Generator) -> int:
     """Epsilon-greedy on F(s, ., g)."""
-    return epsilon_greedy(agent.F[s, :, agent.episode[GOAL]], agent.episode, rng)
+    if agent.greedy.made[s] != agent.greedy.changes[0]:
+        cache_greedy(agent.greedy, s, agent.F[s, :, agent.episode[GOAL]])
+    return epsilon_greedy_from(agent.greedy, s, agent.episode, rng)
 
 
-@compiled
+@inner
 def observe(agent: PaperTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
     """F(s_t, a_t, s_{t+1}) <- r_t, then relax through s_t.
 
     If F has not changed since the last relaxation through s_t, another one would change nothing.
     """
-    if arrived:
+    if arrived or agent.terminated[s] != 0:
         return LEARNED
     if agent.counts_steps[0] != 0:
         r = -1.0
@@ -58,6 +58,7 @@ def observe(agent: PaperTables, s: int, a: int, r: float, next_s: int, arrived: 
     back = 0.0 if next_s == s else largest(F[next_s, :, s])
     if r + back > LEAST_GAIN:
         return POSITIVE_CYCLE
+    count_edge(agent.edges, s * F.shape[1] + a, next_s, r)
     if F[s, a, next_s] != r:
         F[s, a, next_s] = r
         agent.changes[0] += 1
@@ -65,10 +66,11 @@ def observe(agent: PaperTables, s: int, a: int, r: float, next_s: int, arrived: 
         if relax_through(F, s, agent.onward):
             agent.changes[0] += 1
         agent.relaxed[s] = agent.changes[0]
+        agent.greedy.changes[0] += 1
     return LEARNED
 
 
-@compiled
+@inner
 def action_values(agent: PaperTables, s: int, g: int, values: Floats) -> None:
     """F(s, ., g)."""
     for a in range(len(values)):
@@ -79,32 +81,16 @@ class PaperFwrl(FwrlAgent[PaperTables]):
     """Algorithm 1 of the paper."""
 
     verbs = register_verbs(PaperTables, act, observe, action_values)
-    sections: ClassVar[Sections] = {
-        "path-rewards": "F",
-        "relaxation/changes": "changes",
-        "relaxation/relaxed-at": "relaxed",
-    }
+    _forgotten: Floats  # paths out of the state marked last
 
     def empty_tables(self) -> PaperTables:
         """No path known."""
         S, A = self.n_states, self.n_actions
         what = f"{S:,} states with relaxation='paper'"
         check_table_size(8 * S * S * A, what, "use storage='columns' with relaxation='exact', or a smaller world")
-        return PaperTables(
-            F=np.full((S, A, S), -np.inf),
-            episode=no_episode(),
-            changes=np.zeros(1, np.int64),
-            relaxed=np.full(S, -1),
-            onward=np.empty(S),
-            action_values=np.empty(A),
-            counts_steps=np.array([int(self.value_kind == "steps")]),
-        )
-
-    def check_tables(self) -> None:
-        """Check shapes."""
-        S, A, tables = self.n_states, self.n_actions, self.tables
-        if tables.F.shape != (S, A, S) or len(tables.relaxed) != S or len(tables.changes) != 1:
-            raise FileError(f"expected tables for {S} states and {A} actions")
+        tables = super().empty_tables()
+        tables.counts_steps[0] = self.value_kind == "steps"
+        return tables
 
     def values(self, goal: int) -> Floats:
         """(S,) V(., g)."""
@@ -112,3 +98,13 @@ class PaperFwrl(FwrlAgent[PaperTables]):
         column: Floats = self.tables.F[:, :, goal].max(axis=1)
         column[goal] = 0.0
         return column
+
+    def _set_terminated(self, state: int, mark: int) -> None:
+        """Set the mark, and forget the paths out of the state; or take both back."""
+        tables = self.tables
+        if mark:
+            self._forgotten = tables.F[state].copy()
+        tables.terminated[state] = mark
+        tables.F[state] = -np.inf if mark else self._forgotten
+        tables.changes[0] += 1
+        tables.greedy.changes[0] += 1

@@ -11,8 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from fwrl.arrays import Indices
 from fwrl.planner.connection_counts import number_of_starts, with_counts
-from fwrl.planner.experience import Bits, Experience, Indices
+from fwrl.planner.experience import Bits, Experience
 from fwrl.planner.ingest.reader import Reader
 from fwrl.planner.ingest.schema import MOVES, STATE_CODES
 
@@ -49,7 +50,7 @@ def _sample(reader: Reader, S: int) -> Indices:
 
 def _join_trips(reader: Reader, experience: Experience, row: Indices, joined: Bits) -> None:
     """Set the bits of the states that each trip of the log connects the sampled states to."""
-    from fwrl.kernels.graph.reach import join_trips, reach_scratch
+    from fwrl.kernels.reach import join_trips, reach_scratch
 
     every = bool((row >= 0).all())
     steps, n_rows = (_steps(), experience.summary.transitions) if every else _make_sampled(reader, row)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from fwrl.arrays import Indices, Ints
 from fwrl.planner.aging import Aging
-from fwrl.planner.experience import KEPT, NONE, Bits, Evidence, Experience, Indices, Ints
+from fwrl.planner.experience import KEPT, NONE, Bits, Evidence, Experience
 from fwrl.planner.ingest.label_codes import encode
 from fwrl.planner.ingest.log import Log
 from fwrl.planner.ingest.reader import Columns, Reader

@@ -18,7 +18,7 @@ from fwrl.planner.ingest.schema import EDGE_TRIPS, EDGES, MOVES, TRIP_HASHES, ed
 from fwrl.planner.ingest.sql import listed, when
 
 if TYPE_CHECKING:
-    from fwrl.kernels.graph.latest import Latest
+    from fwrl.kernels.recent_trips import Latest
 
 ENOUGH = 6  # rows per edge, on average, to read first
 ALL = 0.5  # of the time of a log, beyond which all of it is read
@@ -82,7 +82,7 @@ def keep_trips(
         seen = f"(SELECT edge, trip FROM {MOVES} JOIN {EDGES} USING ({listed(edge_key(has))}))"
         reader.run("keeping trips", f"CREATE TEMP TABLE {EDGE_TRIPS} AS {latest_trips(seen, timed=False)}")
         return
-    from fwrl.kernels.graph.latest import TIME, TRIP
+    from fwrl.kernels.recent_trips import TIME, TRIP
 
     latest = _latest(reader, edge_key(has), n_edges, n_rows, span, integers)
     named = "picked" if integers else f"picked JOIN {TRIP_HASHES} USING (hash)"
@@ -118,7 +118,7 @@ def _add_rows(reader: Reader, table: str, query: str, new: bool) -> None:
 
 def _latest(reader: Reader, key: list[str], n_edges: int, n_rows: int, span: tuple[int, int], integers: bool) -> Latest:
     """The latest trips of each edge, by number where trips are `integers`, otherwise by hash."""
-    from fwrl.kernels.graph.latest import keep_latest, no_sights
+    from fwrl.kernels.recent_trips import keep_latest, no_sights
 
     (low, high), part = span, ENOUGH * n_edges / n_rows
     until, wanted, most = high + 1, EDGES, n_rows

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from fwrl.arrays import Ints
 from fwrl.errors import FwrlError
 from fwrl.planner.aging import common_aging, refuse_mixed_times, rescale
-from fwrl.planner.experience import MILLION, Experience, Ints
+from fwrl.planner.experience import MILLION, Experience
 
 LARGEST = (2**63 - 1) // MILLION  # absolute time that fits into 64 bits in millionths
 

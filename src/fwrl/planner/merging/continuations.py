@@ -18,19 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arrays import Floats, Indices, Ints
 from fwrl.errors import FwrlError
-from fwrl.planner.experience import (
-    DEFAULT_REWARD,
-    NONE,
-    TERMINATED,
-    Bits,
-    Experience,
-    Floats,
-    Indices,
-    Ints,
-    TripEnds,
-    time_unit,
-)
+from fwrl.planner.experience import DEFAULT_REWARD, NONE, TERMINATED, Bits, Experience, TripEnds, time_unit
 from fwrl.planner.ingest.errors import LogError
 from fwrl.planner.labels import Label, Labels, integer
 from fwrl.planner.merging.unions import united

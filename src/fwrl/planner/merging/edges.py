@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwrl.planner.experience import Floats, Indices, Ints
+from fwrl.arrays import Floats, Indices, Ints
 from fwrl.planner.merging.unions import places_in_union
 
 EARLIEST = np.iinfo(np.int64).min

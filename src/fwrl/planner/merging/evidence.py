@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arrays import Indices, Ints
 from fwrl.planner.connection_counts import number_of_starts
-from fwrl.planner.experience import KEPT, NONE, Bits, Evidence, Indices, Ints
+from fwrl.planner.experience import KEPT, NONE, Bits, Evidence
 from fwrl.planner.ingest.latest import by_name
 from fwrl.planner.ingest.reader import reading
 from fwrl.planner.labels import IntegerLabels, Labels
@@ -23,8 +24,8 @@ def latest_trips(
 
     `places` are the edges of each evidence among all, `codes` the codes of its trips among `trips`.
     """
-    from fwrl.kernels.graph.latest import KEPT as N_KEPT
-    from fwrl.kernels.graph.latest import TIME, TRIP, keep_latest, no_sights
+    from fwrl.kernels.recent_trips import KEPT as N_KEPT
+    from fwrl.kernels.recent_trips import TIME, TRIP, keep_latest, no_sights
 
     timed = evidence[0].trip_time is not None
     latest = no_sights(n_edges, KEPT)

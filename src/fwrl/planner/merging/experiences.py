@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from fwrl.arrays import Floats, Indices
 from fwrl.errors import FwrlError
 from fwrl.planner.connection_counts import with_counts
-from fwrl.planner.experience import LARGEST, MOST, Bits, Evidence, Experience, Floats, Indices, LogSummary
+from fwrl.planner.experience import LARGEST, MOST, Bits, Evidence, Experience, LogSummary
 from fwrl.planner.ingest.learning import learned
 from fwrl.planner.ingest.options import ReadOptions
 from fwrl.planner.labels import Labels

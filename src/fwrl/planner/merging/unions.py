@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.planner.experience import Indices, Ints
+from fwrl.arrays import Indices, Ints
 from fwrl.planner.labels import IntegerLabels, Labels, TextLabels
 
 

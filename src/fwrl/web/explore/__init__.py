@@ -9,8 +9,8 @@ in other formats, `messages` are what a page may send, and the `controller` answ
 from functools import partial
 from pathlib import Path
 
+from fwrl.arrays import Floats
 from fwrl.planner import Planner
-from fwrl.planner.experience import Floats
 from fwrl.web.explore.controller import ExploreController
 from fwrl.web.explore.explorer import Explorer, Shown
 from fwrl.web.explore.messages import TYPES

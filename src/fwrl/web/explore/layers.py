@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from fwrl.planner.experience import Floats, Ints
+from fwrl.arrays import Floats, Ints
 from fwrl.planner.weak_spots import Links
 
 SWEEPS = 8

@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.planner.experience import Experience, Floats
+from fwrl.arrays import Floats
+from fwrl.planner.experience import Experience
 from fwrl.planner.weak_spots import Links, links_of
 from fwrl.web.explore.layers import layered
 

@@ -11,16 +11,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fwrl.arrays import Ints
 from fwrl.errors import FwrlError
 from fwrl.worlds import World
 from fwrl.worlds.grid import DIRECTIONS, Grid
 from fwrl.worlds.listed import from_arrays
 from fwrl.worlds.moves import compress
 from fwrl.worlds.outcomes import Listed
-
-Ints = NDArray[np.int64]
 
 
 def drawable(world: World) -> Grid:

@@ -188,7 +188,6 @@ class Driver:
                 session.play(False)
             if not session.playing:
                 await self._connection.send(session.state_message())
-            self._shared.compile_while_showing()
             return True
 
     async def _send_frame(self, now: float) -> None:

@@ -11,12 +11,9 @@ import copy
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fwrl.arrays import Floats, Ints
 from fwrl.worlds import World
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Observed(NamedTuple):

@@ -9,16 +9,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fwrl.kernels.runtime.ties import improves
+from fwrl.arrays import Floats
+from fwrl.kernels.ties import improves
 from fwrl.oracle import Evaluation, Optimum, evaluate, optimum
 from fwrl.task import Task
 from fwrl.task.expectation import best_rewards
 from fwrl.web.play.runner import EpisodeSettings
 from fwrl.worlds import World
-
-Floats = NDArray[np.float64]
 
 CERTAIN = 1 - 1e-9  # arrival probabilities from here on are 1
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
+from fwrl.arrays import Ints
 from fwrl.web.play.value_field import Reading
-
-Ints = NDArray[np.int64]
 
 LARGEST = 2000  # cells of the board up to which all pairs are counted
 

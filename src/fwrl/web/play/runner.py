@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
+from fwrl.arrays import Ints
 from fwrl.task import Task
 from fwrl.task.loop import REWARD, advance, begin_trip, blank_record, first_start
 from fwrl.task.task import episode_streams
@@ -20,8 +21,6 @@ from fwrl.web.play.experience import Experience, Observed
 from fwrl.web.play.stitches import Stitches
 from fwrl.web.play.training import BEGIN, EDIT, FORGET, MOVE, Leg, extended
 from fwrl.worlds.likely_route import LikelyOutcomes
-
-Ints = NDArray[np.int64]
 
 TRAIL = 48  # steps drawn behind an agent
 

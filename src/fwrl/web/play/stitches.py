@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arrays import Ints
 from fwrl.worlds.likely_route import LikelyOutcomes, LikelyRoute
-
-Ints = NDArray[np.int64]
 
 NO_TRIP = 0  # trips are numbered from 1
 

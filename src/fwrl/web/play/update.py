@@ -17,13 +17,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
+from fwrl.arrays import Floats, Ints
 from fwrl.web.play.runner import LastStep, Runner
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LARGEST = 1200  # floor cells up to which all pairs are compared
 LARGEST_MATRIX = 100  # floor cells up to which the matrix is drawn

@@ -16,10 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
-from fwrl.kernels.runtime.ties import RELATIVE, SMALLEST_SCALE
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from fwrl.arrays import Floats, Ints
+from fwrl.kernels.ties import RELATIVE, SMALLEST_SCALE
 
 
 class ValueField(NamedTuple):

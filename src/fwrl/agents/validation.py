@@ -1,0 +1,175 @@
+"""Checks of agents' options, and of states, actions and transitions that callers pass, before compiled code reads them.
+
+Compiled code checks no index. A bad option raises `OptionError`, a bad argument `FwrlError`.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fwrl.arrays import Floats, Ints
+from fwrl.errors import FwrlError, OptionError
+
+LARGEST_TABLE = 8 * 2**30  # bytes
+LARGEST_WHOLE = 10**9
+
+
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Require `value` to be one of `choices`."""
+    if value not in choices:
+        raise OptionError(f"expected {name} to be one of {choices}, got {value!r}")
+
+
+def check_number(name: str, value: object, least: float = -np.inf) -> None:
+    """Require a finite number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value) or value < least:
+        bound = "" if least == -np.inf else f" of at least {least:g}"
+        raise OptionError(f"expected {name} to be a finite number{bound}, got {value!r}")
+
+
+def check_learning_rate(value: object) -> None:
+    """Require a number above 0 and of at most 1."""
+    check_number("learning_rate", value)
+    if not 0 < value <= 1:  # type: ignore[operator]
+        raise OptionError(f"expected 0 < learning_rate <= 1, got {value}")
+
+
+def check_give_up(value: object) -> None:
+    """Require a positive cost, or None."""
+    if value is not None:
+        check_number("give_up", value)
+        if not value > 0:  # type: ignore[operator]
+            raise OptionError(f"expected give_up to be a positive cost or None, got {value!r}")
+
+
+def check_whole(name: str, value: object, least: int) -> None:
+    """Require an integer from `least` to `LARGEST_WHOLE`."""
+    if type(value) is not int or not least <= value <= LARGEST_WHOLE:
+        raise OptionError(f"expected {name} to be a whole number of at least {least}, got {value!r}")
+
+
+def checked_rows(name: str, value: object) -> tuple[tuple[float, ...], ...] | None:
+    """Rows of equally many finite numbers, as tuples; None stays None."""
+    if value is None:
+        return None
+    try:
+        rows = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        rows = np.empty(0)
+    if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
+        raise OptionError(f"expected {name} as one row of finite numbers for each state, got {str(value)[:80]}")
+    return tuple(tuple(row) for row in rows.tolist())
+
+
+def check_table_size(size: int, what: str, remedy: str) -> None:
+    """Require that a table of `size` bytes fits into `LARGEST_TABLE`; `what` needs it, `remedy` avoids it."""
+    if size > LARGEST_TABLE:
+        need = f"{what} need {size / 2**30:,.1f} GiB"
+        raise OptionError(f"expected a table of at most {LARGEST_TABLE / 2**30:.0f} GiB, {need}; {remedy}")
+
+
+LARGEST_REWARD = 1e100  # in size, as in logs: sums along any path stay finite
+
+
+class Transitions(NamedTuple):
+    """N transitions, in order."""
+
+    state: Ints  # (N,)
+    action: Ints  # (N,)
+    reward: Floats  # (N,)
+    next_state: Ints  # (N,)
+
+
+def checked_index(value: int, limit: int, what: str) -> int:
+    """`value` as a Python int; other integer types would each compile the kernels again."""
+    try:
+        index = operator.index(value)
+    except TypeError:
+        raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {value!r}") from None
+    if not 0 <= index < limit:
+        raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {index}")
+    return index
+
+
+def checked_batch(values: ArrayLike, limit: int, what: str) -> Ints:
+    """One state as an array without dimensions, or (n,) states; of (n, 1) the column."""
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim > 1 or (array.size and array.dtype.kind not in "iu"):
+        raise FwrlError(
+            f"expected {what} as one state, (n,) or (n, 1) integers, got {array.dtype} of shape {array.shape}"
+        )
+    if np.any((array < 0) | (array >= limit)):
+        raise FwrlError(f"expected states from 0 to {limit - 1} as {what}, got {values!r}")
+    return array.astype(np.int64)
+
+
+def checked_transitions(
+    states: ArrayLike,
+    actions: ArrayLike,
+    rewards: ArrayLike,
+    next_states: ArrayLike,
+    n_states: int,
+    n_actions: int,
+) -> Transitions:
+    """Four sequences of one length: indices in range, and rewards up to `LARGEST_REWARD` in size."""
+    s = _indices(states, n_states, "states")
+    a = _indices(actions, n_actions, "actions")
+    n = _indices(next_states, n_states, "next states")
+    r = np.ascontiguousarray(rewards, dtype=np.float64)
+    if not len(s) == len(a) == len(r) == len(n) or r.ndim != 1:
+        raise FwrlError(
+            "expected four sequences of one length, got "
+            f"{len(s)} states, {len(a)} actions, {r.size} rewards, {len(n)} next states"
+        )
+    if not np.isfinite(r).all():
+        k = int(np.argmin(np.isfinite(r)))
+        raise FwrlError(f"expected finite rewards, transition {k} has {r[k]}")
+    if np.abs(r).max(initial=0.0) > LARGEST_REWARD:
+        k = int(np.argmax(np.abs(r)))
+        raise FwrlError(
+            f"expected rewards up to {LARGEST_REWARD:g} in size, transition {k} has {r[k]}; scale them down"
+        )
+    return Transitions(s, a, r, n)
+
+
+def checked_marks(values: ArrayLike, n: int) -> NDArray[np.bool_]:
+    """(n,) booleans."""
+    marks = np.asarray(values)
+    if marks.shape != (n,) or (n and marks.dtype.kind not in "biu"):
+        raise FwrlError(f"expected {n} booleans as terminated, got {marks.dtype} {marks.shape}")
+    return marks.astype(np.bool_)
+
+
+def checked_reward(reward: float) -> float:
+    """`reward` as a Python float."""
+    if not np.isfinite(reward):
+        raise FwrlError(f"expected a finite reward, got {reward}")
+    number = float(reward)
+    if abs(number) > LARGEST_REWARD:
+        raise FwrlError(f"expected a reward up to {LARGEST_REWARD:g} in size, got {number}; scale rewards down")
+    return number
+
+
+def first_ends(next_states: Ints, terminated: NDArray[np.bool_]) -> set[int]:
+    """The transitions that are the first to end at a state, by (N,) their next states and whether they terminated.
+
+    >>> sorted(first_ends(np.array([4, 2, 2, 4, 2]), np.array([False, True, True, True, False])))
+    [1, 3]
+    """
+    ends = np.flatnonzero(terminated)
+    return set(ends[np.unique(next_states[ends], return_index=True)[1]].tolist())
+
+
+def _indices(values: ArrayLike, limit: int, what: str) -> Ints:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise FwrlError(f"expected a sequence of integers as {what}, got {array.dtype} {array.shape}")
+    if array.size and not (array.min() >= 0 and array.max() < limit):
+        raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {array.min()} to {array.max()}")
+    return np.ascontiguousarray(array, dtype=np.int64)

@@ -1,0 +1,133 @@
+"""How kernels are compiled: serially, without fast-math (-inf is a value here), with a cache on disk.
+
+Compiling takes as long as there are functions, times the arrays that each is passed, times the types that it's called
+with. So kernels get few arrays, integers of one type, and no literals (numba compiles a function again for each literal
+it's called with). `compiled` functions can be called from Python, `inner` ones only by other kernels; that spares numba
+the code that converts arguments, most of the work for a short function.
+
+Numba's cache notices changes only in the file that a function is defined in, not in the functions it calls. So the
+cache folder is named by a digest of all sources that are compiled together. Folders of other versions are removed once
+nothing was added to them for a month. Where no folder can be written, functions are compiled in each process:
+slower to start, otherwise the same.
+
+With NUMBA_DISABLE_JIT=1 in the environment nothing is compiled: kernels are Python functions with the same results.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+
+PACKAGE = Path(__file__).resolve().parents[1]
+COMPILED_LAYERS = ("kernels", "agents", "task")
+STALE = 30 * 24 * 3600  # seconds
+
+OPTIONS: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}
+INNER: Any = {**OPTIONS, "no_cpython_wrapper": True}
+NOTICE = "fwrl: compiling for this computer; the next time it's there at once"
+NOTICE_AFTER = 1.0  # seconds of compiling
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function, *, sources: tuple[Path, ...] | None = ()) -> Function:
+    """Compile a function with numba on first call; usable as a decorator.
+
+    Args:
+        function: to compile.
+        sources: the files outside fwrl that it calls into; None where they are unknown, and then it is not cached on
+            disk.
+
+    Returns:
+        The compiled function.
+    """
+    return _jit(function, sources, OPTIONS)
+
+
+def inner(function: Function) -> Function:
+    """Compile a function that only compiled functions call; a decorator. A call from Python would crash."""
+    return _jit(function, (), INNER)
+
+
+def _jit(function: Function, sources: tuple[Path, ...] | None, options: Any) -> Function:
+    settings: Any = numba.config
+    if settings.DISABLE_JIT:
+        # Compiled arithmetic wraps around and gives inf and nan without warnings.
+        return np.errstate(all="ignore")(function)
+    folder = None if sources is None else cache_folder(sources)
+    if folder is None or not Path(function.__code__.co_filename).is_file():
+        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+    before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
+    try:
+        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+    finally:
+        settings.CACHE_DIR = before
+
+
+def compile_for(function: Any, arguments: tuple[Any, ...]) -> None:
+    """Compile for the types of these arguments; say so in one line, once, if that takes more than a second."""
+    typeof: Any = numba.typeof  # which has no types
+    notice = threading.Timer(NOTICE_AFTER, say_that_it_compiles)
+    notice.daemon = True
+    notice.start()
+    try:
+        function.compile(tuple(typeof(each) for each in arguments))
+    finally:
+        notice.cancel()
+
+
+@functools.cache
+def say_that_it_compiles() -> None:
+    """Say it on the first call."""
+    print(NOTICE, file=sys.stderr, flush=True)
+
+
+@functools.cache
+def cache_folder(sources: tuple[Path, ...] = ()) -> Path | None:
+    """The folder for compiled code, created if missing; None where none can be written."""
+    home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    try:
+        folder = Path(home) if home else Path.home() / ".cache"
+    except RuntimeError:
+        return None
+    folder = folder / "fwrl" / digest(sources)
+    try:
+        if not folder.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            drop_stale(folder)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return None
+
+
+def drop_stale(folder: Path) -> None:
+    """Remove the folders beside `folder` with code of other versions that nothing was added to for a month."""
+    for other in folder.parent.iterdir():
+        ours = len(other.name) == len(folder.name) and set(other.name) <= set("0123456789abcdef")
+        if ours and other != folder and time.time() - other.stat().st_mtime > STALE:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def digest(sources: tuple[Path, ...] = ()) -> str:
+    """A digest of fwrl's compiled sources and of `sources`."""
+    state = hashlib.sha256(f"{numba.__version__} {OPTIONS}".encode())
+    for path in (*_package_sources(), *sources):
+        state.update(path.read_bytes())
+    return state.hexdigest()[:16]
+
+
+def _package_sources() -> list[Path]:
+    return sorted(path for layer in COMPILED_LAYERS for path in (PACKAGE / layer).rglob("*.py"))

@@ -1,0 +1,1 @@
+"""Planning under uncertainty on counted transitions: exact answers for one goal, and a plan kept current."""

@@ -1,0 +1,69 @@
+"""Lower confidence bounds of a counted model: what observations confirm, and no more.
+
+An outcome that came about k times in n tries has at least the probability
+
+    L(k, n) = the quantile 1 - c of the distribution Beta(k, n - k + 1),      L(n, n) = (1 - c)^(1 / n)
+
+with confidence c, whatever the true probability is (Clopper and Pearson 1934). The cautious model gives every outcome
+this probability, and what is left of an action to one more state, which nothing leaves. From c = 1/2 on, L is
+superadditive in k: the outcomes of a pair that lead into a set of states get together no more than the bound for the
+set as a whole. So for every pair and every set of next states, the model's probability of the set is at most the true
+one, with confidence c.
+
+Where arriving comes first, what is left is lost: the worst case for the probability of arriving. For the reward given
+arrival the case is that the action has to be repeated: with q the sum over the outcomes of a pair, a negative reward
+becomes r / q and a positive one q r. Where one may give up for a cost, no state is worth less than that, and what is
+left pays it in full, and the worst reward of the action's outcomes on top: no outcome is worth less.
+
+More observations in the same proportions raise every bound. The confidence is that of each action: the bound for a
+policy composes those of its actions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fwrl.arrays import Floats
+from fwrl.kernels.mdp.counts import Outcomes, outcomes_of
+
+LEAST = 1e-300  # of a bound: the model holds positive numbers
+
+
+def lower_bounds(times: Floats, tries: Floats, confidence: float) -> Floats:
+    """L(times, tries) of each outcome, as numbers from 0 to 1; `tries` is not less than `times`."""
+    from scipy.special import betaincinv
+
+    different, which = np.unique(np.stack([times, tries]), axis=1, return_inverse=True)
+    bounds = betaincinv(different[0], different[1] - different[0] + 1.0, 1.0 - confidence)
+    found: Floats = np.clip(bounds, LEAST, 1.0)[which.reshape(-1)]
+    return found
+
+
+def cautious(outcomes: Outcomes, confidence: float, repeated: bool) -> Outcomes:
+    """The cautious model of S + 1 states; pairs keep their numbers, and state S must be closed.
+
+    Args:
+        outcomes: The model.
+        confidence: From 1/2 to less than 1.
+        repeated: Whether rewards are those of an action that has to be repeated; otherwise as in the model.
+
+    Returns:
+        The cautious model: the same outcomes, and for each pair one that leads to the state S.
+    """
+    S, K = outcomes.n_states, len(outcomes.source)
+    tries = np.bincount(outcomes.pair, outcomes.times, K).astype(np.float64)
+    bound = lower_bounds(outcomes.times, tries[outcomes.pair], confidence)
+    confirmed = np.minimum(np.bincount(outcomes.pair, bound, K), 1.0)
+    worst = np.full(K, np.inf)
+    np.minimum.at(worst, outcomes.pair, outcomes.reward)
+    reward = outcomes.reward
+    if repeated:
+        q = confirmed[outcomes.pair]
+        reward = np.where(reward < 0.0, reward / q, reward * q)
+    lost = np.flatnonzero(confirmed < 1.0)
+    pair = np.concatenate([outcomes.pair, lost])
+    order = np.argsort(pair, kind="stable")
+    target = np.concatenate([outcomes.target, np.full(len(lost), S)])
+    times = np.concatenate([bound, 1.0 - confirmed[lost]])
+    rewards = np.concatenate([reward, worst[lost]])
+    return outcomes_of(S + 1, outcomes.source, pair[order], target[order], times[order], rewards[order])

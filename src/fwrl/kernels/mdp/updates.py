@@ -1,0 +1,230 @@
+"""Keep a plan current while an agent learns: prioritised sweeping from warm values (Moore and Atkeson 1993).
+
+The plan is one number per state, the value V(s) for the goal in use:
+
+    Q(s, a) = (1 - u) * mean over outcomes s' of [ r(s, a, s') - rho + V(s') ]  +  u * (R - rho)
+    V(s)    = max over a of Q(s, a),      V(g) = 0
+
+-inf means that no path is known. Such outcomes are left out of the mean, unless they are dead ends: states that
+terminated, or whose actions were all tried. Beside an outcome that arrives, a dead end counts as -D, more than any trip
+costs. An outcome that stays at s is solved for: the action is repeated until it leads elsewhere. With the paper's
+backup, the best outcome takes the place of the mean, and u is 0 once an action was tried.
+
+A state is stale while it's in the heap `stale`; that is the only record of it. `sweep` backs up stale states, the
+highest value first, and marks the predecessors of a state whose value moved by more than `TOLERANCE`. Every step earns
+`CREDIT` backups and unspent ones are kept, so that a burst (a room whose last untried action was just tried) is worked
+off in one go and the mean cost of a step stays bounded. A new goal starts from nothing and sweeps until nothing is
+stale. Values that somebody asks for come from `model.solver`, not from here.
+
+Exploration is optimism about what a further try may show. An untried action counts as a step to the goal: u = 1. After
+n tries
+
+    u(n) = beta / (n + beta),      beta = (PRIOR * WEIGHT + gained) / (WEIGHT + exposed)
+
+is the share of the remaining way that one more try may be expected to gain. `gained` adds up, over the tries that
+showed a new outcome, the share of the way to the goal that the surprise covered; `exposed` adds up 1 / n over all
+tries after n earlier ones. Gusts that blow an agent one cell aside teach it that surprises are worth little; a world
+without surprises that nothing is to be gained by trying again. Only surprises that led to states the agent has left
+before count, since any other state looks as if it were next to the goal.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from fwrl.arrays import Field, Floats, Ints, Marks
+from fwrl.kernels.edges import EDGES, NONE, Edges
+from fwrl.kernels.heap import OPEN, Heap, clear, pop, push
+from fwrl.kernels.jit import compiled, inner
+
+TOLERANCE, EXACTLY = 1e-3, 1e-12  # relative change of a value that isn't passed on, of means and of best outcomes
+CREDIT, MOST_CREDIT = 100, 20_000  # backups that a step earns, and that can be saved up
+PRIOR, WEIGHT = 0.5, 100.0  # beta before any evidence, and how much evidence that is worth
+FREE_STEP = 1e-3  # what a free step costs in the plan, in units of the costliest one: without it, loops would support
+# their own values as they fall
+FREE_RISE = 1e-6  # the same where values only rise: the fewest free steps are the best
+NO_LIMIT = np.int64(1 << 62)
+DEAD_END = 1e3  # cost of never arriving, in trips along every edge
+PROMISE, RHO, GAINED, EXPOSED, COSTLIEST, LARGEST, FLOOR = range(7)  # of `level`
+OPTIMISTIC, SAVED, BEST = 0, 1, 2  # of `counts`
+
+
+class Plan(NamedTuple):
+    """Values for the goal in use, and which of them are stale."""
+
+    V: Annotated[Floats, Field("S", fill=-np.inf, most=1e300)]  # -inf where no path is known
+    stale: Heap
+    # PROMISE: reward R of an unseen outcome; RHO; GAINED, EXPOSED: evidence on surprises; COSTLIEST: largest cost of a
+    # step so far; LARGEST: largest r - rho; FLOOR: minus the cost of giving up, or -inf.
+    level: Annotated[Floats, Field("7", fill=(0, 0, 0, 0, 0, -np.inf, -np.inf))]
+    # OPTIMISTIC: 1 while unseen outcomes count; SAVED: backups; BEST: 1 if best outcomes count.
+    counts: Annotated[Ints, Field("3", np.int64, least=0)]
+
+
+@compiled
+def surprise_rate(plan: Plan) -> float:
+    """beta: what a second try is expected to gain, as a share of the way to the goal."""
+    return float((PRIOR * WEIGHT + plan.level[GAINED]) / (WEIGHT + plan.level[EXPOSED]))
+
+
+@inner
+def unseen_share(plan: Plan, n: int) -> float:
+    """u(n): 1 for an untried action, 0 while optimism is off."""
+    if plan.counts[OPTIMISTIC] == 0:
+        return 0.0
+    if plan.counts[BEST] != 0:
+        return 1.0 if n == 0 else 0.0
+    beta = surprise_rate(plan)
+    return beta / (n + beta)
+
+
+@inner
+def step_cost(plan: Plan) -> float:
+    """What a step costs at least, so that values of free steps sink where nothing supports them; -inf if some gain."""
+    if plan.level[LARGEST] > 0.0:
+        return -np.inf
+    costliest = plan.level[COSTLIEST]
+    share = FREE_STEP if plan.counts[OPTIMISTIC] != 0 or plan.counts[BEST] == 0 else FREE_RISE
+    return float(share * costliest if costliest > 0.0 else 1.0)
+
+
+@inner
+def is_dead_end(edges: Edges, closed: Marks, s: int) -> bool:
+    """Whether s, without a known path, has no untried action either."""
+    A = len(edges.leaving) // len(closed)
+    untried = 0
+    for pair in range(s * A, s * A + A):
+        untried += edges.leaving[pair] == NONE
+    return bool(closed[s] != 0 or untried == 0)
+
+
+@inner
+def action_value(edges: Edges, plan: Plan, closed: Marks, pair: int, left: int) -> float:
+    """Q(s, a) of the pair s * A + a; with `left` = s, of taking a until it leads away from s."""
+    n, seen, stays, arrives, total, best = 0, 0, 0, 0, 0.0, -np.inf
+    least, rho = step_cost(plan), plan.level[RHO]
+    e = edges.leaving[pair]
+    while e != NONE:
+        y, k = edges.target[e], edges.times[e]
+        n += k
+        if y != left:
+            best = max(best, min(edges.best[e] - rho, -least) + plan.V[y])
+        if y == left or plan.V[y] > -np.inf or is_dead_end(edges, closed, y):
+            seen += k
+            total += min(edges.total[e] - rho * k, -least * k)
+            if y == left:
+                stays += k
+            elif plan.V[y] > -np.inf:
+                arrives += k
+                total += k * plan.V[y]
+            else:
+                total -= k * DEAD_END * (1 + edges.used[EDGES]) * max(plan.level[COSTLIEST], least)
+        e = edges.next_leaving[e]
+    u = unseen_share(plan, n)
+    if n > 0 and plan.counts[BEST] != 0:
+        return best
+    if arrives == 0 and u == 0.0:
+        return -np.inf
+    promised = u * (plan.level[PROMISE] - rho)
+    if seen == 0:
+        return promised / u if n == 0 else -np.inf
+    known = (1.0 - u) / seen
+    leaves = 1.0 - known * stays if u > 0.0 else float(seen - stays) / seen
+    return float((known * total + promised) / leaves)
+
+
+@inner
+def backed_up(edges: Edges, plan: Plan, closed: Marks, s: int) -> float:
+    """V(s) by its equation, from the values of other states."""
+    if closed[s] != 0:
+        return float(plan.level[FLOOR])
+    A = len(edges.leaving) // len(plan.V)
+    value = plan.level[FLOOR]
+    for pair in range(s * A, s * A + A):
+        value = max(value, action_value(edges, plan, closed, pair, s))
+    # A best path never visits a state twice, so a lower value has only supported itself.
+    lowest = -1.001 * (len(plan.V) + 1) * max(plan.level[COSTLIEST], step_cost(plan))
+    return -np.inf if plan.counts[BEST] != 0 and value < lowest else value
+
+
+@inner
+def sweep(edges: Edges, plan: Plan, closed: Marks, g: int, most: int) -> int:
+    """Back up stale states, the highest first, `most` at the most; how many it were."""
+    tolerance = EXACTLY if plan.counts[BEST] != 0 else TOLERANCE
+    done = 0
+    while plan.stale.size[OPEN] > 0 and done < most:
+        s = pop(plan.stale)
+        done += 1
+        if s == g:
+            continue
+        before, value = plan.V[s], backed_up(edges, plan, closed, s)
+        if value == before or (value > -np.inf and abs(value - before) <= tolerance * abs(value)):
+            continue
+        plan.V[s] = value
+        mark_before(edges, plan, s)
+    return done
+
+
+@inner
+def mark_before(edges: Edges, plan: Plan, s: int) -> None:
+    """Mark the states stale from which an edge leads to s."""
+    A = len(edges.leaving) // len(plan.V)
+    e = edges.entering[s]
+    while e != NONE:
+        x = edges.pair[e] // A
+        if x != s:
+            push(plan.stale, x, plan.V[s])
+        e = edges.next_entering[e]
+
+
+@compiled
+def plan_for(edges: Edges, plan: Plan, closed: Marks, g: int) -> None:
+    """Make V the values for the goal g, from nothing."""
+    clear(plan.stale)
+    S = len(plan.V)
+    A = len(edges.leaving) // S
+    floor = plan.level[FLOOR]
+    untried = max(floor, plan.level[PROMISE] - plan.level[RHO]) if plan.counts[OPTIMISTIC] != 0 else floor
+    for s in range(S):
+        plan.V[s] = floor
+        for pair in range(s * A, s * A + A):
+            if edges.leaving[pair] == NONE:
+                plan.V[s] = untried
+        if closed[s] != 0:
+            plan.V[s] = floor
+    plan.V[g] = 0.0
+    hopes = plan.counts[OPTIMISTIC] != 0 and plan.counts[BEST] == 0  # of an unseen outcome, wherever it is
+    for s in range(S):
+        if hopes:
+            push(plan.stale, s, plan.V[s])
+        if plan.V[s] > -np.inf:
+            mark_before(edges, plan, s)
+    sweep(edges, plan, closed, g, int(NO_LIMIT))
+    plan.counts[SAVED] = MOST_CREDIT
+
+
+@inner
+def learn_step(edges: Edges, plan: Plan, closed: Marks, s: int, g: int) -> None:
+    """Bring the plan up to date after a step from s, as far as the credit goes."""
+    push(plan.stale, s, np.inf)
+    credit = min(plan.counts[SAVED] + CREDIT, MOST_CREDIT)
+    plan.counts[SAVED] = credit - sweep(edges, plan, closed, g, credit)
+
+
+@inner
+def count_try(edges: Edges, plan: Plan, pair: int, r: float, y: int, n: int, new: bool) -> None:
+    """Count a try of `pair`, after n earlier ones, that paid r and led to y, for the first time if `new`."""
+    if n == 0:
+        return
+    plan.level[EXPOSED] += 1.0 / n
+    A = len(edges.leaving) // len(plan.V)
+    s = pair // A
+    way = plan.level[PROMISE] - plan.level[RHO] - plan.V[s]
+    if new and 0.0 < way < np.inf and plan.V[y] > -np.inf:
+        left = 0
+        for other in range(y * A, y * A + A):
+            left += edges.leaving[other] != NONE
+        if left > 0:
+            plan.level[GAINED] += min(1.0, max(0.0, (r - plan.level[RHO] + plan.V[y] - plan.V[s]) / way))
