@@ -1,6 +1,6 @@
 """The base class of agents: tables, a generator, and three compiled verbs over them.
 
-The verbs are `act`, `observe` and `action_values` (see `agents.verbs`).
+The verbs are `act`, `observe` and `action_values` (see `agents.loops`).
 
 `observe` gets path rewards: the goal reward is not part of F. On the arriving step (in the paper's protocol the
 one taken *on* the goal) `arrived` is true and the reward is the goal reward. FWRL and model-based agents learn

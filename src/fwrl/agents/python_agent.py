@@ -1,7 +1,7 @@
 """Agents in plain Python: `act` and `observe` are ordinary methods, and nothing is compiled.
 
 Such an agent runs wherever compiled ones do, by the same loops, uncompiled: some ten to a hundred times slower. It is
-the quick way to try an idea; the compiled way is in `agents.verbs`.
+the quick way to try an idea; the compiled way is in `agents.loops`.
 
 >>> import numpy as np
 >>> class Curious(PythonAgent):

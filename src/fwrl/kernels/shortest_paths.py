@@ -1,7 +1,32 @@
-"""Known edges in compressed sparse rows by target, as a search backward from a goal reads them.
+"""V(x, g) of every state x for one goal g, by one search backward from g over known edges.
 
-The edges into y are those from `first[y]` up to `first[y + 1]`; each has its source x and its reward. Indices have 32
-bits: a search is bound by memory, and this halves what it reads.
+    V(x, g) = max over edges x -> y of r(x, y) + V(y, g),   V(g, g) = 0,   -inf where no path is known
+
+is a shortest path with costs -r. Three algorithms differ in the order in which they expand states; the costs of a graph
+decide which one is used:
+
+- breadth-first search, where all costs are equal: the first path found to a state is its best;
+- Dial's buckets (Dial 1969; Denardo and Fox 1979), where costs are positive and of one order of magnitude. A bucket is
+  a little narrower than the smallest cost, so its states cannot improve each other and are expanded in any order. A
+  state that improves is added to the better bucket; its old entry is skipped, because V no longer falls into that
+  bucket;
+- Dijkstra's algorithm (1959) with a heap, where costs are zero or of any size.
+
+All three add rewards from the goal backward, and rounding is monotone, so V is the same to the last bit. Rewards of
+either sign are first made negative by a potential, which serves every goal: see `potential`.
+
+Edges are stored in compressed sparse rows by target, as a search backward reads them. The edges into y are those from
+`first[y]` up to `first[y + 1]`; each has its source x and its reward. Indices have 32 bits: a search is bound by
+memory, and this halves what it reads.
+
+The potential (Johnson 1977): h(x) is the largest reward that a path from x can collect, an empty path included. Then
+h(x) >= r(x, y) + h(y) for every edge x -> y, so that the reduced rewards
+
+    r(x, y) + h(y) - h(x) <= 0
+
+and all paths from x to y change by the same h(y) - h(x). h exists unless there is a positive cycle. It is computed by
+raising states from a queue (Bellman 1958, Ford 1956, Moore 1959), starting at the targets of positive rewards. Each
+state stores the edge that raised it last; where those edges form a cycle, the cycle is positive.
 """
 
 from __future__ import annotations

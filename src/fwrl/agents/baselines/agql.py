@@ -1,4 +1,14 @@
-"""Agents that learn about every goal from every step: one table over (state, action, goal).
+"""All-goals Q-learning with replay: L. P. Kaelbling (1993), "Learning to Achieve Goals", IJCAI, which updates every
+goal from every step; L.-J. Lin (1992), "Self-Improving Reactive Agents Based on Reinforcement Learning, Planning and
+Teaching", Machine Learning 8, which learns from past steps again.
+
+Q(s, a, g) is the path reward from s, starting with a, to g. A transition s, a, r -> s' updates every goal g at once,
+
+    Q(s, a, g) <- Q(s, a, g) + alpha (r + (0 if s' = g else max_b Q(s', b, g)) - Q(s, a, g))
+
+by the step just made and by `replays` more, drawn uniformly from the last `capacity`. The goal reward is not part of
+Q, and the step that pays it is not learned from. Where rewards are negative, an `initial_value` of 0 is optimistic: an
+action that was never tried counts as if it led straight to the goal.
 
 At the goal itself the table holds the value of leaving and coming back; the value of being there is 0.
 """

@@ -11,7 +11,7 @@ algorithm discounts instead. A state where an environment was seen to end has th
 
 With the explorer `epsilon-greedy` an action never tried has the value D. `optimistic` is closer to the published
 algorithm, in which an action tried too seldom has a fixed optimal value: what a further try may show counts as the goal
-(see `model.updates`), by the same rule as for `fwrl` and `mbrl`, so that comparisons compare planners. V is then
+(see `kernels.mdp.updates`), by the same rule as for `fwrl` and `mbrl`, so that comparisons compare planners. V is then
 optimistic; values are reported without optimism.
 """
 

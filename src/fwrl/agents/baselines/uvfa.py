@@ -1,7 +1,33 @@
-"""Radial basis functions: what states have in common, as a few weights per state.
+"""Universal value function approximators: T. Schaul, D. Horgan, K. Gregor and D. Silver (2015), "Universal Value
+Function Approximators", ICML.
 
-Gaussian bumps around up to `CENTRES` of the states' features x. With c the centres, and w the median squared distance
-from a centre to the nearest other one,
+The value of a goal is the product of an embedding of the state and action and one of the goal,
+
+    Q(s, a, g) = q0 + phi(s, a) . psi(g),      phi(s, a) = W_a^T b(s),  psi(g) = U^T b(g)
+
+both of `rank` numbers and linear in a basis b. The pseudo-reward of g is 1 for entering g, discounted by gamma a step,
+and entering g ends the trip; rewards of steps are not used. `features` (S, d) say which states are alike: b(s) are
+Gaussian bumps around some of them (`radial_basis`). Without features every state is its own basis, and
+nothing is shared between states. With features psi is defined for goals that no episode ever had: values generalise to
+them. (The published embeddings are networks of features. Bumps are linear, so both forms below stay short.)
+
+`training="end-to-end"`: temporal differences by gradient through both embeddings. A transition s, a -> s' and a goal g
+give
+
+    delta = (1 if s' = g else gamma max_b Q(s', b, g)) - Q(s, a, g)
+    W_a += alpha delta b(s) psi(g)^T / L,    U += alpha delta b(g) phi(s, a)^T / L
+
+where L, the squared length of the gradient, makes alpha the part of delta that one update removes. This is done
+for the goal pursued, and for `replays` past transitions with a goal drawn from those that had an episode.
+
+`training="two-stage"`: a table of values of every goal that had an episode (a Horde) learns from each step, and the
+agent follows the values of the goal pursued. From time to time the table is factorised: first into rank-`rank`
+embeddings of its rows and columns, by singular values; then these are regressed on the basis of states and of goals,
+by ridge regression. A new goal's values begin as the product of the embeddings. Values that are asked for are this
+product.
+
+The basis is what states have in common, as a few weights per state: Gaussian bumps around up to `CENTRES` of the
+states' features x. With c the centres, and w the median squared distance from a centre to the nearest other one,
 
     b_k(s) = exp(-|x(s) - c_k|^2 / w) / sum over j of exp(-|x(s) - c_j|^2 / w)
 

@@ -36,7 +36,7 @@ class FwrlConfig(Config):
         backup: "best", the paper's, or "expected", the mean over observed outcomes.
         explorer: "epsilon-greedy", the paper's, or "optimistic", without epsilon.
         objective: "reward" of the path; "steps" to count every step as -1, as the paper's predecessor (Kaelbling 1993)
-            did; or "rate", the reward per step of an endless episode, goal rewards included (see `kernels.rate`).
+            did; or "rate", the reward per step of an endless episode, goal rewards included (see `kernels.mdp.rate`).
         storage: "dense", "columns", or "auto" for dense up to 2,000 states with the paper's backup, explorer and
             objective.
         give_up: with backup "expected", the cost of giving up, which is then allowed at any state; None to put arriving

@@ -1,16 +1,16 @@
 """Agents that keep every observed transition, and plan for one goal at a time.
 
-While it learns, such an agent acts on a plan that every step brings up to date (see `model.updates`). Values that
+While it learns, such an agent acts on a plan that every step brings up to date (see `kernels.mdp.updates`). Values that
 somebody asks for, greedy actions, and episodes without exploration are exact.
 
 With the backup "expected", transitions are counted, P(s' | s, a) = n(s, a, s') / n(s, a), and rewards averaged. The
-best probability of arriving comes first, then the expected reward (see `model.solver`); or, with `give_up`, the
+best probability of arriving comes first, then the expected reward (see `kernels.mdp.solver`); or, with `give_up`, the
 expected reward when giving up is allowed at that cost. With the paper's backup, "best", an action is worth its best
-outcome, and values are those of shortest paths (see `graph.shortest_paths`). `mbrl` and FWRL share this code.
+outcome, and values are those of shortest paths (see `kernels.shortest_paths`). `mbrl` and FWRL share this code.
 
 The explorer is `epsilon-greedy`, the paper's, or `optimistic`: what a further try of an action may show counts as the
 goal, so the plan itself leads to untried actions anywhere on the map. On trips that repeat, actions that failed are
-tried again now and then (see `model.doubt`).
+tried again now and then (see `kernels.mdp.retries`).
 """
 
 from __future__ import annotations

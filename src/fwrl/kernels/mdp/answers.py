@@ -1,10 +1,10 @@
 """What observed transitions say about one goal: values, probabilities of arriving, best actions.
 
-Counted, they are a model that `model.solver` solves. With the paper's backup, by which an action is worth its best
-outcome, they are a graph for `graph.shortest_paths`.
+Counted, they are a model that `kernels.mdp.solver` solves. With the paper's backup, by which an action is worth its
+best outcome, they are a graph for `kernels.shortest_paths`.
 
 With a plan that explores, every action has one more outcome: what a further try may show, which counts as the goal (see
-`model.updates`).
+`kernels.mdp.updates`).
 """
 
 from __future__ import annotations

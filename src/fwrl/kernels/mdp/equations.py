@@ -10,6 +10,11 @@ elsewhere. Two problems have this form:
   than 1 where an outcome is a trap;
 - reward: x is the expected path reward given arrival, over the pairs that attain the best arrival, w the probability of
   an outcome given arrival: it sums to 1.
+
+The first guess comes from one backward search. Suppose that a pair could be repeated until one chosen outcome e comes
+about. That takes 1 / P(e) tries on average, and r / P(e) in all. The best path under this assumption is a shortest path
+(Dijkstra 1959), and its pairs are a policy that arrives: each has an outcome that the search reached before. In the
+arrival problem the guess is the probability of the most likely path.
 """
 
 from __future__ import annotations

@@ -1,4 +1,27 @@
-"""Positive cycles: closed sets of states with positive mean reward, of which no policy that arrives is the best.
+"""Policy iteration, in two ways: exactly for rewards of any sign (`iterate`), by sweeps for negative ones (`sweep`).
+
+Policy iteration with exact evaluations (Howard 1960), for rewards of any sign, from a policy that arrives.
+
+A switch must improve strictly. So every policy arrives, and each is better than the one before, unless there is a
+positive cycle.
+
+A switch is one only if it gains more than the evaluation may be off, or equal pairs would be exchanged for ever. What
+is missed that way is at most that gain at each step. So at the end the evaluation is repeated to an accuracy at which
+that is negligible, also after as many steps as the policy takes. Where floating point does not suffice for that, there
+is an error instead of an answer.
+
+Modified policy iteration for negative rewards (Puterman and Shin 1978), in the order of a first guess.
+
+Where every step that may not be the last has a negative reward, and no step a positive one, the optimality equations
+have one solution and sweeps find it from any guess (Bertsekas and Tsitsiklis 1991). One sweep improves the policy, the
+next ones only follow it, which costs less. Sweeps are in the order of the guess, so that most outcomes lead to states
+that were swept just before.
+
+Many states are swept in a window that moves away from the goal as the values behind it stand still: no state is swept
+while what it depends on still changes, and a window fits into the processor's cache. Beyond the window the guess is
+made pessimistic, because a value that is too good there would attract the policy.
+
+Positive cycles: closed sets of states with positive mean reward, of which no policy that arrives is the best.
 
 A policy that is strictly better than one that arrives, and does not arrive itself, has a closed set of states, in which
 the improvements average to the mean reward. So where no mean reward is positive, it arrives. A mean reward that is

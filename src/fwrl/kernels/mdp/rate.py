@@ -16,6 +16,12 @@ r - rho has a positive cycle where a cycle earns more than rho a step, and then 
 to its own reward per step, until there is none: rho is never below the best mean reward of a cycle.
 
 What must be seen for this, `Income`, is the goal reward, where trips start, and what was earned in all.
+
+On counted outcomes, the steps n of a policy solve the equations of its values with a reward of 1 for every step,
+
+    n(s) = 1 + sum over s' of w(s' | s) n(s')
+
+where w weighs outcomes by the probability of arriving from there, as v does.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Doubt: a trip that is made again and again is worth a few more tries on the way.
 
-The probability of an unseen outcome in `model.optimism` is learned from all actions together: where all but one are
+What a further try may show, in `kernels.mdp.updates`, is learned from all actions together: where all but one are
 certain, that one is given up after a try. And it is weighed against one trip, although a discovery serves every later
 trip. So trips that repeat doubt what was tried. After n tries of the action a at s, suppose that it leads to the goal
 with probability 1 / (2 + n), Laplace's rule of succession, for the promised reward R, and else to what was seen. By the

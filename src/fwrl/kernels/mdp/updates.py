@@ -14,7 +14,7 @@ A state is stale while it's in the heap `stale`; that is the only record of it. 
 highest value first, and marks the predecessors of a state whose value moved by more than `TOLERANCE`. Every step earns
 `CREDIT` backups and unspent ones are kept, so that a burst (a room whose last untried action was just tried) is worked
 off in one go and the mean cost of a step stays bounded. A new goal starts from nothing and sweeps until nothing is
-stale. Values that somebody asks for come from `model.solver`, not from here.
+stale. Values that somebody asks for come from `kernels.mdp.solver`, not from here.
 
 Exploration is optimism about what a further try may show. An untried action counts as a step to the goal: u = 1. After
 n tries
