@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
+from numba.core import cgutils
 from numba.core.errors import NumbaError
-from numba.extending import overload
+from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
 from fwrl.errors import CompilationError
@@ -94,13 +96,37 @@ def action_values(agent: Any, s: int, g: int, values: NDArray[np.float64]) -> No
     _VERBS[type(agent)].action_values(agent, s, g, values)
 
 
+def _borrowed(typingctx: Any, tables: Any) -> Any:
+    """The same tables without owners of their arrays, which numba would count at every call; the caller owns them."""
+    low: Any = cgutils  # which has no types
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def without_owner(kind: Any, value: Any) -> Any:
+            if isinstance(kind, types.Array):
+                array = low.create_struct_proxy(kind)(context, builder, value)
+                array.meminfo = low.get_null_value(array.meminfo.type)
+                array.parent = low.get_null_value(array.parent.type)
+                return array._getvalue()
+            for n, part in enumerate(kind.types):
+                inside = without_owner(part, builder.extract_value(value, n))
+                value = builder.insert_value(value, inside, n)
+            return value
+
+        return without_owner(signature.args[0], arguments[0])
+
+    return tables(tables), codegen
+
+
+borrowed: Any = intrinsic(_borrowed)
+
+
 # Numba requires the same annotations on an overload and on the function it returns.
 @overload(act, jit_options=INNER)
 def _overload_act(agent: Any, s: Any, rng: Any) -> Any:
     verb = _VERBS[agent.instance_class].act
 
     def call(agent: Any, s: Any, rng: Any) -> Any:
-        return verb(agent, s, rng)
+        return verb(borrowed(agent), s, rng)
 
     return call
 
@@ -110,7 +136,7 @@ def _overload_observe(agent: Any, s: Any, a: Any, r: Any, next_s: Any, arrived: 
     verb = _VERBS[agent.instance_class].observe
 
     def call(agent: Any, s: Any, a: Any, r: Any, next_s: Any, arrived: Any) -> Any:
-        return verb(agent, s, a, r, next_s, arrived)
+        return verb(borrowed(agent), s, a, r, next_s, arrived)
 
     return call
 
@@ -120,7 +146,7 @@ def _overload_values(agent: Any, s: Any, g: Any, values: Any) -> Any:
     verb = _VERBS[agent.instance_class].action_values
 
     def call(agent: Any, s: Any, g: Any, values: Any) -> Any:
-        verb(agent, s, g, values)
+        verb(borrowed(agent), s, g, values)
 
     return call
 

@@ -2,8 +2,11 @@
 
 Compiling takes as long as there are functions, times the arrays that each is passed, times the types that it's called
 with. So kernels get few arrays, integers of one type, and no literals (numba compiles a function again for each literal
-it's called with). `compiled` functions can be called from Python, `inner` ones only by other kernels; that spares numba
-the code that converts arguments, most of the work for a short function.
+it's called with). `compiled` functions can be called from Python, `inner` ones only by other kernels, into which they
+are inlined; that spares numba the code that converts arguments, most of the work for a short function.
+
+Numba counts references to every array of a tuple, at every call and atomically, which would cost more than a step of
+learning itself. Inlining makes most of these counts cancel, and `agents.loops` passes tables on without owners.
 
 Numba's cache notices changes only in the file that a function is defined in, not in the functions it calls. So the
 cache folder is named by a digest of all sources that are compiled together. Folders of other versions are removed once
@@ -35,7 +38,7 @@ COMPILED_LAYERS = ("kernels", "agents", "task")
 STALE = 30 * 24 * 3600  # seconds
 
 OPTIONS: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}
-INNER: Any = {**OPTIONS, "no_cpython_wrapper": True}
+INNER: Any = {**OPTIONS, "no_cpython_wrapper": True, "forceinline": True}
 NOTICE = "fwrl: compiling for this computer; the next time it's there at once"
 NOTICE_AFTER = 1.0  # seconds of compiling
 
