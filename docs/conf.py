@@ -38,6 +38,7 @@ html_theme = "furo"
 html_title = "fwrl"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_extra_path = ["front-door.html"]  # one file that also works on its own
 html_copy_source = False
 html_show_sphinx = False
 html_math_renderer = "mathml"  # set by the browser itself, so that pages need no network
