@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,19 @@ def test_the_page_is_one_small_file_that_fetches_nothing():
     assert 150 < len(algorithm().splitlines()) < 230
 
 
+def luminance(colour: list[int]) -> float:
+    """Relative luminance as in WCAG."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (part / 255 for part in colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_the_colours_get_darker_all_the_way_so_that_no_hue_is_needed():
+    found = re.search(r"const ANCHORS = (\[\[.*?\]\]);", TEXT)
+    assert found is not None
+    shades = [luminance(colour) for colour in json.loads(found[1])]
+    assert all(before > 1.3 * after for before, after in pairwise(shades))
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api", reason="no playwright installed")
@@ -203,6 +217,22 @@ def test_dragging_the_flag_leaves_fwrl_full_and_q_learning_blank(browser, size):
 
 
 @needs_browser
+def test_a_finger_drags_the_flag_and_not_the_page(browser):
+    with Opened(browser, **PHONE) as page:
+        flag, board = page.locator(".flag").first.bounding_box(), page.locator(".board canvas").first.bounding_box()
+        touch = page.context.new_cdp_session(page)
+        for part in range(6):
+            x = flag["x"] + 24 + part / 5 * (board["x"] + board["width"] / 18 - flag["x"] - 24)
+            y = flag["y"] + 24 + part / 5 * (board["y"] + board["height"] / 18 - flag["y"] - 24)
+            kind = "touchMove" if part else "touchStart"
+            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        assert counts(page) == ["68 of 68", "0 of 68"]
+        assert "goal=1,1" in page.evaluate("location.hash")
+        assert page.evaluate("scrollY") == 0
+
+
+@needs_browser
 def test_the_keyboard_moves_the_flag_and_draws_walls(browser):
     with Opened(browser, reduced_motion="reduce") as page:
         page.locator(".flag").first.focus()
@@ -227,7 +257,9 @@ def test_with_reduced_motion_nothing_moves_until_asked(browser):
 @needs_browser
 def test_a_wall_in_a_door_is_never_forgotten(browser):
     with Opened(browser) as page:
+        assert not page.is_visible("#wall-more")
         page.click("#question-2 [data-answer=once]")
+        assert page.is_visible("#wall-more")
         bumps = int(page.inner_text("#bumps").split()[0].replace(",", ""))
         assert bumps > 3900
 
