@@ -1,4 +1,4 @@
-"""Photograph the local pages for README.md and docs: explore.png and play-*.png in docs/images.
+"""Photograph the pages for README.md and docs: front-door.png, explore.png and play-*.png in docs/images.
 
 Needs Chromium and playwright.
 
@@ -25,6 +25,7 @@ import fwrl
 from fwrl.samples.warehouse import write
 
 IMAGES = Path(__file__).with_name("images")
+FRONT_DOOR = Path(__file__).with_name("front-door.html")
 COLOURS = 256
 TIMEOUT = 180_000  # milliseconds: agents may have to be compiled
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -65,10 +66,18 @@ def _tour(page: Any) -> None:
     page.wait_for_timeout(3000)
 
 
+def _dragged(page: Any) -> None:
+    flag = page.locator(".flag").first.bounding_box()
+    board = page.locator(".board canvas").first.bounding_box()
+    page.mouse.move(flag["x"] + flag["width"] / 2, flag["y"] + flag["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(board["x"] + 2.5 / 9 * board["width"], board["y"] + 2.5 / 9 * board["height"], steps=10)
+
+
 class Picture(NamedTuple):
     """A picture: the command and the address of its page, its size, and what is done before."""
 
-    command: tuple[str, ...]
+    command: tuple[str, ...]  # none for the front door, which is a file
     address: str
     width: int
     height: int
@@ -76,6 +85,7 @@ class Picture(NamedTuple):
 
 
 PICTURES = {
+    "front-door": Picture((), "", 1100, 720, _dragged),
     "explore": Picture(
         ("explore", "warehouse.fwrl", "--positions", "places.csv"),
         "from=dock&to=packing&avoid=E3",
@@ -109,7 +119,7 @@ def served(command: tuple[str, ...], folder: str) -> Iterator[str]:
 def photograph(name: str, browser: Any, folder: str) -> None:
     """Write one picture."""
     picture = PICTURES[name]
-    with served(picture.command, folder) as url:
+    with served(picture.command, folder) if picture.command else contextlib.nullcontext(FRONT_DOOR.as_uri()) as url:
         page = browser.new_page(viewport={"width": picture.width, "height": picture.height})
         page.set_default_timeout(TIMEOUT)
         page.goto(f"{url}#{picture.address}")
