@@ -182,6 +182,8 @@ class Experience:
         position: (S, 2) the centres of the cells as x and y of a map; None where states are not cells.
         time: Kind of the logged times: `integer`, `number` (kept in millionths) or `timestamp` (kept in
             microseconds since 1970); None where there are none.
+        hours: The hours of the day that the log was limited to, as `08:00-09:00`; None where it was not, or where
+            planners of different hours were merged.
         summary: Counts of what was read.
         logs: The files that were read, in order of their names.
         evidence_source: Holds or reads the evidence. Most of a file is evidence, and routes do not need it.
@@ -202,6 +204,7 @@ class Experience:
     cells: Cells | None = None
     position: Floats | None = None
     time: TimeKind | None = None
+    hours: str | None = None
     summary: LogSummary = field(default_factory=lambda: LogSummary(None, 0, 0, 0))
     logs: tuple[LogFile, ...] = ()
     evidence_source: EvidenceSource = field(default_factory=Evidence)

@@ -72,6 +72,7 @@ END_STATES, END_ACTIONS, END_TRIPS = "ends.states", "ends.actions", "ends.trips"
 TIME, SUMMARY, LOGS = "time", "summary", "logs"
 LOG_KEYS = {"name": "name", "size": "size", "digest": "sha256"}
 AGING, CELLS = "aging", "cells"  # only where there are weights or cells
+HOURS = "hours"  # only where the log was limited to some
 HALF_LIFE, NEWEST = "half_life", "newest"
 SUMMARY_KEYS = {
     "trips": "trips",
@@ -112,6 +113,8 @@ def write_experience(experience: Experience, path: str | Path) -> None:
     details: dict[str, Any] = {TIME: experience.time, SUMMARY: summary, LOGS: logs}
     if experience.aging is not None:
         details[AGING] = {HALF_LIFE: experience.aging.half_life, NEWEST: experience.aging.newest}
+    if experience.hours is not None:
+        details[HOURS] = experience.hours
     if experience.cells is not None:
         details[CELLS] = experience.cells.to_dict()
     write_archive(path, KIND, details, arrays)
@@ -136,6 +139,7 @@ def read_experience(archive: Archive) -> Experience:
             aging=aging,
             cells=None if cells is None else cells_of(cells),
             time=time,
+            hours=archive.details.get(HOURS),
             summary=summary,
             logs=tuple(_log(details) for details in archive.details[LOGS]),
             evidence_source=evidence,
@@ -248,6 +252,7 @@ def _check(experience: Experience) -> None:
     _expect(e.summary.terminated == e.n_terminated, "a summary of the terminal states that are there")
     _expect(_ordered(e), "edges in order")
     _expect(e.time in (None, "integer", "number", "timestamp"), "a known kind of time")
+    _expect(e.hours is None or isinstance(e.hours, str), "hours as text")
     _check_summary(e.summary, S, E)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from fwrl.planner.ingest.learning import MEMORY, learned
 from fwrl.planner.ingest.options import MISSING, UTF8, ReadOptions, Shape
-from fwrl.planner.ingest.period import Moment
+from fwrl.planner.ingest.period import AROUND, Moment
 from fwrl.planner.ingest.reader import Progress
 from fwrl.planner.merging import merged
 from fwrl.planner.planner import Planner
@@ -28,6 +28,9 @@ def fit(
     until: Moment | None = None,
     hours: str | None = None,
     weekdays: str | None = None,
+    at: str | None = None,
+    around: str = AROUND,
+    min_trips: int = 1,
     half_life: str | float | None = None,
     header: bool | None = None,
     missing: Sequence[str] = MISSING,
@@ -66,8 +69,12 @@ def fit(
         resolution: H3 resolution of hexagons, from 0 to 15; None to choose it from the data.
         since: The first moment to keep, as "2024-03-31 17:30", or a number where times are numbers.
         until: The first moment not to keep.
-        hours: Hours of the day to keep, as "7-9": from 7:00 to before 9:00.
+        hours: Hours of the day to keep, as "7-9" (from 7:00 to before 9:00) or "8:30-9:15".
         weekdays: Days of the week to keep, as "mon-fri" or "sat,sun".
+        at: A time of day, as "08:30", to plan for: keep what was logged around it. `summary.trips` says how many trips
+            that is.
+        around: How far before and after `at`.
+        min_trips: Keep only steps that at least this many distinct trips of the log made.
         half_life: Age at which an observation counts half, as "30d" (or s, min, h, w), or a number where times are
             numbers. Ages are counted from the newest time. Default: that of `into`, or no aging.
         header: Whether CSV files have a line of column names; by default they have, unless all `columns` are given by
@@ -107,6 +114,9 @@ def fit(
         until=until,
         hours=hours,
         weekdays=weekdays,
+        at=at,
+        around=around,
+        min_trips=min_trips,
         half_life=half_life,
         header=header,
         missing=missing,

@@ -29,6 +29,8 @@ from fwrl.planner.route_making import followed_route, route_along
 if TYPE_CHECKING:
     from fwrl.planner.goal_policy import Backup, GoalPolicy
     from fwrl.planner.ingest.reader import Progress
+    from fwrl.planner.quantiles import CostQuantiles
+    from fwrl.planner.questions import CostMatrix, ReachedPlace
     from fwrl.planner.state_summary import StateSummary
 
 MEMORY = 256 * 2**20  # bytes of goal policies kept
@@ -349,6 +351,165 @@ class Planner:
         """
         return self._goal_policy(goal, backup, options).arrival_bounds(self._code(state, "state"))
 
+    def matrix(
+        self,
+        starts: Iterable[Place],
+        goals: Iterable[Place],
+        backup: Backup = "expected",
+        **options: Unpack[PolicyOptions],
+    ) -> CostMatrix:
+        """The costs and arrival probabilities of many pairs.
+
+        It takes one search per start or per goal, whichever are fewer; where outcomes vary, one plan per goal.
+
+        Args:
+            starts: The states to start from, as rows.
+            goals: The states to reach, as columns.
+            backup: `expected` or `best`.
+            **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
+
+        Returns:
+            The table: minus `value` as cost, inf where no route is known, and `arrival`.
+
+        >>> import fwrl
+        >>> planner = fwrl.fit([("a", "b"), ("b", "c"), ("x", "b")])
+        >>> planner.matrix(["a", "x", "c"], ["b", "c"]).cost.tolist()
+        [[1.0, 2.0], [1.0, 2.0], [inf, 0.0]]
+
+        """
+        from fwrl.planner.questions import cost_matrix
+
+        rows, columns = [self._code(start, "state") for start in starts], [self._code(goal, "goal") for goal in goals]
+        return cost_matrix(self.experience, self._policies, rows, columns, self._conditions(backup, options))
+
+    def reachable(
+        self, start: Place, cost: float, backup: Backup = "expected", **options: Unpack[PolicyOptions]
+    ) -> list[ReachedPlace]:
+        """The places that can be reached from a start for at most a cost.
+
+        A place is listed if the best plan to it costs at most `cost` on average, given that it arrives. How likely it
+        is to arrive doesn't matter, and neither do trips that cost more than the average: see `arrival` of each place
+        and `cost_quantiles`. Where outcomes vary, every place that may be near enough is planned for.
+
+        Args:
+            start: The state to start from.
+            cost: The most that a plan may cost.
+            backup: `expected` or `best`.
+            **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
+
+        Returns:
+            The places with their cost and probability of arriving, cheapest first; the start itself costs 0.
+
+        >>> import fwrl
+        >>> planner = fwrl.fit([("a", "b"), ("b", "c"), ("c", "d")])
+        >>> [(place.state, place.cost) for place in planner.reachable("a", 2)]
+        [('a', 0.0), ('b', 1.0), ('c', 2.0)]
+
+        """
+        from fwrl.planner.questions import places_reachable
+
+        code, conditions = self._code(start, "state"), self._conditions(backup, options)
+        return places_reachable(self.experience, self._policies, code, cost, conditions)
+
+    def within(
+        self, goal: Place, cost: float, backup: Backup = "expected", **options: Unpack[PolicyOptions]
+    ) -> list[ReachedPlace]:
+        """The places from which a goal can be reached for at most a cost, as `reachable` defines it.
+
+        Args:
+            goal: The state to reach.
+            cost: The most that a plan may cost.
+            backup: `expected` or `best`.
+            **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
+
+        Returns:
+            The places with their cost and probability of arriving, cheapest first; the goal itself costs 0.
+
+        """
+        from fwrl.planner.questions import places_within
+
+        code, conditions = self._code(goal, "goal"), self._conditions(backup, options)
+        return places_within(self.experience, self._policies, code, cost, conditions)
+
+    def cost_quantiles(
+        self,
+        start: Place,
+        goal: Place,
+        probabilities: Iterable[float] = (0.5, 0.9, 0.99),
+        *,
+        dead_ends: Iterable[Place] = (),
+        log: Any = None,
+        log_options: Mapping[str, Any] | None = None,
+        memory: str = "1GB",
+        progress: Progress | None = None,
+        seed: int = 0,
+    ) -> CostQuantiles:
+        """How much the plan costs in nine cases of ten: quantiles of its total cost, given that it arrives.
+
+        A planner keeps the mean cost of each step, so without `log` only the outcomes of actions vary. With it, each
+        step costs what it did in the log, each observation as likely as any other. Steps count as independent.
+
+        Args:
+            start: The state to start from.
+            goal: The state to reach.
+            probabilities: Shares of trips, each between 0 and 1.
+            dead_ends: As in `plan`.
+            log: The log that the planner was fitted from, to read again for the cost of every observed step.
+            log_options: How the log is read: options of `fwrl.fit` by name.
+            memory: For reading the log, as in `fwrl.fit`.
+            progress: Of reading the log, as in `fwrl.fit`.
+            seed: For plans that are simulated.
+
+        Returns:
+            The quantiles, exact where few different costs come up; otherwise from 20,000 simulated trips, each with a
+            95 % interval.
+
+        >>> import fwrl
+        >>> planner = fwrl.fit([("a", "go", -1.0, "b"), ("a", "go", -1.0, "a")])  # it works every other time
+        >>> [quantile.cost for quantile in planner.cost_quantiles("a", "b").quantiles]
+        [1.0, 4.0, 7.0]
+
+        """
+        from fwrl.planner import quantiles as q
+
+        shares = tuple(probabilities)
+        q.check_probabilities(shares)
+        here, there = self._code(start, "state"), self._code(goal, "goal")
+        conditions = Conditions("expected", dead_ends=self._codes(dead_ends))
+        policy = self._policies.policy(there, conditions)
+        if policy.arrival_from(here) == 0.0:
+            raise self._no_route(here, there, conditions, self.positions)
+        edges, chances = q.plan_edges(self.experience, policy, here)
+        if log is None:
+            costs = q.mean_costs(self.experience, edges)
+        else:
+            from fwrl.planner.ingest.options import ReadOptions
+            from fwrl.planner.ingest.step_costs import observed_costs
+
+            costs = observed_costs(self.experience, edges, log, ReadOptions(**(log_options or {})), memory, progress)
+        chain = q.chain_of(self.experience, edges, chances, here, there, costs)
+        quantiles, simulated = q.chain_quantiles(chain, shares, seed)
+        ends, mean = (self.states[here], self.states[there]), 0.0 - float(policy.value[here])
+        return q.CostQuantiles(*ends, policy.arrival_from(here), mean, quantiles, simulated, log is not None)
+
+    def with_min_trips(self, min_trips: int) -> Planner:
+        """A planner of the steps that at least some number of distinct trips made.
+
+        Other steps, and states that only they touch, are neither shown nor recommended by any of its methods, as if
+        they hadn't been logged. That holds for rare outcomes of an action too: the others share their frequency.
+
+        Args:
+            min_trips: Number of distinct trips behind every step, at most the 3 latest that a planner keeps. For more,
+                fit the log with `min_trips`.
+
+        Returns:
+            The planner; this one is not changed.
+
+        """
+        from fwrl.planner.min_trips import supported
+
+        return Planner(supported(self.experience, min_trips), self._memory)
+
     def policy(self, goal: Place, backup: Backup = "expected", **options: Unpack[PolicyOptions]) -> Policy:
         """The action at every state on the way to a goal.
 
@@ -413,9 +574,11 @@ class Planner:
         return avoided
 
     def _goal_policy(self, goal: Place, backup: Backup, options: PolicyOptions) -> GoalPolicy:
+        return self._policies.policy(self._code(goal, "goal"), self._conditions(backup, options))
+
+    def _conditions(self, backup: Backup, options: PolicyOptions) -> Conditions:
         ended = self._codes(options.get("dead_ends", ()))
-        conditions = Conditions(backup, frozenset(), ended, options.get("give_up"), options.get("cautious"))
-        return self._policies.policy(self._code(goal, "goal"), conditions)
+        return Conditions(backup, frozenset(), ended, options.get("give_up"), options.get("cautious"))
 
     def _no_route(self, start: int, goal: int, conditions: Conditions, positions: Floats | None) -> Exception:
         """The error where there is no route: none in the log, or one that is worse than giving up or hardly seen."""

@@ -82,6 +82,11 @@ def fit_shards(
     if old is not None and options.half_life is None:
         options = replace(options, half_life=old.aging)
     cells = None if old is None else old.cells
+    if options.min_trips > 1:
+        raise OptionError(
+            "each worker sees some of the trips only, so none can count them all; fit without a cluster, or ask the "
+            "planner for the minimum of trips"
+        )
     if options.cells is not None and cells is None and options.cell_width is None and options.resolution is None:
         raise OptionError("each worker sees some of the data only: give the cell width or the resolution of the cells")
     counted, files = connections and (old is None or old.summary.connected is not None), files_of(source)

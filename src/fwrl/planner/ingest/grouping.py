@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from fwrl.errors import FwrlError
 from fwrl.planner.aging import Aging
 from fwrl.planner.experience import DEFAULT_REWARD, LARGEST, MOST
 from fwrl.planner.ingest.bad_rows import bad_log_error
-from fwrl.planner.ingest.errors import NoTransitionsError
+from fwrl.planner.ingest.errors import LogError, NoTransitionsError
 from fwrl.planner.ingest.exact_sums import (
     ROOM,
     USUAL,
@@ -52,10 +53,11 @@ class Counts(NamedTuple):
     aging: Aging | None = None
 
 
-def group(reader: Reader, log: Log, skip_bad: bool, aging: Aging | None = None) -> Counts:
+def group(reader: Reader, log: Log, skip_bad: bool, aging: Aging | None = None, min_trips: int = 1) -> Counts:
     """Make `moves`, `edges` and, where the log has trips, `edge_trips`; a bad row is an error unless `skip_bad`.
 
-    With `aging`, an observation weighs less the older it is (see `planner.aging`).
+    With `aging`, an observation weighs less the older it is (see `planner.aging`). Edges that fewer than `min_trips`
+    distinct trips made are left out.
     """
     skipped = make_moves(reader, log, skip_bad)
     if aging is not None:
@@ -65,6 +67,8 @@ def group(reader: Reader, log: Log, skip_bad: bool, aging: Aging | None = None) 
     n_edges, transitions = _make_edges(reader, log, aging)
     if n_edges == 0:
         raise _nothing(reader, log, skipped)
+    if min_trips > 1:
+        n_edges, transitions = _keep_supported(reader, log, min_trips)
     bytes_of_edge = BYTES_OF_EDGE + (BYTES_OF_TRIPS if "trip" in log.has else 0)
     reader.make_room(n_edges * bytes_of_edge, f"the {n_edges:,} edges of the log")
     trips, span = _count_trips(reader, log), _span(reader, log, skip_bad)
@@ -146,6 +150,31 @@ def _make_edges(reader: Reader, log: Log, aging: Aging | None) -> tuple[int, int
         raise bad_log_error(reader.con, log, crowded > 0)
     for column in counted:
         reader.con.execute(f"ALTER TABLE {EDGES} DROP COLUMN {column}")
+    return int(n_edges), int(transitions)
+
+
+def _keep_supported(reader: Reader, log: Log, min_trips: int) -> tuple[int, int]:
+    """Limit `edges` and `moves` to what enough distinct trips made; the number of edges and of transitions left."""
+    if not log.names_trips:
+        raise LogError("a minimum of trips needs rows that name their trip, the log's don't", "columns")
+    if reader.one(f"SELECT count(*) FILTER ({log.missing('trip')}) FROM {MOVES}")[0]:
+        raise bad_log_error(reader.con, log)
+    key = listed(edge_key(log.has))
+    reader.run(
+        "counting trips of steps",
+        f"CREATE TEMP TABLE supported AS SELECT {key} FROM {MOVES} GROUP BY {key} "
+        f"HAVING count(DISTINCT trip) >= {min_trips}",
+    )
+    reader.con.execute(
+        f"CREATE OR REPLACE TEMP TABLE {EDGES} AS SELECT * REPLACE ((row_number() OVER () - 1)::INTEGER AS edge) "
+        f"FROM {EDGES} SEMI JOIN supported USING ({key})"
+    )
+    kind = reader.one(f"SELECT table_type FROM information_schema.tables WHERE table_name = '{MOVES}'")[0]
+    reader.con.execute(f"ALTER {'VIEW' if kind == 'VIEW' else 'TABLE'} {MOVES} RENAME TO all_moves")
+    reader.con.execute(f"CREATE TEMP VIEW {MOVES} AS SELECT * FROM all_moves SEMI JOIN supported USING ({key})")
+    n_edges, transitions = reader.one(f"SELECT count(*), coalesce(sum(count), 0) FROM {EDGES}")
+    if n_edges == 0:
+        raise FwrlError(f"no step was made by {min_trips} distinct trips or more; ask for fewer, or give more logs")
     return int(n_edges), int(transitions)
 
 

@@ -58,9 +58,13 @@ def learned(
 
 
 def _grouped(reader: Reader, log: Log, options: ReadOptions, into: Experience | None) -> Experience:
-    counts = group(reader, log, options.skip_bad, _aging(log, options, into))
+    counts = group(reader, log, options.skip_bad, _aging(log, options, into), options.min_trips)
     experience = encoded_experience(reader, log, counts.aging)
-    return replace(experience, summary=_summary(experience, counts))
+    evidence = experience.evidence
+    if options.min_trips > 1:  # a move that joins parts of one trip would be a step of that trip alone
+        evidence = replace(evidence, ends=None)
+    summary = _summary(experience, counts)
+    return replace(experience, hours=options.kept_hours, summary=summary, evidence_source=evidence)
 
 
 def _aging(log: Log, options: ReadOptions, into: Experience | None) -> Aging | None:

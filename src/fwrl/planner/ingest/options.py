@@ -9,7 +9,8 @@ from typing import Literal
 
 from fwrl.errors import OptionError
 from fwrl.planner.aging import Aging
-from fwrl.planner.ingest.period import Moment, Period
+from fwrl.planner.ingest.period import AROUND, Moment, Period, hours_around
+from fwrl.planner.min_trips import check_min_trips
 
 Shape = Literal["transitions", "visits", "trajectories"]
 SHAPES: tuple[Shape, ...] = ("transitions", "visits", "trajectories")
@@ -69,6 +70,9 @@ class ReadOptions:
     until: Moment | None = None
     hours: str | None = None
     weekdays: str | None = None
+    at: str | None = None
+    around: str = AROUND
+    min_trips: int = 1
     half_life: str | float | Aging | None = None
     header: bool | None = None
     missing: Sequence[str] = MISSING
@@ -94,6 +98,13 @@ class ReadOptions:
         except LookupError:
             raise OptionError(f"expected an encoding such as utf-8, cp1252 or latin-1, got {self.encoding!r}") from None
 
+        check_min_trips(self.min_trips)
+        if self.at is not None and self.hours is not None:
+            raise OptionError("hours and a time of day can't be combined; leave one out")
+        if self.at is None and self.around != AROUND:
+            raise OptionError("a time around the hour needs the time of day: say which with at")
+        _ = self.kept_hours  # checked
+
         if self.cells is None and (self.cell_width is not None or self.resolution is not None):
             raise OptionError("a width or a resolution of cells needs cells: say which columns are coordinates")
         if self.cells is not None:
@@ -107,7 +118,12 @@ class ReadOptions:
     @property
     def period(self) -> Period:
         """Which times to keep."""
-        return Period(self.since, self.until, self.hours, self.weekdays)
+        return Period(self.since, self.until, self.kept_hours, self.weekdays)
+
+    @property
+    def kept_hours(self) -> str | None:
+        """Which hours of the day to keep; None for all."""
+        return self.hours if self.at is None else hours_around(self.at, self.around)
 
     @property
     def is_utf8(self) -> bool:

@@ -24,6 +24,8 @@ Moment = str | float | datetime.datetime | datetime.date
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}  # seconds
 DURATION = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*([a-z]*)")
+DAY = 24 * 60  # minutes
+AROUND = "30min"  # on either side of a time of day
 BEYOND = decimal.Decimal(2**63)  # no stored time, which has 64 bits, is that late
 
 
@@ -34,7 +36,7 @@ class Period:
     Attributes:
         since: The first moment to keep.
         until: The first moment not to keep.
-        hours: Hours of the day, as `7-9` (from 7:00 to before 9:00) or `22-6,12-13`.
+        hours: Hours of the day, as `7-9` (from 7:00 to before 9:00), `8:30-9:15` or `22-6,12-13`.
         weekdays: Days of the week, as `mon-fri` or `sat,sun`.
 
     """
@@ -106,11 +108,36 @@ def _hours(text: str | None) -> Span | None:
         return None
     ranges = []
     for part in text.split(","):
-        found = re.fullmatch(r"\s*(\d{1,2})\s*-\s*(\d{1,2})\s*", part)
-        if found is None or int(found[1]) > 23 or int(found[2]) > 24 or int(found[1]) == int(found[2]):
-            raise OptionError(f"expected hours as 7-9 (from 7:00 to before 9:00) or 22-6, got {text!r}")
-        ranges += _wrapped(int(found[1]), int(found[2]), 24)
-    return f"(floor(time / {3600 * MILLION}.0)::BIGINT % 24 + 24) % 24", ranges
+        low, high = (_minutes(end) for end in [*part.split("-"), ""][:2])
+        if part.count("-") != 1 or low is None or high is None or low >= DAY or low == high:
+            raise OptionError(f"expected hours as 7-9 (from 7:00 to before 9:00), 8:30-9:15 or 22-6, got {text!r}")
+        ranges += _wrapped(low, high, DAY)
+    return f"(floor(time / {60 * MILLION}.0)::BIGINT % {DAY} + {DAY}) % {DAY}", ranges
+
+
+def _minutes(text: str) -> int | None:
+    """The minutes since midnight of a time of day up to 24:00; None where it is none."""
+    found = re.fullmatch(r"(\d{1,2})(?::(\d{2}))?", text.strip())
+    if found is None or int(found[2] or 0) > 59:
+        return None
+    minutes = 60 * int(found[1]) + int(found[2] or 0)
+    return minutes if minutes <= DAY else None
+
+
+def hours_around(at: str, around: str | float = AROUND) -> str:
+    """The hours from `around` before a time of day to `around` after it.
+
+    >>> hours_around("08:30"), hours_around("0:15", "1h")
+    ('08:00-09:00', '23:15-01:15')
+    """
+    middle = _minutes(at)
+    if middle is None or middle == DAY:
+        raise OptionError(f"expected a time of day as 08:30, got {at!r}")
+    aside = round(duration(around, "timestamp", "a time around the hour") / (60 * MILLION))
+    if not 1 <= aside < DAY // 2:
+        raise OptionError(f"expected a time around the hour from 1min to less than 12h, got {around!r}")
+    ends = ((middle - aside) % DAY, (middle + aside) % DAY)
+    return "-".join(f"{end // 60:02}:{end % 60:02}" for end in ends)
 
 
 def _weekdays(text: str | None) -> Span | None:

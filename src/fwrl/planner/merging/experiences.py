@@ -59,6 +59,7 @@ def merged(experiences: Sequence[Experience], skip_bad: bool = False, whole: boo
         cells=parts[0].cells,
         position=_positions(parts, state_codes, len(states)),
         time=parts[0].time,
+        hours=alike[0].hours if len({each.hours for each in alike}) == 1 else None,
         logs=tuple(sorted((log for each in alike for log in each.logs), key=lambda log: (log.name, log.digest))),
         evidence_source=evidence,
     )
