@@ -24,6 +24,7 @@ from fwrl.cli.fit import fit
 from fwrl.cli.merge import merge
 from fwrl.cli.plan import plan
 from fwrl.cli.play import play
+from fwrl.cli.questions import matrix, quantiles, reachable, within
 from fwrl.cli.reproduce import reproduce
 from fwrl.cli.show import show
 from fwrl.cli.states import states
@@ -75,6 +76,10 @@ app.command(epilog="Example: fwrl merge monday.fwrl tuesday.fwrl -o week.fwrl")(
 app.command(epilog="Example: fwrl states trips.fwrl 'dock-*'")(states)
 app.command(epilog="Example: fwrl plan trips.fwrl dock-1 shelf-7")(plan)
 app.command(epilog="Example: fwrl explain trips.fwrl dock-1 shelf-7")(explain)
+app.command(epilog="Example: fwrl matrix trips.fwrl --from 'dock-*' --to shelf-7 --to @shelves.txt")(matrix)
+app.command(epilog="Example: fwrl reachable trips.fwrl dock-1 60")(reachable)
+app.command(epilog="Example: fwrl within trips.fwrl shelf-7 60")(within)
+app.command(epilog="Example: fwrl quantiles trips.fwrl dock-1 shelf-7 --log trips.csv -q 0.9")(quantiles)
 app.command(epilog="Example: fwrl explore trips.fwrl --positions places.csv")(explore)
 app.command(epilog="Example: fwrl check rooms.fwrl")(check)
 app.command(epilog="Example: fwrl play --lesson my-lesson.toml")(play)

@@ -31,6 +31,7 @@ from fwrl.cli.log_options import (
 )
 from fwrl.cli.output_paths import check_file
 from fwrl.cli.plan import (
+    At,
     Avoid,
     Backup,
     Cautious,
@@ -39,12 +40,15 @@ from fwrl.cli.plan import (
     From,
     GiveUp,
     Json,
+    MinTrips,
     PositionColumns,
     Positions,
     To,
     Via,
     evidence,
     headline,
+    loaded_planner,
+    rests_on,
     route_options,
     states_listed,
 )
@@ -67,6 +71,8 @@ def explain(
     dead_ends: DeadEnds = None,
     give_up: GiveUp = None,
     cautious: Cautious = None,
+    min_trips: MinTrips = 1,
+    at: At = None,
     positions: Positions = None,
     position_columns: PositionColumns = None,
     log: Annotated[
@@ -103,13 +109,11 @@ def explain(
     is read, as in fwrl fit.
     """
     interpret_if_small(file)
-    from fwrl.planner import Planner
-
     if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".geojson"):
         raise OptionError(f"expected a picture that ends in .png, .svg or .geojson, got {str(picture)!r}")
     if picture is not None:
         check_file(picture)
-    planner = Planner.load(file)
+    planner = loaded_planner(file, min_trips, at)
     if picture is not None and positions is None and planner.positions is None:
         raise OptionError("--picture needs --positions, a file with columns state, x, y")
     options = route_options(planner, backup, avoid, via, dead_ends, give_up, cautious, positions, position_columns)
@@ -149,6 +153,8 @@ def explain(
         typer.echo(json.dumps(explanation.to_dict(), indent=2))
         return
     _print(explanation, give_up is not None)
+    if rests_on(planner):
+        typer.echo(rests_on(planner))
     if picture is not None:
         typer.echo(f"drawn to {picture}")
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fwrl.cli.plan import File, PositionColumns, Positions
+from fwrl.cli.plan import File, MinTrips, PositionColumns, Positions
 from fwrl.cli.play import Browser, Host, Port
 
 
@@ -14,6 +14,7 @@ def explore(
     file: File,
     positions: Positions = None,
     position_columns: PositionColumns = None,
+    min_trips: MinTrips = 1,
     old_after: Annotated[
         str | None,
         typer.Option(
@@ -27,12 +28,11 @@ def explore(
     browser: Browser = True,
 ) -> None:
     """Open a local page with the map of a fitted log: routes, their evidence, what-ifs, and what the log lacks."""
-    from fwrl.cli.plan import read_position_file
-    from fwrl.planner import Planner
+    from fwrl.cli.plan import loaded_planner, read_position_file
     from fwrl.web import serve
     from fwrl.web.explore import explore_page
 
-    planner = Planner.load(file)
+    planner = loaded_planner(file, min_trips)
     where = read_position_file(planner, positions, position_columns)
     age = None
     if old_after is not None:

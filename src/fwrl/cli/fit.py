@@ -30,6 +30,7 @@ from fwrl.cli.log_options import (
     reading_log,
 )
 from fwrl.cli.output_paths import changing, check_saved_file
+from fwrl.cli.plan import rests_on
 from fwrl.cli.workers import Cluster, chosen_pool
 from fwrl.errors import FileError
 
@@ -62,6 +63,14 @@ def fit(
     until: Until = None,
     hours: Hours = None,
     weekdays: Weekdays = None,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="A time of day to plan for, as 08:30: keep what was logged around it."),
+    ] = None,
+    around: Annotated[str, typer.Option(help="How far before and after --at.")] = "30min",
+    min_trips: Annotated[
+        int, typer.Option(min=1, help="Keep only steps that at least this many distinct trips of the logs made.")
+    ] = 1,
     half_life: Annotated[
         str | None, typer.Option(help="Age at which an observation counts half, as 30d (s, min, h, d, w).")
     ] = None,
@@ -106,6 +115,9 @@ def fit(
         until=until,
         hours=hours,
         weekdays=weekdays,
+        at=at,
+        around=around,
+        min_trips=min_trips,
         half_life=half_life,
         header=header,
         encoding=encoding,
@@ -127,6 +139,8 @@ def fit(
     if as_json:
         typer.echo(json.dumps(asdict(planner.summary) | {"file": str(out)}, indent=2))
         return
+    if rests_on(planner):
+        typer.echo(rests_on(planner))
     print_summary(planner.summary, out, connections)
 
 

@@ -46,7 +46,9 @@ Cells = Annotated[
 ]
 Since = Annotated[str | None, typer.Option(help="The first moment to keep, as '2024-03-31 17:30'.")]
 Until = Annotated[str | None, typer.Option(help="The first moment not to keep.")]
-Hours = Annotated[str | None, typer.Option(help="Hours of the day to keep: 7-9 is from 7:00 to before 9:00.")]
+Hours = Annotated[
+    str | None, typer.Option(help="Hours of the day to keep: 7-9 is from 7:00 to before 9:00; 8:30-9:15.")
+]
 Weekdays = Annotated[str | None, typer.Option(help="Days of the week to keep: mon-fri, or sat,sun.")]
 Header = Annotated[
     bool | None,

@@ -13,7 +13,7 @@ import typer
 from fwrl.cli.column_names import column_names
 from fwrl.cli.interpreting import interpret_if_small
 from fwrl.errors import OptionError, UnknownNameError
-from fwrl.planner.counting import between, times
+from fwrl.planner.counting import between, counted, times
 
 if TYPE_CHECKING:
     from fwrl.planner import Planner, Route
@@ -58,6 +58,18 @@ PositionColumns = Annotated[
     str | None,
     typer.Option("--position-columns", help="Names of columns in --positions, as OURS=THEIRS,...: state=id,x=east."),
 ]
+MinTrips = Annotated[
+    int,
+    typer.Option(
+        "--min-trips",
+        min=1,
+        help="Use only steps that at least this many distinct trips made, up to 3; for more, see fwrl fit.",
+    ),
+]
+At = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="A time of day, as 08:30; the planner must be fitted with fwrl fit --at."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -75,6 +87,8 @@ def plan(
         int,
         typer.Option(min=1, help="Show up to this many routes, none through a state twice; with --backup best only."),
     ] = 1,
+    min_trips: MinTrips = 1,
+    at: At = None,
     positions: Positions = None,
     position_columns: PositionColumns = None,
     all_steps: Annotated[bool, typer.Option("--all", help="Print every step of a long route.")] = False,
@@ -86,9 +100,7 @@ def plan(
     """
     if alternatives == 1:
         interpret_if_small(file)
-    from fwrl.planner import Planner
-
-    planner = Planner.load(file)
+    planner = loaded_planner(file, min_trips, at)
     options = route_options(planner, backup, avoid, via, dead_ends, give_up, cautious, positions, position_columns)
     if alternatives > 1:
         for name in ("via", "dead_ends", "give_up", "cautious"):
@@ -108,6 +120,35 @@ def plan(
         if alternatives > 1:
             typer.echo(f"{number}.")
         _print(route, None if all_steps else SHOWN, give_up is not None)
+    if rests_on(planner):
+        typer.echo(rests_on(planner))
+
+
+def loaded_planner(file: Path, min_trips: int = 1, at: str | None = None) -> Planner:
+    """A saved planner, limited to steps of enough trips; if a time of day is asked for, it must be one for it."""
+    from fwrl.planner import Planner
+
+    planner = Planner.load(file)
+    if at is not None:
+        from fwrl.planner.ingest.period import includes
+
+        hours = planner.experience.hours
+        if hours is None or not includes(hours, at):
+            kept = "keeps no times of day" if hours is None else f"has only what was logged at {hours}"
+            raise OptionError(
+                f"{str(file)!r} {kept}; make a planner for {at} with: fwrl fit LOG --at {at} -o at.fwrl, and plan with "
+                "that"
+            )
+    return planner if min_trips == 1 else planner.with_min_trips(min_trips)
+
+
+def rests_on(planner: Planner) -> str:
+    """Which hours of the log a planner rests on, and on how many trips; empty where it is all of it."""
+    hours, summary = planner.experience.hours, planner.summary
+    if hours is None:
+        return ""
+    number = summary.transitions if summary.trips is None else summary.trips
+    return f"rests on {counted(number, 'transition' if summary.trips is None else 'trip')} logged at {hours}"
 
 
 @contextlib.contextmanager

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fwrl.cli.plan import MinTrips, loaded_planner
+
 if TYPE_CHECKING:
     from fwrl.planner.state_summary import StateSummary
 
@@ -30,12 +32,11 @@ def states(
         Order, typer.Option(help="Sort by name, by how often states were seen, or by number of neighbours.")
     ] = Order.name,
     limit: Annotated[int, typer.Option(min=0, help="Show at most this many states; 0 shows all.")] = 40,
+    min_trips: MinTrips = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List or search states: how many states each leads to and is reached from, and how often it was seen."""
-    from fwrl.planner import Planner
-
-    found = Planner.load(file).find_states(pattern)
+    found = loaded_planner(file, min_trips).find_states(pattern)
     if by is Order.seen:
         found.sort(key=lambda s: -(s.left + s.entered))
     elif by is Order.degree:

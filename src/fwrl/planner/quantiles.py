@@ -111,7 +111,7 @@ def plan_edges(experience: Experience, policy: GoalPolicy, start: int) -> tuple[
 
     S, known = len(experience.states), policy.edge >= 0
     if policy.arrival is None:
-        edges = np.sort(policy.edge[known])
+        edges: Any = np.sort(policy.edge[known])
         weight = np.ones(len(edges))
     else:
         pair, chosen = experience.pair(), policy.edge[experience.source]
@@ -161,7 +161,7 @@ def chain_quantiles(
     costs, tail = np.sort(_simulated(chain, np.random.default_rng(seed))), (1 - CONFIDENCE) / 2
     found = []
     for q in probabilities:
-        least, most = binom.ppf((tail, 1 - tail), SIMULATED, q).tolist()
+        least, most = (float(binom.ppf(each, SIMULATED, q)) for each in (tail, 1 - tail))
         ranks = (math.ceil(q * SIMULATED), least, most + 1)
         at, low, high = (float(costs[min(max(int(rank), 1), SIMULATED) - 1]) for rank in ranks)
         found.append(CostQuantile(q, at, low, high))

@@ -140,6 +140,18 @@ def hours_around(at: str, around: str | float = AROUND) -> str:
     return "-".join(f"{end // 60:02}:{end % 60:02}" for end in ends)
 
 
+def includes(hours: str, at: str) -> bool:
+    """Whether a time of day is in some hours.
+
+    >>> includes("22-6", "23:30"), includes("08:00-09:00", "9:00")
+    (True, False)
+    """
+    span, minute = _hours(hours), _minutes(at)
+    if minute is None or minute == DAY:
+        raise OptionError(f"expected a time of day as 08:30, got {at!r}")
+    return span is not None and any(low <= minute < high for low, high in span[1])
+
+
 def _weekdays(text: str | None) -> Span | None:
     if text is None:
         return None
