@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -144,7 +145,7 @@ def explain(
                 **options,
             )
     else:
-        _refuse_without_log({**reading, "memory": memory})
+        refuse_without_log(explain, {**reading, "memory": memory})
         with states_listed(file):
             explanation = planner.explain(start, goal, **options)
     if picture is not None:
@@ -159,9 +160,9 @@ def explain(
         typer.echo(f"drawn to {picture}")
 
 
-def _refuse_without_log(given: dict[str, Any]) -> None:
-    """OptionError where an option says how a log is read, but none is."""
-    usual = inspect.signature(explain).parameters
+def refuse_without_log(command: Callable[..., None], given: dict[str, Any]) -> None:
+    """OptionError where an option of a command says how a log is read, but none is."""
+    usual = inspect.signature(command).parameters
     for name, value in given.items():
         if value != usual[name].default:
             raise OptionError(f"--{name.replace('_', '-')} needs --log")

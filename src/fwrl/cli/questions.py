@@ -5,12 +5,31 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fwrl.cli.explain import refuse_without_log
 from fwrl.cli.interpreting import interpret_if_small
-from fwrl.cli.log_options import Columns, Memory, SkipBad, log_options, log_source, reading_log
+from fwrl.cli.log_options import (
+    Cells,
+    Columns,
+    Dates,
+    Decimal,
+    Encoding,
+    Header,
+    Hours,
+    Memory,
+    Missing,
+    Shape,
+    Since,
+    SkipBad,
+    Until,
+    Weekdays,
+    log_options,
+    log_source,
+    reading_log,
+)
 from fwrl.cli.plan import (
     Backup,
     Cautious,
@@ -135,7 +154,18 @@ def quantiles(
         typer.Option(help="Read this log again for the cost of every observed step; several times, or a pattern."),
     ] = None,
     columns: Columns = None,
-    cost: Annotated[str | None, typer.Option(help="elapsed: as in fwrl fit, for --log.")] = None,
+    shape: Shape = None,
+    cost: Annotated[str | None, typer.Option(help="elapsed: the cost of a move is the time to the next visit.")] = None,
+    cells: Cells = None,
+    since: Since = None,
+    until: Until = None,
+    hours: Hours = None,
+    weekdays: Weekdays = None,
+    header: Header = None,
+    missing: Missing = None,
+    encoding: Encoding = "utf-8",
+    decimal: Decimal = ".",
+    dates: Dates = None,
     skip_bad: SkipBad = False,
     memory: Memory = "1GB",
     as_json: Json = False,
@@ -144,14 +174,30 @@ def quantiles(
 
     A saved planner keeps the mean cost of a step, so only outcomes vary. With --log, each step costs what it did in the
     log, each observation as likely as any other. Steps count as independent. Small plans are exact; others are
-    simulated, with a 95 % interval.
+    simulated, with a 95 % interval. The options from --columns to --memory say how the log is read, as in fwrl fit;
+    hours are those that the planner was fitted for, unless others are given.
     """
     interpret_if_small(file)
     planner = loaded_planner(file, min_trips)
     shares = tuple(probabilities or (0.5, 0.9, 0.99))
     ended = dead_ends or ()
+    reading: dict[str, Any] = {
+        "columns": columns,
+        "cells": cells,
+        "missing": missing,
+        "shape": shape,
+        "cost": cost,
+        "since": since,
+        "until": until,
+        "hours": hours,
+        "weekdays": weekdays,
+        "header": header,
+        "encoding": encoding,
+        "decimal": decimal,
+        "dates": dates,
+        "skip_bad": skip_bad,
+    }
     if log:
-        options = log_options(columns, None, None, cost=cost, skip_bad=skip_bad)
         with reading_log() as report, states_listed(file):
             found = planner.cost_quantiles(
                 start,
@@ -159,13 +205,12 @@ def quantiles(
                 shares,
                 dead_ends=ended,
                 log=log_source(log),
-                log_options=options,
+                log_options=log_options(**reading),
                 memory=memory,
                 progress=report,
             )
     else:
-        if columns is not None or cost is not None or skip_bad:
-            raise OptionError("--columns, --cost and --skip-bad need --log")
+        refuse_without_log(quantiles, {**reading, "memory": memory})
         with states_listed(file):
             found = planner.cost_quantiles(start, goal, shares, dead_ends=ended)
     if as_json:

@@ -455,7 +455,8 @@ class Planner:
             probabilities: Shares of trips, each between 0 and 1.
             dead_ends: As in `plan`.
             log: The log that the planner was fitted from, to read again for the cost of every observed step.
-            log_options: How the log is read: options of `fwrl.fit` by name.
+            log_options: How the log is read: options of `fwrl.fit` by name. Hours are those of the planner, unless
+                others are given.
             memory: For reading the log, as in `fwrl.fit`.
             progress: Of reading the log, as in `fwrl.fit`.
             seed: For plans that are simulated.
@@ -486,7 +487,10 @@ class Planner:
             from fwrl.planner.ingest.options import ReadOptions
             from fwrl.planner.ingest.step_costs import observed_costs
 
-            costs = observed_costs(self.experience, edges, log, ReadOptions(**(log_options or {})), memory, progress)
+            options = dict(log_options or {})
+            if options.get("hours") is None and options.get("at") is None:
+                options["hours"] = self.experience.hours
+            costs = observed_costs(self.experience, edges, log, ReadOptions(**options), memory, progress)
         chain = q.chain_of(self.experience, edges, chances, here, there, costs)
         quantiles, simulated = q.chain_quantiles(chain, shares, seed)
         ends, mean = (self.states[here], self.states[there]), 0.0 - float(policy.value[here])
