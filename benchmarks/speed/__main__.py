@@ -35,6 +35,7 @@ def speed(
     fit     fit a log of 50 million rows / a bare DuckDB group-by
     merge   merge ten planners of 5 million rows each / fit all 50 million
     plan    a route at a million states / SciPy; at ten thousand / networkx
+    matrix  costs of 100 x 1,000 pairs at a hundred thousand states / SciPy
     uncertainty
             plans where outcomes vary, to a million states / SuperLU; steps / plain
     scale-model

@@ -22,7 +22,7 @@ SIDE = 316  # the log is of moves on a torus of SIDE x (SIDE + 1) states
 TRIP = 50  # moves
 MEMORY = "1GB"
 LOGS = 10  # to merge
-LARGE, SMALL = 1000, 100  # sides of four-room maps
+LARGE, MIDDLE, SMALL = 1000, 317, 100  # sides of four-room maps
 
 Edges = tuple[np.ndarray[Any, Any], ...]
 
@@ -135,6 +135,21 @@ def routes() -> Iterator[Measurement]:
     yield Measurement(f"new goal, {planner.summary.states:,} states / networkx", ours, other, "one route each")
 
 
+def matrices() -> Iterator[Measurement]:
+    """The costs of 100 x 1,000 pairs on a hundred thousand states against SciPy, which searches from the 100 too."""
+    for costs, noise in (("within a factor of 1.5", 0.5), ("within a factor of 1,001", 1000.0)):
+        planner, (source, target, cost), _ = _known(four_rooms(MIDDLE), noise)
+        S, rng = planner.summary.states, np.random.default_rng(0)
+        graph: Any = csr_array((cost, (source, target)), shape=(S, S))
+        starts, goals = rng.choice(S, 100, replace=False).tolist(), rng.choice(S, 1000, replace=False).tolist()
+        ours, other = alternate(
+            lambda p=planner, s=starts, g=goals: discard(p.matrix(s, g)),  # type: ignore[misc]
+            lambda m=graph, s=starts, g=goals: discard(dijkstra(m, indices=s)[:, g]),  # type: ignore[misc]
+            rounds=5,
+        )
+        yield Measurement(f"100 x 1,000 pairs, {S:,} states / SciPy dijkstra", ours, other, f"costs {costs}")
+
+
 def _from_the_shell(planner: Planner, graph: Any, ends: tuple[int, int]) -> Measurement:
     with tempfile.TemporaryDirectory(prefix="fwrl-bench-") as folder:
         saved, arrays = Path(folder) / "known.fwrl", Path(folder) / "known.npz"
@@ -159,13 +174,13 @@ def _call(command: list[str]) -> None:
     subprocess.run(command, check=True, capture_output=True)
 
 
-def _known(world: World) -> tuple[Planner, Edges, tuple[int, int]]:
+def _known(world: World, noise: float = 0.5) -> tuple[Planner, Edges, tuple[int, int]]:
     """A planner fitted to every move of a map with random costs, the edges, and two opposite corners."""
     T, A = world.tables, world.n_actions
     source, target = np.repeat(np.arange(world.n_states), A), T.next_state[T.first[:-1]]
     moved = source != target
     source, target, action = source[moved], target[moved], np.tile(np.arange(A), world.n_states)[moved]
-    cost = 1 + np.random.default_rng(0).random(len(source)) / 2
+    cost = 1 + noise * np.random.default_rng(0).random(len(source))
     columns = {"state": source, "action": action, "next_state": target, "reward": -cost}
     log = np.empty(len(source), [(name, column.dtype) for name, column in columns.items()])
     for name, column in columns.items():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benchmarks.scale_model import scale_model
 from benchmarks.speed.columns import goals, memory, online
-from benchmarks.speed.logs import ingestion, merging, routes
+from benchmarks.speed.logs import ingestion, matrices, merging, routes
 from benchmarks.speed.measure import Measurement, alternate, discard, seconds
 from benchmarks.speed.uncertainty import uncertainty
 from fwrl.agents import make_agent
@@ -150,6 +150,7 @@ SUITE: dict[str, Callable[[], Iterator[Measurement]]] = {
     "fit": ingestion,
     "merge": merging,
     "plan": routes,
+    "matrix": matrices,
     "uncertainty": uncertainty,
     "scale-model": scale_model,
 }

@@ -13,11 +13,16 @@ if TYPE_CHECKING:
     from fwrl.planner.planner import Planner
     from fwrl.planner.policy import Policy
     from fwrl.planner.positions import read_positions
+    from fwrl.planner.quantiles import CostQuantile, CostQuantiles
+    from fwrl.planner.questions import CostMatrix, ReachedPlace
     from fwrl.planner.route import Route, RouteStep
     from fwrl.planner.unreachable import NoRouteError
 
 # Imported on first use: a route from a saved planner needs nothing of what reads logs.
 _HOME = {
+    "CostMatrix": "questions",
+    "CostQuantile": "quantiles",
+    "CostQuantiles": "quantiles",
     "Evidence": "experience",
     "Experience": "experience",
     "Explanation": "explanation",
@@ -27,6 +32,7 @@ _HOME = {
     "NoRouteError": "unreachable",
     "Planner": "planner",
     "Policy": "policy",
+    "ReachedPlace": "questions",
     "Route": "route",
     "RouteStep": "route",
     "fit": "fitting",
@@ -34,6 +40,9 @@ _HOME = {
 }
 
 __all__ = [
+    "CostMatrix",
+    "CostQuantile",
+    "CostQuantiles",
     "Evidence",
     "Experience",
     "ExplainedStep",
@@ -43,6 +52,7 @@ __all__ = [
     "NoRouteError",
     "Planner",
     "Policy",
+    "ReachedPlace",
     "Route",
     "RouteStep",
     "fit",
