@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import fwrl
 from fwrl.planner import quantiles
 from fwrl.planner.quantiles import Chain, chain_quantiles
+from fwrl.planner.sharding import fit_shards
 
 
 def certain_log(n, edges, seed, noise):
@@ -322,6 +323,20 @@ def test_visits_of_few_trips_are_left_out_and_not_joined_again():
     further = {"trip": [1, 2, 1, 2], "time": [10, 11, 12, 13], "state": ["x", "x", "y", "y"]}
     both = planner.merge(fwrl.fit(further, min_trips=2))
     assert [(row["state"], row["next_state"]) for row in both.edges().to_pylist()] == [("a", "b"), ("x", "y")]
+
+
+def test_cells_of_few_trips_are_left_out_and_workers_do_not_count_trips():
+    moves = [(0.5, 0.5, 1.5, 0.5, trip) for trip in (1, 2)] + [(0.5, 0.5, 0.5, 7.5, 1)]
+    names = ("x", "y", "next_x", "next_y", "trip")
+    log = {name: list(c) for name, c in zip(names, zip(*moves, strict=True), strict=True)}
+    options = {"cells": names[:4], "cell_width": 1.0}
+    planner = fwrl.fit(log, min_trips=2, **options)
+    assert (planner.summary.states, planner.summary.edges, planner.summary.transitions) == (2, 1, 2)
+    limited = fwrl.fit(log, **options).with_min_trips(2)
+    assert edges_by_name(limited) == edges_by_name(planner)
+    assert limited.positions == pytest.approx(planner.positions)
+    with pytest.raises(fwrl.FwrlError, match="fit without a cluster"):
+        fit_shards("trips.csv", None, None, min_trips=2)
 
 
 # --- a time of day

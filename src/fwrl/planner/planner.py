@@ -369,7 +369,7 @@ class Planner:
             **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
 
         Returns:
-            The table: minus `value` as cost, inf where no route is known, and `arrival`.
+            Costs, which are minus `value` and inf where no route is known, and probabilities of arriving.
 
         >>> import fwrl
         >>> planner = fwrl.fit([("a", "b"), ("b", "c"), ("x", "b")])
