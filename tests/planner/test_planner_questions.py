@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import networkx
 import numpy as np
@@ -12,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fwrl
-from fwrl.planner import quantiles
+from fwrl.files import Partials
+from fwrl.planner import Planner, quantiles
 from fwrl.planner.quantiles import Chain, chain_quantiles
 from fwrl.planner.sharding import fit_shards
+from fwrl.pool import Pool, SerialExecutor
 
 
 def certain_log(n, edges, seed, noise):
@@ -32,7 +35,7 @@ def uncertain_log(n, rows, seed, actions=2):
 
 def graph_of(log):
     """Mean costs as a graph, by hand."""
-    seen = {}
+    seen: dict[tuple[int, int], list[float]] = {}
     for s, _, r, t in log:
         seen.setdefault((s, t), []).append(-r)
     graph = networkx.DiGraph()
@@ -258,7 +261,7 @@ trip_logs = st.lists(
 
 
 def filtered(log, least):
-    trips = {}
+    trips: dict[tuple[int, int, int], set[int]] = {}
     for s, a, _, t, trip in log:
         trips.setdefault((s, a, t), set()).add(trip)
     return [row for row in log if len(trips[row[0], row[1], row[3]]) >= least]
@@ -301,7 +304,7 @@ def test_a_limited_planner_is_saved_and_explains(tmp_path):
     columns = {name: list(c) for name, c in zip(("state", "next_state", "trip"), zip(*log, strict=True), strict=True)}
     planner = fwrl.fit({**columns, "time": list(range(len(log)))}).with_min_trips(2)
     planner.save(tmp_path / "p.fwrl")
-    again = fwrl.load(tmp_path / "p.fwrl")
+    again = Planner.load(tmp_path / "p.fwrl")
     again.check()
     assert list(again.states) == ["a", "b", "c"]
     assert [len(step.trips) for step in again.explain("a", "c").steps] == [3, 2]
@@ -315,7 +318,7 @@ def test_a_limited_planner_is_saved_and_explains(tmp_path):
         planner.with_min_trips(0)
 
 
-def test_visits_of_few_trips_are_left_out_and_not_joined_again():
+def test_visits_of_few_trips_are_left_out_before_and_after_a_merge():
     visits = [(1, 1, "a"), (1, 2, "b"), (1, 3, "c"), (2, 4, "a"), (2, 5, "b")]
     log = {name: list(c) for name, c in zip(("trip", "time", "state"), zip(*visits, strict=True), strict=True)}
     planner = fwrl.fit(log, min_trips=2)
@@ -325,18 +328,18 @@ def test_visits_of_few_trips_are_left_out_and_not_joined_again():
     assert [(row["state"], row["next_state"]) for row in both.edges().to_pylist()] == [("a", "b"), ("x", "y")]
 
 
-def test_cells_of_few_trips_are_left_out_and_workers_do_not_count_trips():
+def test_cells_of_few_trips_are_left_out_and_workers_do_not_count_trips(tmp_path):
     moves = [(0.5, 0.5, 1.5, 0.5, trip) for trip in (1, 2)] + [(0.5, 0.5, 0.5, 7.5, 1)]
     names = ("x", "y", "next_x", "next_y", "trip")
     log = {name: list(c) for name, c in zip(names, zip(*moves, strict=True), strict=True)}
-    options = {"cells": names[:4], "cell_width": 1.0}
+    options: dict[str, Any] = {"cells": names[:4], "cell_width": 1.0}
     planner = fwrl.fit(log, min_trips=2, **options)
     assert (planner.summary.states, planner.summary.edges, planner.summary.transitions) == (2, 1, 2)
     limited = fwrl.fit(log, **options).with_min_trips(2)
     assert edges_by_name(limited) == edges_by_name(planner)
     assert limited.positions == pytest.approx(planner.positions)
     with pytest.raises(fwrl.FwrlError, match="fit without a cluster"):
-        fit_shards("trips.csv", None, None, min_trips=2)
+        fit_shards("trips.csv", Pool(SerialExecutor(), lambda: 1), Partials(tmp_path), min_trips=2)
 
 
 # --- a time of day
@@ -356,7 +359,7 @@ def test_a_time_of_day_is_a_log_filtered_by_hand(rows, minute, around):
 
     numbered = [(r, k % 7) for k, r in enumerate(rows)]
     kept = [each for each in numbered if (each[0][2] - minute + around) % 1440 < 2 * around]
-    options = {"at": f"{minute // 60}:{minute % 60:02}", "around": f"{around}min"}
+    options: dict[str, Any] = {"at": f"{minute // 60}:{minute % 60:02}", "around": f"{around}min"}
     if not kept:
         with pytest.raises(fwrl.FwrlError, match="in that period"):
             fwrl.fit(log(rows), **options)
@@ -372,16 +375,17 @@ def test_hours_are_kept_with_a_planner_and_lost_by_merging_others(tmp_path):
     log = {"state": ["a", "b"], "next_state": ["b", "c"], "time": ["2024-01-01 08:10", "2024-01-01 17:10"]}
     morning, evening = fwrl.fit(log, at="08:30"), fwrl.fit(log, hours="16:45-18")
     morning.save(tmp_path / "m.fwrl")
-    assert fwrl.load(tmp_path / "m.fwrl").experience.hours == "08:00-09:00"
+    assert Planner.load(tmp_path / "m.fwrl").experience.hours == "08:00-09:00"
     assert morning.merge(evening).experience.hours is None
     assert list(evening.states) == ["b", "c"]
-    for bad in (
+    refused: tuple[dict[str, Any], ...] = (
         {"at": "noon"},
         {"at": "24:00"},
         {"at": "8:00", "around": "12h"},
         {"hours": "8-8"},
         {"hours": "8:60-9"},
-    ):
+    )
+    for bad in refused:
         with pytest.raises(fwrl.FwrlError, match="expected"):
             fwrl.fit(log, **bad)
     with pytest.raises(fwrl.FwrlError, match="leave one out"):
