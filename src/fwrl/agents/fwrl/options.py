@@ -76,10 +76,6 @@ class FwrlConfig(Config):
                 "expected storage='columns' or 'auto' with backup='expected', explorer='optimistic' or "
                 "objective='rate', got 'dense'; they plan for the goal in use"
             )
-        if self.objective == "rate" and self.storage == "dense":
-            raise OptionError(
-                "objective='rate' plans for the goal in use and keeps no table of all pairs; leave storage at 'auto'"
-            )
         if self.relaxation == "paper" and self.storage == "columns":
             raise OptionError(
                 "expected relaxation='exact' with storage='columns', got 'paper', which relaxes all of F at every "
