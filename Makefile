@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 TESTS := pytest -m "not stress" -n 2 --dist loadgroup
 COVERED := --cov --cov-append --cov-report= --cov-fail-under=0 # the report at the end has the limit of pyproject.toml
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Bytecode is written when a module is first imported: compiling all of it takes half of the install.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
 # Tests start many processes, each of which would compile all sources to bytecode anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -24,7 +25,7 @@ help:
 	@echo "make docs           the documentation site, into docs/build/html; warnings are errors"
 	@echo "make docs-numbers   write the measured numbers and pictures of README and docs from results"
 	@echo "make docs-notebooks execute the notebooks of docs and keep their outputs"
-	@echo "make docs-pictures  draw the picture of the data flow, photograph the local pages (needs Chromium)"
+	@echo "make docs-pictures  draw the pictures and the film of the docs, photograph the local pages (needs Chromium)"
 	@echo "make test-lowest    all tests with the lowest versions that pyproject.toml allows"
 	@echo "make test-newest    all tests with the newest versions that there are"
 	@echo "make test-packages  build wheel and sdist, check them, test the wheel alone and the sdist from itself"
@@ -94,6 +95,8 @@ docs-notebooks: $(VENV)/.develop
 docs-pictures: $(VENV)/.develop
 	$(BIN)/python docs/draw_data_flow.py
 	$(BIN)/python docs/draw_film.py
+	$(BIN)/python docs/draw_pictures.py
+	$(BIN)/python docs/draw_lucky_portal.py
 	$(BIN)/python docs/photograph_pages.py
 
 test-lowest: .venv-lowest/.made

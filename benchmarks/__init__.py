@@ -1,4 +1,4 @@
-"""What is measured and tuned, outside of the package: run at the root of the repository.
+"""Measurements and tuning, outside the installed package: run them at the root of the repository.
 
 | run | what it does |
 |---|---|

@@ -20,14 +20,14 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
-import fwrl.cells
+import fwrl.navigator
 from benchmarks.running import RESULTS, Watch, digest, keep, progress_bar, run_command, spread
-from fwrl.cells.making import make_navigator
 from fwrl.cli.output_paths import make_folder
 from fwrl.cli.workers import Cluster, chosen_pool
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.files import replaced
 from fwrl.metrics.bootstrap import bootstrap_runs
+from fwrl.navigator.making import make_navigator
 from fwrl.pool import Pool
 from fwrl.task import learn
 
@@ -170,7 +170,7 @@ def write_online_page(runs: list[OnlineRun], folder: Path, episodes: int) -> Pat
 
 def _path(task: Learning, folder: Path) -> Path:
     """Where a run by this code is kept."""
-    version = digest(Path(fwrl.cells.__path__[0]), Path(__file__)) if task.learner == NAVIGATOR else "defaults"
+    version = digest(Path(fwrl.navigator.__path__[0]), Path(__file__)) if task.learner == NAVIGATOR else "defaults"
     learner = "navigator" if task.learner == NAVIGATOR else "sac-her"
     return folder / "runs" / f"{task.environment}-{learner}-{task.seed}-{task.episodes}-{version}.json"
 

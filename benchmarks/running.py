@@ -1,4 +1,4 @@
-"""What benchmarks share: errors as one sentence, a progress bar, runs that are kept and spread over workers."""
+"""Shared by benchmarks: errors in one sentence, a progress bar, and runs that are stored and spread over workers."""
 
 from __future__ import annotations
 

@@ -39,13 +39,13 @@ from scipy.optimize import nnls
 from benchmarks.speed.logs import write_log
 from benchmarks.speed.measure import Measurement
 from fwrl.planner import Planner
-from fwrl.planner.experience import Experience
-from fwrl.planner.goal_policy import GoalPolicySolver
-from fwrl.planner.ingest.latest import ALL, ENOUGH
-from fwrl.planner.ingest.learning import learned
-from fwrl.planner.ingest.options import ReadOptions
+from fwrl.planner.ingest.group import ALL, ENOUGH
+from fwrl.planner.ingest.read_log import read_log
+from fwrl.planner.ingest.read_options import ReadOptions
 from fwrl.planner.labels import IntegerLabels
-from fwrl.planner.merging import merged
+from fwrl.planner.merge import merged
+from fwrl.planner.policy import GoalPolicySolver
+from fwrl.planner.transition_counts import TransitionCounts
 
 MEMORY = "4GB"
 ROUNDS = 2
@@ -212,8 +212,8 @@ def _fit_and_merge(folder: Path, rows: int, side: int) -> tuple[Point, Point]:
     for k, file in enumerate(files):
         write_log(file, False, range(k * rows // MERGED, (k + 1) * rows // MERGED), side)
 
-    def fit(some: Sequence[Path]) -> Experience:
-        return learned(some, ReadOptions(), memory=MEMORY, connections=False, threads=1)
+    def fit(some: Sequence[Path]) -> TransitionCounts:
+        return read_log(some, ReadOptions(), memory=MEMORY, connections=False, threads=1)
 
     whole, fitting = _timed(lambda: fit(files))
     planners = [fit([file]) for file in files]
@@ -232,7 +232,7 @@ def _new_goal(side: int) -> Point:
     source, target, ones = source[order], target[order], np.ones(len(order), np.int64)
     reward = -1.0 - np.random.default_rng(0).random(len(order))
     states = IntegerLabels(np.arange(S))
-    solver = GoalPolicySolver(Experience(states, None, source, None, target, ones, reward, reward))
+    solver = GoalPolicySolver(TransitionCounts(states, None, source, None, target, ones, reward, reward))
     goals = itertools.count(S // 2)
     solver.policy(next(goals), "expected")  # prepares what all goals share
     _, seconds = _timed(lambda: solver.policy(next(goals), "expected"))
@@ -251,7 +251,7 @@ def _sizes(folder: Path) -> Sizes:
     log, amounts, sizes = folder / "log.parquet", [], []
     for rows, side in ((200_000, 60), (200_000, 120), (400_000, 120), (50_000, 120)):
         write_log(log, False, range(rows), side)
-        experience = learned(log, ReadOptions(), memory=MEMORY, connections=False)
+        experience = read_log(log, ReadOptions(), memory=MEMORY, connections=False)
         Planner(experience).save(folder / "out.fwrl")
         amounts.append((len(experience.source), len(experience.states), experience.summary.trips or 0))
         sizes.append((folder / "out.fwrl").stat().st_size)

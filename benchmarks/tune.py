@@ -1,7 +1,7 @@
-"""`python -m benchmarks.tune`: grid search for the rivals' settings, on seeds that are used for nothing else.
+"""`python -m benchmarks.tune`: grid search for the baselines' settings, on seeds that are used for nothing else.
 
-Every combination of a rival's grid runs in each tuning world. Its score is the mean over worlds of its share of the
-oracle's reward. The best combination is the rival's setting in `fwrl compare`, which reads it from
+Every combination of a baseline's grid runs in each tuning world. Its score is the mean over worlds of its share of the
+oracle's reward. The best combination is the baseline's setting in `fwrl compare`, which reads it from
 src/fwrl/experiment/tuned.json.
 """
 
@@ -31,9 +31,9 @@ from fwrl.files import replaced
 from fwrl.metrics import share_of_oracle
 from fwrl.pool import Pool, PoolError, finished
 
-FIRST_SEED = 1_000_000  # the seeds of leagues start at 0
+FIRST_SEED = 1_000_000  # the seeds of comparisons start at 0
 WORLDS = ("four-rooms", "windy-four-rooms", "muddy-rooms")
-EPISODES, STEPS = 50, 1000  # as in a league: the best settings early in learning need not be the best later
+EPISODES, STEPS = 50, 1000  # as in a comparison: the best settings early in learning need not be the best later
 
 RATES = (0.25, 0.5, 1.0)
 GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {
@@ -46,6 +46,12 @@ GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "rmax": {"known_after": (1, 2, 5, 10)},
     "uvfa": {"training": ("end-to-end", "two-stage"), "learning_rate": (0.25, 0.5), "initial_value": (0.0, 0.5)},
     "tdm": {"learning_rate": (0.25, 1.0), "horizon": (8, 16), "replays": (0, 3)},
+    "trl": {
+        "learning_rate": (0.25, 1.0),
+        "expectile": (0.7, 0.9, 1.0),
+        "discount": (0.8, 0.9),
+        "replays": (100, 300, 1000),
+    },
     "sweeping": {"explorer": ("epsilon-greedy", "optimistic"), "backups": (5, 20, 50, 200)},
 }
 
@@ -67,14 +73,14 @@ class Setting(NamedTuple):
 
 
 def tune(
-    agents: Annotated[list[str] | None, typer.Argument(help="Rivals to tune. Default: all.")] = None,
+    agents: Annotated[list[str] | None, typer.Argument(help="Baselines to tune. Default: all.")] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds for every combination.")] = 5,
     workers: Workers = None,
     cluster: Cluster = None,
     out: Annotated[Path | None, typer.Option(help="The file to write the best settings to, as JSON.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Score every combination of each rival's options on seeds that no league uses, and print them, best first.
+    """Score every combination of each baseline's options on seeds that no comparison uses, and print them, best first.
 
     With --out, finished scores are kept next to that file: after an interruption, the same command continues.
     """

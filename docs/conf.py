@@ -27,7 +27,7 @@ FOREIGN = "BaseException, Env, RecordConstructorArgs, Wrapper, tuple"  # what th
 autodoc_default_options = {"members": True, "member-order": "bysource", "inherited-members": FOREIGN}
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "all"
-autodoc_type_aliases = {"ArrayLike": "ArrayLike"}  # numpy's name, not the union that it stands for
+autodoc_type_aliases = {"ArrayLike": "ArrayLike"}  # numpy's name, not the union that it abbreviates
 napoleon_use_ivar = True
 default_role = "code"  # docstrings name things in single backticks
 highlight_language = "text"  # of blocks that do not say: formulas, commands
@@ -137,7 +137,7 @@ def write_inline(translator: Any, node: Any) -> None:
 
 
 def write_block(translator: Any, node: Any) -> None:
-    """Write a formula of its own; one that is too wide for its page can be scrolled."""
+    """Write a separate formula; one that is too wide for its page can be scrolled."""
     translator.body.append(f'<div class="math">{formula(node, as_block=True)}</div>')
     raise nodes.SkipNode
 

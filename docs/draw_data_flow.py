@@ -46,7 +46,7 @@ BOXES = {
         Box(6.9, 3.55, "files", "one saved format", RESULT),
         Box(12.7, 3.55, "web", "pages in a browser", RESULT),
         Box(1.1, 1.9, "logs", "CSV, Parquet, JSON", INPUT),
-        Box(4.0, 1.9, "planner.ingest", "schema, encoding, SQL", COMPUTE),
+        Box(4.0, 1.9, "planner.ingest", "files, SQL, codes", COMPUTE),
         Box(6.9, 1.9, "experience", "counted edges, trips", COMPUTE),
         Box(9.8, 1.9, "planner", "values of goals", COMPUTE),
         Box(12.7, 1.9, "route", "steps and reasons", RESULT),
@@ -79,7 +79,7 @@ ARROWS = (
 
 
 def edge_points(source: Box, target: Box) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Where an arrow between two boxes of one row or of one column begins and ends."""
+    """Both ends of an arrow between two boxes of one row or of one column."""
     if source.y == target.y:
         side = WIDTH / 2 if target.x > source.x else -WIDTH / 2
         return (source.x + side, source.y), (target.x - side, target.y)

@@ -2,9 +2,9 @@
 
     python docs/measure.py [RESULTS]
 
-runs `fwrl reproduce`, leagues, the speed suite, the model of costs for docs/scale.md, and measurements that no command
-makes: values after random experience and what a second try is expected to gain, for docs/beyond.md. It takes some hours
-on two cores; commands that were interrupted continue.
+runs `fwrl reproduce`, comparisons, the speed suite, the model of costs for docs/scale.md, and measurements without a
+command: values after random experience and what a second try is expected to gain, for docs/beyond.md. It takes some
+hours on two cores; commands that were interrupted continue.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def run_commands(folder: Path) -> None:
     ]
     for words in (
         ["reproduce", "--out", folder],
-        ["compare", "--out", folder / "league"],
+        ["compare", "--out", folder / "comparison"],
         [*explored, "--out", folder / "explorers"],
         *hard,
     ):

@@ -42,17 +42,24 @@ def _learned(page: Any) -> None:
     page.wait_for_selector("#working", state="hidden")
 
 
-def _pointed(page: Any) -> None:
+def _moved(page: Any) -> None:
     _learned(page)
-    page.wait_for_timeout(8000)  # the oracle's curve
+    page.wait_for_timeout(3000)
     box = page.locator(".stage canvas").first.bounding_box()
-    page.mouse.move(box["x"] + 7.5 / 11 * box["width"], box["y"] + 2.5 / 11 * box["height"])  # the goal
+    cell = box["width"] / 11
+    page.mouse.move(box["x"] + 9.5 * cell, box["y"] + 9.5 * cell)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 7.5 * cell, box["y"] + 2.5 * cell, steps=8)
+    page.mouse.up()
+    page.mouse.move(5, 5)
+    page.wait_for_timeout(1500)
 
 
 def _lesson(page: Any) -> None:
     _learned(page)
     page.select_option("#lessons", index=1)
     page.wait_for_selector("#lesson:not([hidden])")
+    page.locator("#lesson-answers button").nth(1).click()
     page.wait_for_timeout(4000)
 
 
@@ -87,15 +94,13 @@ class Picture(NamedTuple):
 PICTURES = {
     "front-door": Picture((), "", 1100, 720, _dragged),
     "explore": Picture(
-        ("explore", "warehouse.fwrl", "--positions", "places.csv"),
+        ("explore", "warehouse.fwrl", "--positions", "places.csv", "--unit", "s"),
         "from=dock&to=packing&avoid=E3",
         1440,
         825,
         _explored,
     ),
-    "play-desktop": Picture(
-        ("play",), "world=four-rooms&start=1,1&goal=7,2&training=begin:9,9:8000", 1440, 825, _pointed
-    ),
+    "play-desktop": Picture(("play",), "", 1400, 860, _moved),
     "play-lesson": Picture(("play",), "", 1440, 900, _lesson),
     "play-tour": Picture(("play",), "", 1280, 790, _tour),
 }

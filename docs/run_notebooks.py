@@ -31,7 +31,7 @@ def executed(path: Path, folder: Path) -> Any:
 
 
 def texts(notebook: Any) -> list[list[str]]:
-    """What every code cell printed, and what it showed as text or as a table; progress bars are left out."""
+    """The text that every code cell printed, and its result as text or as a table; progress bars are left out."""
     return [_texts(cell.outputs) for cell in notebook.cells if cell.cell_type == "code"]
 
 

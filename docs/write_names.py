@@ -29,7 +29,7 @@ AGENTS = """## Agents
 """
 WORLDS = """## Worlds
 
-`fwrl.load_world("four-rooms")` in Python, the name alone on the command line. Capitals stand for what you choose. The
+`fwrl.load_world("four-rooms")` in Python, the name alone on the command line. Replace the words in capitals. The
 path of a text map (`.txt`) or of a MovingAI map (`.map`) also names a world.
 """
 ENVIRONMENTS = f"""## Environments
@@ -57,7 +57,7 @@ def agent_section(name: str, kind: Any) -> Iterator[str]:
 
 
 def described(config: type) -> dict[str, str]:
-    """What the class of an agent's options, and those that it is derived from, say of each option.
+    """The description of each option, from the class of an agent's options and those it is derived from.
 
     >>> from fwrl.agents import agent_class
     >>> described(agent_class("rmax").Config)["known_after"]
@@ -77,7 +77,7 @@ def sentence(text: str) -> str:
 
 
 def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """The lines of a table; nothing where there are no rows."""
+    """The lines of a table; nothing without rows."""
     lines = [head, tuple("---" for _ in head), *rows]
     return [*(f"| {' | '.join(cells)} |" for cells in lines), ""] if rows else []
 

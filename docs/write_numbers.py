@@ -36,12 +36,12 @@ from fwrl.experiment.catalogue import (
     WIND_READINGS,
     WINDY,
 )
-from fwrl.experiment.contenders import PAPER, default_contenders
-from fwrl.experiment.league import LEAGUE, league
+from fwrl.experiment.compared_agents import PAPER, default_agents
+from fwrl.experiment.comparison import COMPARED_WORLDS, comparison
 from fwrl.experiment.spec import Experiment
 from fwrl.report import Finding, StoredResults, findings
 from fwrl.report.estimate import Estimate
-from fwrl.report.standings import first_or_tied, league_findings, standings
+from fwrl.report.standings import comparison_findings, first_or_tied, standings
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -51,7 +51,7 @@ BLOCK = re.compile(r"(<!-- numbers: ([\w-]+) -->\n)(.*?)(<!-- end -->)", re.DOTA
 PICTURE_WIDTH, PICTURE_COLOURS = 1200, 128
 LINE = 120  # characters
 
-EPISODES, STEPS = 50, 1000  # of leagues
+EPISODES, STEPS = 50, 1000  # of comparisons
 EXPLORERS = {  # rows of the table of exploration: what `fwrl compare` calls them, what the page does
     PAPER: "FWRL, Algorithm 1",
     "fwrl:backup=expected": "`expected` alone",
@@ -106,6 +106,7 @@ AGENTS = {
     "psrl": "posterior sampling",
     "uvfa": "universal values (UVFA)",
     "tdm": "temporal difference models",
+    "trl": "Transitive RL",
     PAPER: "FWRL, Algorithm 1",
     "qlcat": "QLCAT",
     "ql": "QL",
@@ -146,22 +147,22 @@ class Results:
             self._stores[name] = StoredResults(self._open.enter_context(Store(self.file(name))))
         for experiment in experiments:
             if not self._stores[name].has(experiment):
-                raise NotMeasuredError(f"{self.folder / name} has no runs of {experiment.id}")
+                raise NotMeasuredError(f"{self.folder / name} lacks runs of {experiment.id}")
         return self._stores[name]
 
     def paper(self, *experiments: Experiment) -> StoredResults:
         """What `fwrl reproduce` stored."""
         return self.stored("results.sqlite", experiments)
 
-    def league(
-        self, worlds: Sequence[str], agents: Sequence[str], folder: str = "league"
+    def comparison(
+        self, worlds: Sequence[str], agents: Sequence[str], folder: str = "comparison"
     ) -> tuple[StoredResults, tuple[Experiment, ...]]:
         """What `fwrl compare` stored, and its experiments."""
-        experiments = league(worlds, agents, EPISODES, STEPS)
+        experiments = comparison(worlds, agents, EPISODES, STEPS)
         return self.stored(f"{folder}/results.sqlite", experiments), experiments
 
     def json(self, name: str) -> Any:
-        """What a command printed as JSON."""
+        """The JSON that a command printed."""
         return json.loads(self.file(name).read_text(encoding="utf-8"))
 
 
@@ -209,7 +210,7 @@ def picture(results: Results, drawn: str, name: str, folder: str = "figures") ->
 
 @generator("pointmaze-table")
 def pointmaze_table(results: Results) -> str:
-    """Success on OGBench's point mazes beside the published numbers, from `python -m benchmarks.pointmaze`."""
+    """Success on OGBench's point mazes next to the published numbers, from `python -m benchmarks.pointmaze`."""
     return table_of(results.file("benchmark/pointmaze.md"))
 
 
@@ -237,7 +238,7 @@ def symbol_table(_: Results) -> str:
 def intuition_picture(results: Results) -> str:
     """The visual abstract."""
     path = picture(results, "intuition", "intuition.png")
-    words = "Two trips through four rooms share a state; the third trip is stitched from both and was never made"
+    words = "Two trips through four rooms share a state; the third is stitched from both, and nobody has made it"
     return f'<img src="{path}" width="420" alt="{words}">'
 
 
@@ -251,7 +252,7 @@ def paper_medians(results: Results) -> str:
         FWRL.label: "**FWRL, Algorithm 1**",
     }
     rows = []
-    for label in ("QL", "QLCAT", MBRL_STRAIGHT.label, MBRL.label, FWRL.label, PLAYER.label):
+    for label in ("QL", "QLCAT", MBRL_STRAIGHT.label, MBRL.label, FWRL.label):
         cells = [names.get(label, label)]
         for experiment in (FOUR_ROOMS, WINDY):
             summary = stored.summary(experiment, label)
@@ -259,7 +260,8 @@ def paper_medians(results: Results) -> str:
         rows.append(cells)
     seeds = stored.seeds(FOUR_ROOMS)
     text = (
-        f"{seeds} seeds; medians over all episodes of {FOUR_ROOMS.steps} steps, in brackets 95 % bootstrap intervals."
+        f"Medians over all episodes of {FOUR_ROOMS.steps} steps and {seeds} seeds, with 95 % bootstrap intervals. An "
+        f"omniscient player earns {stored.summary(FOUR_ROOMS, PLAYER.label).reward.value:.0f}."
     )
     columns = ("", "reward, four rooms", "inefficiency", "reward, windy", "inefficiency")
     return f"{text}\n\n{table(columns, rows)}"
@@ -268,7 +270,7 @@ def paper_medians(results: Results) -> str:
 @generator("paper-picture")
 def paper_picture(results: Results) -> str:
     """Both metrics on four rooms."""
-    path = picture(results, f"results-{FOUR_ROOMS.id}", "results-four-rooms.png")
+    path = Path("..") / picture(results, f"results-{FOUR_ROOMS.id}", "results-four-rooms.png").relative_to("docs")
     return f"![Reward and distance-inefficiency of every agent on four rooms]({path})"
 
 
@@ -295,27 +297,21 @@ def paper_findings(results: Results) -> str:
             f"{named('Algorithm 1) takes the shortest').numbers}; {named('QLCAT does not').numbers}. QLCAT repeats the "
             f"action into a wall {stuck.numbers}.",
             '**"Twice the next best baseline" is not what we measure, and we cannot explain it.** '
-            f"{named('Four rooms: twice the median reward of the next best baseline, of').reason} Against a planner on "
+            f"{named('Four rooms: twice the median of the authors').reason} Against a planner on "
             f"the same counts that is free to turn, FWRL's mean reward is {means[MBRL.label].text(2)} times as high on "
             f"four rooms and {wind.text(2)} times in wind.",
             "**In wind FWRL is overconfident.** It takes a lucky outcome for certain: over all pairs of start and goal "
             f"it believes a mean path of {promised:.1f} steps, its policy takes {paid:.1f} (exact, mean over runs).",
-            f"**How wind is read matters**: {named('how the wind is read').numbers}.",
+            f"**How wind is read matters**: {named('reading of wind').numbers}.",
             f"**Maximum reward, not fewest steps** (muddy rooms): {named('Muddy').numbers}.",
             f"**The best path is not the best episode**: {named('maximises the total reward').numbers}.",
         ]
     )
 
 
-@generator("log-bench")
-def log_bench(results: Results) -> str:
-    """Logs and routes, against what a user would pick instead."""
-    return bench_table(results, ("fit", "plan"))
-
-
 @generator("install-sizes")
 def install_sizes(results: Results) -> str:
-    """What each part of an install takes, and what imports take."""
+    """Sizes of the parts of an install, and times of imports."""
     found = results.json("install.json")
     sizes = [(part, f"{size:.0f} MB") for part, size in found["megabytes"].items()]
     sizes.append(("all", f"{sum(found['megabytes'].values()):.0f} MB"))
@@ -341,14 +337,12 @@ def first_minute(results: Results) -> str:
 def all_bench(results: Results) -> str:
     """Everything that `make bench` measures."""
     parts = dict.fromkeys(row["part"] for row in results.json("bench.json"))
-    return "\n\n".join(f"### {part}\n\n{bench_table(results, [part])}" for part in parts)
+    return "\n\n".join(f"### {part}\n\n{bench_table(results, part)}" for part in parts)
 
 
-def bench_table(results: Results, parts: Sequence[str]) -> str:
-    """The rows of some parts of `python -m benchmarks.speed --json`."""
-    rows = [row for row in results.json("bench.json") if row["part"] in parts]
-    if not rows:
-        raise NotMeasuredError(f"{results.folder / 'bench.json'} has nothing of {', '.join(parts)}")
+def bench_table(results: Results, part: str) -> str:
+    """The rows of one part of `python -m benchmarks.speed --json`."""
+    rows = [row for row in results.json("bench.json") if row["part"] == part]
     cells = [(row["name"], f"{row['ours'] / row['other']:.3g}", row["note"]) for row in rows]
     return table(("ours / other", "ratio", "measured"), cells)
 
@@ -356,7 +350,7 @@ def bench_table(results: Results, parts: Sequence[str]) -> str:
 @generator("beyond-shares")
 def beyond_shares(results: Results) -> str:
     """FWRL of the paper and beyond it: share of the oracle's reward, first episode."""
-    stored, experiments = results.league(list(EXPLORED_WORLDS), list(EXPLORERS), "explorers")
+    stored, experiments = results.comparison(list(EXPLORED_WORLDS), list(EXPLORERS), "explorers")
     chosen = experiments[:2]
     rows = []
     for label, name in ((PAPER, "FWRL, Algorithm 1"), ("fwrl", "FWRL, expected, optimistic, by rate")):
@@ -384,22 +378,22 @@ def mean(values: Any) -> Estimate:
     return Estimate(float(by_run.mean()), float(by_run.mean() - half), float(by_run.mean() + half))
 
 
-@generator("league-verdict")
-def league_verdict(results: Results) -> str:
+@generator("comparison-verdict")
+def comparison_verdict(results: Results) -> str:
     """In how many worlds FWRL is first or tied."""
-    stored, experiments = results.league(LEAGUE, default_contenders())
-    verdicts = [first_or_tied(standings(stored, experiment, lambda *_: np.nan)) for experiment in experiments]
-    won = sum(finding is not None and finding.verdict == "holds" for finding in verdicts)
+    stored, experiments = results.comparison(COMPARED_WORLDS, default_agents())
+    found = [first_or_tied(standings(stored, experiment, lambda *_: np.nan)) for experiment in experiments]
+    won = sum(finding is not None and finding.result == "confirmed" for finding in found)
     return f"FWRL is first or tied in {won} of {len(experiments)} worlds."
 
 
-@generator("league")
-def league_table(results: Results) -> str:
-    """Every contender's share of the oracle's reward in every world."""
-    stored, experiments = results.league(LEAGUE, default_contenders())
+@generator("comparison")
+def comparison_table(results: Results) -> str:
+    """Every agent's share of the oracle's reward in every world."""
+    stored, experiments = results.comparison(COMPARED_WORLDS, default_agents())
     rows = [
         (AGENTS[label], *(share(stored, experiment, label) for experiment in experiments))
-        for label in sorted(default_contenders(), key=list(AGENTS).index)
+        for label in sorted(default_agents(), key=list(AGENTS).index)
     ]
     columns = ("", *(WORLDS[experiment.world] for experiment in experiments))
     counts = {experiment.world: stored.seeds(experiment) for experiment in experiments}
@@ -413,30 +407,35 @@ def league_table(results: Results) -> str:
     return f"{text}\n\n{table(columns, rows)}"
 
 
-@generator("league-picture")
-def league_picture(results: Results) -> str:
-    """Scores of all contenders in all worlds, from `fwrl compare`."""
-    path = picture(results, "league", "league.png", "league/figures").relative_to("docs")
-    return f"![Scores of every contender in every world, from random play to the oracle]({path})"
+@generator("agent-shares")
+def agent_shares(results: Results) -> str:
+    """Every agent of the comparison in the two worlds of the paper."""
+    stored, experiments = results.comparison(COMPARED_WORLDS, default_agents())
+    paper = [experiment for experiment in experiments if experiment.world in ("four-rooms", "windy-four-rooms")]
+    rows = [
+        (AGENTS[label], *(share(stored, experiment, label) for experiment in paper))
+        for label in sorted(default_agents(), key=list(AGENTS).index)
+    ]
+    return table(("agent", *(WORLDS[experiment.world] for experiment in paper)), rows)
 
 
-@generator("league-findings")
-def league_sentences(results: Results) -> str:
+@generator("comparison-findings")
+def comparison_sentences(results: Results) -> str:
     """Where FWRL is not first, and whose beliefs differ from the truth."""
-    stored, experiments = results.league(LEAGUE, default_contenders())
+    stored, experiments = results.comparison(COMPARED_WORLDS, default_agents())
     lines = []
     for experiment in experiments:
         found = standings(stored, experiment, lambda *_: np.nan)
-        for finding in league_findings(WORLDS[experiment.world], found):
-            reason = f" {finding.reason}." if finding.reason and finding.verdict != "holds" else ""
-            lines.append(f"{finding.claim}: **{finding.verdict}**. {finding.numbers}.{reason}")
+        for finding in comparison_findings(WORLDS[experiment.world], found):
+            reason = f" {finding.reason}." if finding.reason and finding.result != "confirmed" else ""
+            lines.append(f"{finding.claim}: **{finding.result}**. {finding.numbers}.{reason}")
     return bullets(lines)
 
 
 @generator("exploration")
 def exploration(results: Results) -> str:
     """Each half of what goes beyond the paper, alone and together."""
-    stored, experiments = results.league(list(EXPLORED_WORLDS), list(EXPLORERS), "explorers")
+    stored, experiments = results.comparison(list(EXPLORED_WORLDS), list(EXPLORERS), "explorers")
     rows = []
     for label, name in EXPLORERS.items():
         cells = [name]
@@ -461,7 +460,7 @@ def hard_exploration(results: Results) -> str:
 
 def hard_experiment(world: str, _: str, start: int | None, goal: int | None, episodes: int, steps: int) -> Experiment:
     """The experiment of one world of the table of hard exploration."""
-    (experiment,) = league([world], list(RULES), episodes, steps, start, goal)
+    (experiment,) = comparison([world], list(RULES), episodes, steps, start, goal)
     return experiment
 
 
@@ -469,14 +468,14 @@ def hard_experiment(world: str, _: str, start: int | None, goal: int | None, epi
 def random_experience(results: Results) -> str:
     """Beliefs and true costs after random experience."""
     return table(
-        ("world", "backup", "believed cost", "true cost", "optimum", "one pair: believed", "true", "optimum"),
+        ("world", "backup", "predicted cost", "true cost", "optimum", "one pair: believed", "true", "optimum"),
         ([str(cell) for cell in row] for row in results.json("random-experience.json")),
     )
 
 
 @generator("surprise-rates")
 def surprise_rates(results: Results) -> str:
-    """What agents have learned to expect of a second try."""
+    """Beta, as agents have learned it."""
     rows = results.json("surprise-rates.json")
     return table(("world", "beta"), ((name, f"{beta:.3f}") for name, beta in rows.items()))
 
@@ -496,7 +495,7 @@ def large(size: float) -> str:
 
 @generator("scale-costs")
 def scale_costs(results: Results) -> str:
-    """What a row, an edge, a state and a goal cost."""
+    """Costs of a row, an edge, a state and a goal."""
     found = results.json("scale-model.json")
     sizes, seconds = found["sizes"], {model["name"]: model["seconds"] for model in found["models"]}
     fit, merge, goal = (seconds[name] for name in ("fit", "merge", "new goal"))
@@ -525,7 +524,7 @@ def scale_points(results: Results) -> str:
 
 @generator("scale-said")
 def scale_said(results: Results) -> str:
-    """What the model says for sizes that were not measured."""
+    """Predictions of the model for sizes that were not measured."""
     rows = [
         (
             f"{found['transitions']:.0e}".replace("e+", "e"),
@@ -561,7 +560,7 @@ def blocks(text: str) -> Iterator[tuple[str, str]]:
 
 
 def rewritten(text: str, results: Results, report: Callable[[str], None]) -> str:
-    """The page with every block whose results are there written anew."""
+    """The page with every block whose results are there written again."""
 
     def replace(found: re.Match[str]) -> str:
         try:

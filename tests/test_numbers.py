@@ -11,14 +11,14 @@ import write_numbers
 from write_numbers import BLOCK, GENERATORS, PAGES, ROOT, Results, blocks, rewritten
 
 from fwrl.experiment import Store, run_experiments
-from fwrl.experiment.contenders import default_contenders
-from fwrl.experiment.league import LEAGUE, league
+from fwrl.experiment.compared_agents import default_agents
+from fwrl.experiment.comparison import COMPARED_WORLDS, comparison
 from fwrl.task import Task
 from fwrl.task.expectation import best_rewards
 from fwrl.worlds import load_world
 
 README = ROOT / "README.md"
-MEASURED = (README, ROOT / "docs" / "beyond.md")
+MEASURED = (README, *(ROOT / "docs" / f"{name}.md" for name in ("comparison", "exploration", "options")))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -37,7 +37,7 @@ def test_every_generator_writes_a_block_of_some_page():
 @pytest.mark.parametrize("page", MEASURED, ids=lambda page: page.name)
 def test_no_result_table_stands_outside_a_block(page):
     outside = BLOCK.sub("", page.read_text(encoding="utf-8"))
-    assert not [line for line in outside.splitlines() if line.lstrip().startswith("|")]
+    assert not [line for line in outside.splitlines() if line.lstrip().startswith("|") and re.search(r"\d", line)]
 
 
 def test_the_readme_states_no_measured_ratio_share_or_interval_outside_a_block():
@@ -55,10 +55,10 @@ def test_what_needs_no_measurement_is_current_and_the_rest_stays_without_results
     assert [line.partition(":")[0] for line in left] == [name for name in names if name != "symbol-table"]
 
 
-def test_every_world_of_the_league_and_every_contender_has_a_name():
-    assert len(LEAGUE) >= 12
-    assert set(LEAGUE) <= set(write_numbers.WORLDS)
-    assert set(default_contenders()) <= set(write_numbers.AGENTS)
+def test_every_world_of_the_comparison_and_every_agent_has_a_name():
+    assert len(COMPARED_WORLDS) >= 12
+    assert set(COMPARED_WORLDS) <= set(write_numbers.WORLDS)
+    assert set(default_agents()) <= set(write_numbers.AGENTS)
 
 
 def test_bench_rows_show_ours_over_other(tmp_path):
@@ -72,29 +72,34 @@ def test_bench_rows_show_ours_over_other(tmp_path):
         "ratio": 1,
     }
     (tmp_path / "bench.json").write_text(json.dumps([row, {**row, "part": "step", "name": "elsewhere"}]))
-    text = GENERATORS["log-bench"](Results(tmp_path))
-    assert text.splitlines()[2:] == ["| fit / group-by | 1.5 | 2 rows |"]
+    text = GENERATORS["all-bench"](Results(tmp_path))
+    assert [line for line in text.splitlines() if line.startswith(("###", "| fit", "| else"))] == [
+        "### fit",
+        "| fit / group-by | 1.5 | 2 rows |",
+        "### step",
+        "| elsewhere | 1.5 | 2 rows |",
+    ]
 
 
-def test_a_league_table_shows_shares_of_the_stored_rewards(tmp_path, monkeypatch):
+def test_a_comparison_table_shows_shares_of_the_stored_rewards(tmp_path, monkeypatch):
     agents = ["fwrl", "ql"]
     for name, value in (
-        ("LEAGUE", ("h-maze",)),
+        ("COMPARED_WORLDS", ("h-maze",)),
         ("EPISODES", 6),
         ("STEPS", 40),
-        ("default_contenders", lambda: agents),
+        ("default_agents", lambda: agents),
     ):
         monkeypatch.setattr(write_numbers, name, value)
-    (tmp_path / "league").mkdir()
-    experiments = league(["h-maze"], agents, 6, 40)
-    with Store(tmp_path / "league" / "results.sqlite") as store:
+    (tmp_path / "comparison").mkdir()
+    experiments = comparison(["h-maze"], agents, 6, 40)
+    with Store(tmp_path / "comparison" / "results.sqlite") as store:
         run_experiments(store, experiments, seeds=3, workers=1)
         reward = {label: store.episodes(experiments[0].id, label, "reward") for label in agents}
         goals = store.episodes(experiments[0].id, "ql", "goal").astype(int)
     best = best_rewards(Task(load_world("h-maze")), goals.ravel().tolist(), 40).reward
     results = Results(tmp_path)
-    lines = GENERATORS["league"](results).splitlines()
-    verdict = GENERATORS["league-verdict"](results)
+    lines = GENERATORS["comparison"](results).splitlines()
+    verdict = GENERATORS["comparison-verdict"](results)
     results.close()
     assert lines[2] == "|  | H-maze |"
     for line, label in zip(lines[4:], agents, strict=True):

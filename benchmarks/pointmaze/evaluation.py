@@ -18,15 +18,15 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import fwrl.cells
+import fwrl.navigator
 from benchmarks.pointmaze.collector import data_file
 from benchmarks.pointmaze.maze import TOLERANCE, MazeGeometry, PointSimulator, make_maze
 from benchmarks.running import Watch, digest, keep, spread
 from fwrl.arrays import Floats
-from fwrl.cells.fitting import fit_navigator
-from fwrl.cells.navigator import Navigator
 from fwrl.errors import OptionError, unknown_name
 from fwrl.files import scratch_folder
+from fwrl.navigator.from_episodes import fit_navigator
+from fwrl.navigator.navigator import Navigator
 from fwrl.pool import Pool
 
 MAZES = ("medium", "large", "giant", "teleport")
@@ -34,7 +34,7 @@ DATASETS = tuple(f"{maze}-{kind}" for kind in ("stitch", "navigate") for maze in
 TASKS = 5
 LIMIT = 1000  # steps of an episode
 FOLDER = Path(__file__).parent
-SOURCES = (Path(fwrl.cells.__path__[0]), *(FOLDER / f"{name}.py" for name in ("maze", "collector", "evaluation")))
+SOURCES = (Path(fwrl.navigator.__path__[0]), *(FOLDER / f"{name}.py" for name in ("maze", "collector", "evaluation")))
 MEASURED = 10  # episodes of a task that are compared with the shortest way
 
 

@@ -86,7 +86,7 @@ class PointSimulator:
 
     @property
     def position(self) -> tuple[float, float]:
-        """Where the point is."""
+        """The position of the point."""
         x, y = self.env.data.qpos
         return float(x), float(y)
 

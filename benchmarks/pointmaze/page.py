@@ -19,12 +19,12 @@ from benchmarks.pointmaze.evaluation import Case, Run, load_data, paths
 from benchmarks.pointmaze.maze import UNIT, make_maze
 from benchmarks.running import Watch
 from fwrl.arrays import Floats
-from fwrl.cells.fitting import fit_navigator
 from fwrl.figures.palette import BLACK, BLUE, GREEN, INK, VERMILLION
 from fwrl.figures.style import Figure, figure_of, save, sheet
 from fwrl.figures.value_map import SHADES
 from fwrl.files import replaced
 from fwrl.metrics.bootstrap import bootstrap_runs
+from fwrl.navigator.from_episodes import fit_navigator
 
 # Success in percent, published by Park et al. (OGBench, 2025).
 METHODS = ("GCBC", "GCIVL", "GCIQL", "QRL", "CRL", "HIQL")
@@ -36,6 +36,7 @@ SUCCESS: dict[str, tuple[int, ...]] = {
     "medium-navigate": (9, 63, 53, 82, 29, 79),
     "large-navigate": (29, 45, 34, 86, 39, 58),
     "giant-navigate": (1, 0, 0, 68, 27, 46),
+    "teleport-navigate": (25, 45, 24, 4, 24, 18),
 }
 
 WALL = "#4A4A4A"
@@ -45,7 +46,7 @@ WORDS = """\
 # Navigators on OGBench's point mazes
 
 Success in percent: the mean over five tasks with {episodes} episodes each, over {seeds} data seeds (in brackets a 95 %
-bootstrap interval over seeds), at most 1,000 steps. Beside it the numbers published by Park et al. (OGBench, 2025).
+bootstrap interval over seeds), at most 1,000 steps. Next to it the numbers published by Park et al. (OGBench, 2025).
 
 **The data are regenerated** by OGBench's published protocol, not downloaded. *Given* are a Euclidean metric on the
 coordinates that goals are given in, and that actions displace these coordinates about linearly. *Learned* are cells,
@@ -55,7 +56,7 @@ datasets.
 
 {table}
 
-*steps*: median number of steps over the least possible number, on the way of those that arrived. *fit*: processor
+*steps*: median number of steps over the least possible number, of those that arrived. *fit*: processor
 seconds, and in brackets how many times one pass of k-step differences and a KD-tree lookup of the same data.
 *action*: microseconds, and in brackets the number of KD-tree lookups that take as long. `best` is the paper's maximum
 over outcomes instead of their mean.
@@ -65,7 +66,7 @@ over outcomes instead of their mean.
 
 
 class Navigation(NamedTuple):
-    """What is drawn on one board."""
+    """The content of one board."""
 
     title: str
     walls: Floats  # (W, 2) centres of square walls
@@ -159,7 +160,7 @@ def _board(case: Case, folder: Path, watch: Watch) -> Navigation:
 
 @figure_of
 def navigation_figure(boards: Sequence[Navigation]) -> Figure:
-    """Boards beside each other."""
+    """Draw boards next to each other."""
     figure = sheet(7.2 * len(boards), 7.0)
     for axes, board in zip(figure.subplots(1, len(boards), squeeze=False)[0], boards, strict=True):
         _draw(axes, board)

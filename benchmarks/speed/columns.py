@@ -108,7 +108,7 @@ def online() -> Iterator[Measurement]:
     cases = [(walker, noise) for walker in (RANDOM_WALKER, EXPLORER, GOAL_SEEKER) for noise in (0.0, NOISE)]
     for walker, noise in cases:
         steps = NOISY_SEEKER_STEPS if (walker, noise) == (GOAL_SEEKER, NOISE) else WALK_STEPS
-        for words, fewer in (("as many steps", 1.0), ("as many a state", share)):
+        for words, fewer in (("the same steps", 1.0), ("the same steps per state", share)):
             ours, other = _costs((large, small), (steps, int(steps * fewer) + 1), noise, walker)
             note = f"{walker.description}, {_words(noise)}, {words}; costs {ours / other:.2f} times as much"
             yield Measurement(f"{large.n_states:,} / {small.n_states:,} states", ours, other, note)

@@ -21,7 +21,7 @@ from fwrl.task import Task, Trajectory, run
 from fwrl.worlds import World, four_rooms, load_world
 
 PAPER_RUN = (50, 400)  # episodes, steps
-LEAGUE_RUN = (50, 1000)  # episodes, steps
+COMPARISON_RUN = (50, 1000)  # episodes, steps
 LOOP_STEPS = 400_000
 FIRST_STEPS = 30_000
 LITERAL_STEPS = {32: 20, 64: 3}  # literal steps timed on N x N maps; every step takes the same time
@@ -93,7 +93,7 @@ def step() -> Iterator[Measurement]:
 
 def beyond() -> Iterator[Measurement]:
     """A step of FWRL with the expected backup and the optimistic explorer against one without."""
-    episodes, steps = LEAGUE_RUN
+    episodes, steps = COMPARISON_RUN
     for name in ("four-rooms", "windy-four-rooms"):
         task = Task(load_world(name))
 

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from fwrl.agents.agent import Agent
     from fwrl.agents.python_agent import PythonAgent
     from fwrl.agents.registry import make_agent, register_agent
-    from fwrl.cells.fitting import fit_navigator
-    from fwrl.cells.making import make_navigator
-    from fwrl.cells.navigator import Navigator
     from fwrl.envs.minari_dataset import export_minari
     from fwrl.envs.numbered_env import NumberedEnv, wrap
     from fwrl.errors import (
@@ -43,6 +40,9 @@ if TYPE_CHECKING:
         UnknownNameError,
     )
     from fwrl.loading import load
+    from fwrl.navigator.from_episodes import fit_navigator
+    from fwrl.navigator.making import make_navigator
+    from fwrl.navigator.navigator import Navigator
     from fwrl.planner import NoRouteError, Planner, Route, fit
     from fwrl.task import Result, Task, agent_for, learn, rollout, run
     from fwrl.worlds import World, load_world, register_world
@@ -52,9 +52,9 @@ _NAMES = {
     "fwrl.agents.agent": ("Agent",),
     "fwrl.agents.python_agent": ("PythonAgent",),
     "fwrl.agents.registry": ("make_agent", "register_agent"),
-    "fwrl.cells.fitting": ("fit_navigator",),
-    "fwrl.cells.making": ("make_navigator",),
-    "fwrl.cells.navigator": ("Navigator",),
+    "fwrl.navigator.from_episodes": ("fit_navigator",),
+    "fwrl.navigator.making": ("make_navigator",),
+    "fwrl.navigator.navigator": ("Navigator",),
     "fwrl.envs.minari_dataset": ("export_minari",),
     "fwrl.envs.numbered_env": ("NumberedEnv", "wrap"),
     "fwrl.errors": (

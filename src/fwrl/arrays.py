@@ -1,7 +1,7 @@
-"""Types of arrays, and how an array of an agent's tables is specified.
+"""Array types, and the field specification for agents' tables.
 
-Tables are NamedTuples of arrays, or of such NamedTuples. `Annotated[Floats, Field("S A", fill=1.0)]` says once what an
-array looks like: empty tables, the sections of a saved file, checks of a file, and growth follow from it (see
+Tables are NamedTuples of arrays, or of such NamedTuples. `Annotated[Floats, Field("S A", fill=1.0)]` specifies an
+array once: empty tables, the sections of a saved file, checks of a file, and growth follow from it (see
 `fwrl.agents.tables`). A NamedTuple whose arrays must also fit each other has a method `sound`.
 """
 
@@ -28,13 +28,12 @@ class Field:
     """One array.
 
     Attributes:
-        shape: sizes by letter or number, as in "S A 4": S states, A actions, P pairs of them, and what an agent adds.
-            Any other letter is a size that varies, 0 at first.
-        dtype: of its elements.
-        fill: the content of empty tables; several numbers fill rows.
-        least: no element is less.
-        most: no element is more; a letter for an index below that size.
-        saved: False for scratch, and for what follows from the other arrays.
+        shape: sizes by letter or number, as in "S A 4": S states, A actions, P state-action pairs, plus letters an
+            agent adds. Any other letter is a size that varies, 0 at first.
+        fill: initial value; several numbers fill each row.
+        least: smallest allowed element.
+        most: largest allowed element; a letter means an index below that size.
+        saved: False for scratch arrays and anything that can be recomputed from the others.
     """
 
     shape: str
@@ -45,11 +44,11 @@ class Field:
     saved: bool = True
 
     def empty(self, sizes: Mapping[str, int]) -> NDArray[Any]:
-        """The array of empty tables."""
+        """Return the array as it is before anything has been observed."""
         return np.full([_size(part, sizes, 0) for part in self.shape.split()], self.fill, self.dtype)
 
     def fits(self, array: NDArray[Any], sizes: Mapping[str, int]) -> bool:
-        """Whether an array of a file is as specified; NaN never is."""
+        """Check an array read from a file against the specification; NaN never passes."""
         letters = self.shape.split()
         if array.dtype != self.dtype or array.ndim != len(letters):
             return False
@@ -63,15 +62,15 @@ def _size(part: str, sizes: Mapping[str, int], otherwise: int) -> int:
     return int(part) if part.isdigit() else sizes.get(part, otherwise)
 
 
-StateMarks = Annotated[Marks, Field("S", np.int8, least=0, most=1)]  # 1 for some of the states
+StateMarks = Annotated[Marks, Field("S", np.int8, least=0, most=1)]  # 1 for marked states
 ActionScratch = Annotated[Floats, Field("A", saved=False)]
-Setting = Annotated[Floats, Field("1", saved=False)]  # a number of the agent's options
-Count = Annotated[Ints, Field("1", np.int64, saved=False)]  # a whole number of them
+Setting = Annotated[Floats, Field("1", saved=False)]  # a number from the agent's options
+Count = Annotated[Ints, Field("1", np.int64, saved=False)]  # a whole number from the agent's options
 
 
 @functools.cache
 def parts(tables: type) -> dict[str, Field | type]:
-    """The fields of a NamedTuple class: how each array looks, or the class of another NamedTuple."""
+    """Return the fields of a NamedTuple class: a `Field` for each array, or the class of a nested NamedTuple."""
     found: dict[str, Field | type] = {}
     for name, hint in get_type_hints(tables, include_extras=True).items():
         if get_origin(hint) is Annotated:
@@ -87,7 +86,7 @@ def parts(tables: type) -> dict[str, Field | type]:
 
 
 def fields(tables: type) -> Iterator[tuple[str, Field]]:
-    """All arrays: the path of each, and how it looks."""
+    """Yield every array's dotted path and its field."""
     for name, part in parts(tables).items():
         if isinstance(part, Field):
             yield name, part
@@ -96,7 +95,7 @@ def fields(tables: type) -> Iterator[tuple[str, Field]]:
 
 
 def empty(tables: type, sizes: Mapping[str, int]) -> Any:
-    """Tables of these sizes before anything is observed."""
+    """Make tables of these sizes, before any observation."""
     return tables(
         **{
             name: part.empty(sizes) if isinstance(part, Field) else empty(part, sizes)

@@ -1,12 +1,12 @@
 """Pools on Dask clusters: the only module that imports Dask.
 
-An address names a scheduler that is running somewhere, or, as `local:3`, a cluster of three worker processes that is
-started on this computer and ended with the command. Dask gives tasks of a worker that ended to others. Here it is
-checked that all workers have the code and the libraries of this process, so that results do not depend on the worker:
-once before anything runs, and again with every task, because workers may join later.
+An address names a running scheduler. `local:3` starts three worker processes on this computer and stops them with the
+command. If a worker dies, Dask gives its tasks to others. Results must not depend on the worker, so we check that every
+worker has the same code and libraries as this process: once before anything runs, and again with every task, because
+workers may join later.
 
-A worker works on one task at a time, though it may have several threads: results are kept in memory between tasks, and
-reading a log uses the threads itself.
+A worker runs one task at a time even if it has several threads: results stay in memory between tasks, and reading a log
+uses the threads itself.
 """
 
 from __future__ import annotations
@@ -34,29 +34,28 @@ LOCAL = re.compile(r"local:(\d+)")
 SCHEDULER = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?(\[[0-9a-f:]+\]|[^\s/:]+):(\d+)")
 LAST_PORT = 65535
 MOST_LOCAL = 1000  # workers
-TIMEOUT = 5  # seconds in which a scheduler must answer
-ASKED = 1.0  # seconds between questions for the number of workers
-STARTING = 120  # seconds in which the workers of a local cluster must start
-NAMED = 5  # workers in a message
+TIMEOUT = 5  # seconds a scheduler has to answer
+ASKED = 1.0  # seconds between requests for the number of workers
+STARTING = 120  # seconds the workers of a local cluster have to start
+NAMED = 5  # workers listed in a message
 LOGGERS = ("distributed", "distributed.client", "distributed.worker", "distributed.nanny", "tornado", "asyncio")
-DEATHS = 5  # workers of a local cluster that may end over a task before it is given up for the first time
-WATCHED = "1s"  # between two looks of Dask at how busy processes are; its own 20 ms cost 4 % of a core for two workers
-# The environment of local workers. Dask's own also has them return freed memory at once (MALLOC_TRIM_THRESHOLD_), so
-# that each large array is made of new pages: a tenth more time for fits.
+DEATHS = 5  # local workers that may die on a task before Dask first gives it up
+WATCHED = "1s"  # how often Dask checks how busy processes are; its default, 20 ms, costs 4 % of a core for two workers
+# The environment of local workers. Dask's default also returns freed memory immediately (MALLOC_TRIM_THRESHOLD_), so
+# each large array gets new pages, and fits take a tenth longer.
 ONE_THREAD = {"OMP_NUM_THREADS": 1, "MKL_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1}
-GRAPH = "1 TiB"  # planners to merge travel inside of tasks, about whose size Dask would warn
+GRAPH = "1 TiB"  # planners to merge are sent inside tasks, and Dask would warn about their size
 ONE_TASK = threading.Lock()
-# What local workers run first: Ctrl-C is for the command, which then ends them.
+# Local workers run this first: the command handles Ctrl-C, then stops them.
 IGNORE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 
 
 @contextlib.contextmanager
 def cluster_pool(address: str) -> Iterator[Pool]:
-    """A pool of the workers of a Dask cluster.
+    """Open a pool of the workers of a Dask cluster.
 
     Args:
-        address: Of a scheduler, as `tcp://10.0.0.7:8786`; or `local:N` for N processes here.
-
+        address: a scheduler's address such as `tcp://10.0.0.7:8786`, or `local:N` for N processes here.
     """
     found = LOCAL.fullmatch(address)
     if found is not None and not 1 <= int(found[1]) <= MOST_LOCAL:
@@ -73,9 +72,9 @@ def cluster_pool(address: str) -> Iterator[Pool]:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise an error where no scheduler answers at `address`.
+    """Raise if no scheduler answers at `address`.
 
-    A client would try again and again where nothing listens, and wait for ever where something else does.
+    A Dask client would retry endlessly if nothing listens there, and wait for ever if something else does.
     """
     found = SCHEDULER.fullmatch(address)
     if found is None or int(found[2]) > LAST_PORT:
@@ -85,7 +84,7 @@ def _check_reachable(address: str) -> None:
     try:
         socket.create_connection((found[1].strip("[]"), int(found[2])), TIMEOUT).close()
         asyncio.run(asyncio.wait_for(_identity(address), TIMEOUT))
-    except Exception as error:  # of the network, or of another protocol
+    except Exception as error:  # the network failed, or another protocol answered
         reason = getattr(error, "strerror", None) or _first_sentence(error)
         raise OptionError(
             f"no Dask scheduler answers at {address!r} ({reason}); start one with: dask scheduler"
@@ -112,18 +111,13 @@ def _pool(client: Any, address: str) -> Pool:
 
 
 class WorkerCount:
-    """The number of workers, asked of the scheduler at most once a second.
-
-    Args:
-        client: Connected to the scheduler.
-
-    """
+    """The current number of workers; asks the scheduler at most once a second."""
 
     def __init__(self, client: Any) -> None:
         self._client, self._asked, self._count = client, -math.inf, 0
 
     def __call__(self) -> int:
-        """The number at the moment."""
+        """Return the current number."""
         if time.monotonic() - self._asked > ASKED:
             self._count = int(self._client.scheduler_info(n_workers=0)["n_workers"])
             self._asked = time.monotonic()
@@ -132,7 +126,7 @@ class WorkerCount:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep Dask from printing what the command line says itself."""
+    """Silence Dask: the command line reports progress and errors itself."""
     dask, _ = _dask()
     before = {name: logging.getLogger(name).level for name in LOGGERS}
     for name in LOGGERS:
@@ -154,13 +148,13 @@ def _quiet() -> Iterator[None]:
 
 
 def _dask() -> tuple[Any, Any]:
-    """The modules `dask` and `distributed`, neither of which has types."""
+    """Import `dask` and `distributed`, which are untyped."""
     try:
         import dask
         import distributed
     except ImportError as error:
         raise FwrlError(
-            f"a cluster needs Dask, which is not installed ({error}); install it with: pip install 'fwrl[cluster]'"
+            f"a cluster needs Dask, which isn't installed ({error}); install it with: pip install 'fwrl[cluster]'"
         ) from error
     return dask, distributed
 
@@ -198,7 +192,7 @@ def _first_sentence(error: BaseException) -> str:
 
 
 def checked_call(expected: Mapping[str, str], function: Callable[[T], R], task: T) -> R:
-    """What a worker does for a task: it refuses where its versions are not the `expected` ones."""
+    """Run a task on a worker; raise if the worker's versions differ from the `expected` ones."""
     if other := _differences(expected, installed()):
         raise FwrlError(_refusal([f"{_dask()[1].get_worker().name!r} has {other}"]))
     with ONE_TASK:
@@ -206,13 +200,13 @@ def checked_call(expected: Mapping[str, str], function: Callable[[T], R], task: 
 
 
 def refuse_other_versions(client: Any, address: str) -> None:
-    """Raise an error that names the workers that lack fwrl or have other versions of it or of its libraries."""
+    """Raise if a worker lacks fwrl or has different versions of it or its libraries; the message names the workers."""
     workers = client.scheduler_info(n_workers=-1)["workers"]
     if not workers:
         raise OptionError(f"the cluster at {address!r} has no workers; start some with: dask worker {address}")
     expected, odd = installed(), []
 
-    # A function inside of another is sent as its code, so that a worker without fwrl can answer too.
+    # A nested function is sent as code, so a worker without fwrl can answer too.
     def ask() -> dict[str, str] | str:
         try:
             from fwrl.installed import installed
@@ -222,7 +216,7 @@ def refuse_other_versions(client: Any, address: str) -> None:
             return str(error)
 
     for where, answer in sorted(client.run(ask).items()):
-        other = f"no fwrl that works ({answer})" if isinstance(answer, str) else _differences(expected, answer)
+        other = f"no working fwrl ({answer})" if isinstance(answer, str) else _differences(expected, answer)
         if other:
             odd.append(f"{workers.get(where, {}).get('name', '')!r} at {where} has {other}")
     if odd:
@@ -231,11 +225,11 @@ def refuse_other_versions(client: Any, address: str) -> None:
 
 def _refusal(odd: list[str]) -> str:
     more = f", and {len(odd) - NAMED} more" if len(odd) > NAMED else ""
-    return f"worker {'; worker '.join(odd[:NAMED])}{more}; install there what is installed here"
+    return f"worker {'; worker '.join(odd[:NAMED])}{more}; install the same versions there"
 
 
 def _differences(expected: Mapping[str, str], found: Mapping[str, str]) -> str:
-    """Which versions differ, in words."""
+    """Describe which versions differ."""
     return ", ".join(
         f"{name} {found.get(name)} (here {version})" for name, version in expected.items() if found.get(name) != version
     )

@@ -14,11 +14,19 @@ import itertools
 from collections.abc import Iterable
 from pathlib import Path
 
-MOST_FILES = 1000  # of a folder that are looked through for close matches
+MOST_FILES = 1000  # files of a folder to search for close matches
 
 
 class FwrlError(ValueError):
-    """An input that cannot be used. Parent of all errors that fwrl raises on purpose."""
+    """Unusable input. Parent of all errors that fwrl raises on purpose.
+
+    >>> import fwrl
+    >>> try:
+    ...     fwrl.load_world("h-maize")
+    ... except fwrl.FwrlError as error:
+    ...     print(str(error).partition(" Known")[0])
+    unknown world 'h-maize'; did you mean 'h-maze'?
+    """
 
 
 class UnknownNameError(FwrlError, KeyError):
@@ -28,37 +36,34 @@ class UnknownNameError(FwrlError, KeyError):
 
 
 class MapError(FwrlError):
-    """A map or scenario with a fault; the message names file, line and column."""
+    """A mistake in a map or scenario; the message names file, line and column."""
 
 
 class FileError(FwrlError):
-    """A file that is missing, damaged, of another program or of another format version, or that cannot be written."""
+    """A file that is missing, damaged, not fwrl's, in a different format version, or not writable."""
 
 
 class OptionError(FwrlError):
-    """An option out of range, or options that cannot be combined."""
+    """An option out of range, or options that can't be combined."""
 
 
 class CompilationError(FwrlError):
-    """An agent's function that cannot be compiled; the message names the line."""
+    """An agent's function doesn't compile; the message names the line."""
 
 
 class TaskError(FwrlError):
-    """A world, start or goal for which the paper's protocol is not defined."""
+    """The paper's protocol isn't defined for this world, start or goal."""
 
 
 class UncertifiedError(FwrlError):
-    """Values that floating point can't certify to nine digits, as where a loop is left once in a million million."""
+    """Floating point can't certify the values to nine digits, such as in a loop left with probability 1e-12."""
 
 
 class PositiveCycleError(FwrlError):
-    """Rewards with a positive cycle, for which no best path exists. An agent that raises it is unchanged.
-
-    Args:
-        message: The problem and a remedy.
+    """The rewards have a positive cycle, so no best path exists. The agent that raises this is unchanged.
 
     Attributes:
-        states: The states of the cycle in order; empty where the cycle was not traced.
+        states: the states of the cycle in order; empty if the cycle wasn't traced.
     """
 
     def __init__(self, message: str, states: tuple[int, ...] = ()) -> None:
@@ -67,11 +72,11 @@ class PositiveCycleError(FwrlError):
 
 
 class FwrlWarning(UserWarning):
-    """Parent of all warnings that fwrl issues: a request was carried out in part, or more slowly than possible."""
+    """Parent of all warnings from fwrl: it did only part of what you asked, or did it slower than possible."""
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
-    """The error for a `name` that is not among the `known` ones; `kind` is what it names.
+    """Make the error for a `name` that isn't `known`; `kind` says what it should name.
 
     >>> print(unknown_name("agent", "qlcta", ["fwrl", "ql", "qlcat"]))
     unknown agent 'qlcta'; did you mean 'qlcat'? Known: fwrl, ql, qlcat
@@ -82,18 +87,19 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameEr
 
 
 def missing_file(path: str | Path) -> FileError:
-    """The error for a `path` at which there is no file; it lists close matches in the same folder.
+    """Make the error for a missing file; it suggests close matches in the same folder.
 
     >>> print(missing_file("rooms.fwrl"))
     cannot read 'rooms.fwrl': there is no such file
     """
     names: list[str] = []
-    with contextlib.suppress(OSError):  # no such folder either, or one that may not be listed
+    with contextlib.suppress(OSError):  # the folder is missing too, or can't be listed
         names = sorted(each.name for each in itertools.islice(Path(path).parent.iterdir(), MOST_FILES))
     return FileError(f"cannot read {str(path)!r}: there is no such file{_did_you_mean(Path(path).name, names)}")
 
 
 def _did_you_mean(name: str, names: list[str]) -> str:
-    """The end of a sentence that lists the names which are close to one; empty if none is."""
-    close = difflib.get_close_matches(name, names, n=3)
+    """Suggest similar names, as the end of a sentence; empty if there are none."""
+    folded = {each.casefold(): each for each in names}
+    close = [folded[each] for each in difflib.get_close_matches(name.casefold(), folded, n=3)]
     return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""

@@ -1,4 +1,4 @@
-"""What is installed: the versions of all that results depend on."""
+"""Versions of everything that results depend on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PACKAGES = ("fwrl", "numpy", "numba", "scipy", "duckdb")
 
 @functools.cache
 def installed() -> dict[str, str]:
-    """The versions of Python, fwrl and libraries, and a digest of the sources of fwrl; computed once per process."""
+    """Return the versions of Python, fwrl and its libraries, and a digest of fwrl's source; cached per process."""
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).resolve().parent.rglob("*.py")):
         digest.update(source.read_bytes())

@@ -1,7 +1,7 @@
 """Where tasks run: in this process, in other processes of this computer, or on a cluster.
 
-A pool is a `concurrent.futures.Executor` and what must be known of it: how many workers it has at the moment, and which
-error means that a worker ended. Tasks are independent, so their results depend on neither the workers nor the order.
+A pool is a `concurrent.futures.Executor` that also knows how many workers it has right now, and which error means that
+a worker died. Tasks are independent, so results don't depend on workers or order.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from typing import Any, NamedTuple, TypeVar
 
 from fwrl.errors import FwrlError, OptionError
@@ -22,36 +23,34 @@ from fwrl.errors import FwrlError, OptionError
 T = TypeVar("T")
 R = TypeVar("R")
 
-AHEAD = 2  # tasks submitted for each worker: it begins the next one while a result travels
-POLL = 1.0  # seconds after which the number of workers is looked at again
-PATIENCE = 300.0  # seconds without any worker after which the pool counts as lost
-PROBES = 20  # tasks that do nothing, for each worker, which tell the cost of a task
-SHARE = 0.01  # of the work that distributing it may cost
-SCHEDULED = 10  # workers that one scheduler serves at SHARE; with more of them tasks are longer
-LEAST_SECONDS = 0.5  # of a task: storing its results costs time too
+AHEAD = 2  # tasks submitted per worker, so it can start the next one while a result is sent back
+POLL = 1.0  # seconds between checks of the number of workers
+PATIENCE = 300.0  # seconds without any worker before the pool counts as lost
+PROBES = 20  # empty tasks per worker, to measure the overhead of a task
+SHARE = 0.01  # of the work may be spent on distributing it
+SCHEDULED = 10  # workers that one scheduler serves at SHARE; with more, tasks get longer
+LEAST_SECONDS = 0.5  # shortest task: storing results takes time too
 
 
 class PoolError(FwrlError):
-    """Workers that are lost. Results that were handed over before are not."""
+    """The workers are lost. Results returned before that are kept."""
 
 
 def call(function: Callable[[T], R], task: T) -> R:
-    """What a worker does for a task."""
+    """Run a task on a worker."""
     return function(task)
 
 
 @dataclass(frozen=True)
 class Pool:
-    """An executor and what is to be known of it.
+    """An executor, and how to watch its workers.
 
     Attributes:
-        executor: Runs the tasks; any executor of `concurrent.futures`.
-        workers: The number of workers at the moment.
-        name: What messages call the workers.
-        call: What a worker calls with a function and a task; it must be importable there.
-        killed: Errors of a task whose worker ended, also when it was given to others.
-        threads: Threads that a task may use.
-
+        workers: returns the current number of workers.
+        name: how messages refer to the workers.
+        call: called by a worker with a function and a task; must be importable there.
+        killed: errors that mean the task's workers died, even after retries.
+        threads: threads that a task may use.
     """
 
     executor: Executor
@@ -63,15 +62,15 @@ class Pool:
 
     @property
     def in_flight(self) -> int:
-        """The number of tasks that keep all workers busy; a task of this process ends before it is handed over."""
+        """The number of tasks that keeps all workers busy; in this process, one at a time."""
         return 1 if isinstance(self.executor, SerialExecutor) else AHEAD * max(1, self.workers())
 
 
 class SerialExecutor(Executor):
-    """Calls functions at once, in this process."""
+    """Calls functions immediately, in this process."""
 
     def submit(self, fn: Callable[..., R], /, *args: Any, **kwargs: Any) -> Future[R]:
-        """The result of a call, as a future that is done."""
+        """Call the function and return a finished future."""
         future: Future[R] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
@@ -82,12 +81,7 @@ class SerialExecutor(Executor):
 
 @contextlib.contextmanager
 def process_pool(workers: int) -> Iterator[Pool]:
-    """A pool of processes of this computer, or of this process alone.
-
-    Args:
-        workers: Number of processes.
-
-    """
+    """Open a pool of processes on this computer; with one worker, tasks run in this process."""
     from concurrent.futures import ProcessPoolExecutor
 
     if workers < 1:
@@ -95,15 +89,41 @@ def process_pool(workers: int) -> Iterator[Pool]:
     if workers == 1:
         yield Pool(SerialExecutor(), lambda: 1, "process")
         return
-    executor = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_initialise_worker)
+
+    class Undisturbed(ProcessPoolExecutor):
+        """Workers that ignore Ctrl-C, even while they start: this process stops them."""
+
+        def submit(self, fn: Callable[..., R], /, *args: Any, **kwargs: Any) -> Future[R]:
+            with _interrupts_held():
+                return super().submit(fn, *args, **kwargs)
+
+    before = set(active_children())
+    executor = Undisturbed(workers, mp_context=get_context("spawn"), initializer=_initialise_worker)
     try:
         yield Pool(executor, lambda: workers, "processes")
+    except (KeyboardInterrupt, SystemExit):
+        for worker in set(active_children()) - before:
+            worker.terminate()  # don't wait for unfinished tasks
+        raise
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
 
 
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Block Ctrl-C; processes started meanwhile never receive it."""
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _initialise_worker() -> None:
-    """Ignore Ctrl-C, which the parent process handles, and exit when the parent is gone."""
+    """Ignore Ctrl-C, which the parent handles, and exit when the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -116,7 +136,7 @@ def _end_with_parent() -> None:
 
 
 class _Submitted(NamedTuple):
-    """A task, and whether it is tried again because its workers ended."""
+    """A task, and whether this is a retry after its workers died."""
 
     task: Any
     again: bool
@@ -129,18 +149,17 @@ def finished(
     split: Callable[[T], list[T]] = lambda task: [task],
     named: Callable[[T], str] = str,
 ) -> Iterator[tuple[T, R]]:
-    """The tasks with their results, in the order in which they finish.
+    """Yield tasks with their results, in the order they finish.
 
-    A task whose workers ended is split and its parts are tried again; if workers end over a part too, that is an error.
+    If a task's workers die, it's split and its parts are retried once. If workers die on a part too, raise `PoolError`.
 
     Args:
-        pool: Where to run.
-        function: What to call with a task; importable by workers.
-        next_task: Gives the next task, None where there is none until others finish. It is called no earlier than a
-            worker is nearly free.
-        split: The parts of a task.
-        named: What a message calls a task.
-
+        pool: where to run.
+        function: called with a task; importable by workers.
+        next_task: returns the next task, or None if there is none until others finish. Called only when a worker is
+            nearly free.
+        split: returns the parts of a task.
+        named: returns a task's name for messages.
     """
     pending: dict[Future[R], _Submitted] = {}
     seen = time.monotonic()
@@ -154,7 +173,7 @@ def finished(
                 return
             seen = time.monotonic() if pool.workers() else seen
             if time.monotonic() - seen > PATIENCE:
-                raise PoolError(f"there has been no worker among the {pool.name} for {PATIENCE:.0f} seconds")
+                raise PoolError(f"there have been no {pool.name} for {PATIENCE:.0f} seconds; start some and try again")
             for future in wait(pending, POLL, FIRST_COMPLETED).done:
                 task, tried = pending.pop(future)
                 try:
@@ -184,31 +203,21 @@ def _result(pool: Pool, future: Future[R]) -> R:
     except (BrokenExecutor, CancelledError) as error:
         raise PoolError(_lost(pool)) from error
     except ImportError as error:
-        raise PoolError(f"what the work needs is missing where it runs ({error}); install it there") from error
+        raise PoolError(f"a worker is missing a package ({error}); install the same versions there") from error
 
 
 def _lost(pool: Pool) -> str:
-    return f"the {pool.name} are gone: ended, out of memory, or out of reach"
+    return f"the {pool.name} are gone: stopped, out of memory or unreachable"
 
 
 def _ended(pool: Pool, task: str) -> str:
-    return (
-        f"again and again one of the {pool.name} ended while it worked on {task}, most likely out of memory; give "
-        "them more"
-    )
+    return f"{pool.name} keep dying on {task}, most likely because they run out of memory; give them more"
 
 
 def task_seconds(pool: Pool) -> float:
-    """What a task should take at least, so that distributing tasks costs less than one per cent of the work.
+    """Return the seconds a task should take at least, so that distributing tasks costs less than 1 % of the work.
 
-    The cost of a task is measured: by tasks that do nothing, all workers at once.
-
-    Args:
-        pool: Where to run.
-
-    Returns:
-        Seconds.
-
+    The overhead of a task is measured with empty tasks on all workers.
     """
     if isinstance(pool.executor, SerialExecutor):
         return LEAST_SECONDS

@@ -17,6 +17,7 @@ FEWER: dict[str, dict[str, Any]] = {
     "sweeping": {"backups": 5},
     "uvfa": {"replays": 2},
     "tdm": {"horizon": 4},
+    "trl": {"replays": 3},
 }
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *((name, FEWER.get(name, {})) for name in agent_names()),

@@ -137,7 +137,7 @@ def test_inconsistent_edges_are_refused(saved, name, key, where, what):
     path, details, arrays = saved(name, {})
     arrays[key][where] = what
     write_archive(path, "agent", details, arrays)
-    with pytest.raises(FileError, match=f"does not hold a sound '{name}' agent"):
+    with pytest.raises(FileError, match=f"is not a valid '{name}' agent file"):
         fwrl.load(path)
 
 
@@ -145,7 +145,7 @@ def test_marks_other_than_0_and_1_are_refused(saved):
     path, details, arrays = saved("mbrl", {})
     arrays["terminated"][2] = 7
     write_archive(path, "agent", details, arrays)
-    with pytest.raises(FileError, match="does not hold a sound 'mbrl' agent"):
+    with pytest.raises(FileError, match="is not a valid 'mbrl' agent file"):
         fwrl.load(path)
 
 
@@ -156,7 +156,7 @@ def test_marks_other_than_0_and_1_are_refused(saved):
 def test_an_impossible_episode_is_refused(saved, name, options, episode):
     path, details, arrays = saved(name, options)
     write_archive(path, "agent", details, arrays | {"episode": np.array(episode)})
-    with pytest.raises(FileError, match=f"does not hold a sound '{name}' agent"):
+    with pytest.raises(FileError, match=f"is not a valid '{name}' agent file"):
         fwrl.load(path)
 
 
@@ -165,7 +165,7 @@ def test_a_goal_without_a_table_is_refused(saved):
     other = int(np.flatnonzero(arrays["slot"] < 0)[0])
     arrays["episode"][0] = other
     write_archive(path, "agent", details, arrays)
-    with pytest.raises(FileError, match="sound 'qlcat' agent"):
+    with pytest.raises(FileError, match="valid 'qlcat' agent"):
         fwrl.load(path)
 
 
@@ -197,7 +197,7 @@ def test_details_that_do_not_fit_the_tables_are_refused(saved, name, options, wr
     if name == "random" and wrong in ({"n_states": 8}, {"n_states": 6}, {"n_actions": 3}):
         pytest.skip("its tables have no size")
     write_archive(path, "agent", details | wrong, arrays)
-    with pytest.raises(FileError, match=f"does not hold a sound '{name}' agent"):
+    with pytest.raises(FileError, match=f"is not a valid '{name}' agent file"):
         fwrl.load(path)
 
 
@@ -206,11 +206,11 @@ def test_a_file_without_one_of_its_tables_or_details_is_refused(saved, name, opt
     path, details, arrays = saved(name, options)
     for key in arrays:
         write_archive(path, "agent", details, {k: v for k, v in arrays.items() if k != key})
-        with pytest.raises(FileError, match="sound"):
+        with pytest.raises(FileError, match="not a valid"):
             fwrl.load(path)
     for key in details.keys() - {"name"}:
         write_archive(path, "agent", {k: v for k, v in details.items() if k != key}, arrays)
-        with pytest.raises(FileError, match="sound"):
+        with pytest.raises(FileError, match="not a valid"):
             fwrl.load(path)
 
 
@@ -220,7 +220,7 @@ def test_tables_of_another_type_are_refused(saved, name, options):
     for key, array in arrays.items():
         for other in (np.zeros(array.shape, np.float32), np.zeros(array.shape, np.uint8), array[None]):
             write_archive(path, "agent", details, arrays | {key: other})
-            with pytest.raises(FileError, match="sound"):
+            with pytest.raises(FileError, match="not a valid"):
                 fwrl.load(path)
 
 
@@ -228,5 +228,5 @@ def test_an_agent_that_is_not_installed_is_named(saved):
     path, details, arrays = saved("ql", {})
     for name in ("sarsa", None, 7, "os:system", ["fwrl"]):
         write_archive(path, "agent", details | {"name": name}, arrays)
-        with pytest.raises(FileError, match="holds an agent that is not installed"):
+        with pytest.raises(FileError, match="holds an agent that isn't installed"):
             fwrl.load(path)

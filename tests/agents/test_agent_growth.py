@@ -121,7 +121,7 @@ def test_an_agent_that_cannot_grow_stays_as_it_was(name):
     before = agent.rng.bit_generator.state
     with pytest.raises(OptionError, match="GiB"):
         agent.grow(10**6)
-    with pytest.raises(OptionError, match="at least the 5 states"):
+    with pytest.raises(OptionError, match="an agent with 5 states can't shrink"):
         agent.grow(4)
     agent.grow(5)
     assert agent.n_states == 5

@@ -14,15 +14,15 @@ import pytest
 import fwrl
 from fwrl.agents import agent_classes, registry
 from fwrl.errors import FwrlError, FwrlWarning
-from fwrl.experiment.contenders import default_contenders
-from fwrl.web.play.roster import roster
+from fwrl.experiment.compared_agents import default_agents
+from fwrl.web.play.menus import agent_menu
 from fwrl.worlds import catalogue
 
 BROKEN = {
-    "absent": ("no_such_package:Agent", "cannot be imported: ModuleNotFoundError"),
-    "text": ("fwrl:__version__", "is no subclass of fwrl.Agent"),
-    "alias": ("fwrl.agents.baselines.random:RandomWalk", "is named 'random'"),
-    "missing": ("fwrl.agents.baselines.random:Nothing", "cannot be imported: AttributeError"),
+    "absent": ("no_such_package:Agent", "no_such_package:Agent': ModuleNotFoundError"),
+    "text": ("fwrl:__version__", "isn't a subclass of fwrl.Agent"),
+    "alias": ("fwrl.agents.baselines.random:RandomWalk", "but named 'random'"),
+    "missing": ("fwrl.agents.baselines.random:Nothing", "random:Nothing': AttributeError"),
 }
 
 
@@ -50,9 +50,9 @@ def test_the_others_still_work(plugins):
     assert set(found) == set(registry.OURS)
     assert len(warned) == len(BROKEN)
     with pytest.warns(FwrlWarning):
-        assert set(registry.OURS) <= set(roster())
+        assert set(registry.OURS) <= set(agent_menu())
     with pytest.warns(FwrlWarning):
-        assert not set(BROKEN) & set(default_contenders())
+        assert not set(BROKEN) & set(default_agents())
 
 
 def test_the_list_of_agents_names_the_broken_ones_on_standard_error(plugins, call):
@@ -63,18 +63,18 @@ def test_the_list_of_agents_names_the_broken_ones_on_standard_error(plugins, cal
     assert all(line.startswith("fwrl: ") for line in err.splitlines())
     code, out, err = call("train", "h-maze", "--agent", "absent")
     assert (code, out) == (2, "")
-    assert "cannot be imported" in err
+    assert "can't import the agent" in err
 
 
 def test_a_world_whose_function_returns_text_is_refused(call, monkeypatch):
     poem: Any = lambda: "roses"  # noqa: E731
     monkeypatch.setitem(catalogue._registered, "poem", catalogue._Registered(poem, "A poem"))
-    with pytest.raises(FwrlError, match="its function returned str, expected a World"):
+    with pytest.raises(FwrlError, match="returned str, not a World"):
         fwrl.load_world("poem")
     code, _, err = call("worlds", "poem")
     assert code == 2
     assert "'poem'" in err
-    with pytest.warns(FwrlWarning, match="'poem' cannot be built"):
+    with pytest.warns(FwrlWarning, match="can't build the world 'poem'"):
         assert call("worlds").code == 0
 
 
@@ -82,10 +82,10 @@ def test_too_little_memory_is_said(call, monkeypatch):
     def exhausted(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("fwrl.task.fitting.agent_for", exhausted)
+    monkeypatch.setattr("fwrl.task.agent_for_world.agent_for", exhausted)
     code, out, err = call("train", "h-maze")
     assert (code, out) == (2, "")
-    assert err == "fwrl: there is not enough memory; choose a smaller world, fewer steps or smaller tables\n"
+    assert err == "fwrl: out of memory; choose a smaller world, fewer steps or smaller tables\n"
 
 
 LEFTMOST = """
@@ -116,7 +116,7 @@ def test_an_installed_agent_in_plain_python_is_compared_in_worker_processes(tmp_
     words = ["h-maze", "--agents", "leftmost random", "--seeds", "3", "--episodes", "5", "--steps", "40", "--json"]
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
-        [sys.executable, "-m", "fwrl", "compare", *words, "--workers", workers, "--out", str(tmp_path / "league")],
+        [sys.executable, "-m", "fwrl", "compare", *words, "--workers", workers, "--out", str(tmp_path / "comparison")],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": path},

@@ -252,17 +252,17 @@ def test_the_gain_is_fixed_during_an_episode():
 
 
 def test_a_rate_does_not_go_with_algorithm_1():
-    with pytest.raises(OptionError, match="one reward for all of them"):
+    with pytest.raises(OptionError, match="one reward for all goals"):
         fwrl.make_agent("fwrl", 3, 2, objective="rate", relaxation="paper")
 
 
 @pytest.mark.parametrize("options", [{}, {"backup": "expected"}, {"explorer": "optimistic"}])
 def test_a_rate_does_not_go_with_a_table_of_all_pairs(options):
-    with pytest.raises(OptionError, match=r"for the goal in use") as refusal:
+    with pytest.raises(OptionError, match=r"for the current goal") as refusal:
         fwrl.make_agent("fwrl", 3, 2, objective="rate", storage="dense", **options)
     assert "'auto'" in str(refusal.value)
 
 
 def test_a_trip_that_gives_up_has_no_rate():
-    with pytest.raises(OptionError, match="a rate is that of trips that end at the goal"):
+    with pytest.raises(OptionError, match="a rate is defined only for trips that end at the goal"):
         fwrl.make_agent("fwrl", 3, 2, objective="rate", backup="expected", give_up=5.0)

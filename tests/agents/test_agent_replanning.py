@@ -146,11 +146,11 @@ def test_damaged_plans_are_refused(name: str, section: str, at: int, content: fl
 @pytest.mark.parametrize(
     ("name", "options", "said"),
     [
-        ("rmax", {"known_after": 0}, "at least 1, got 0"),
+        ("rmax", {"known_after": 0}, "from 1 to 1,000,000, got 0"),
         ("rmax", {"max_reward": float("inf")}, "finite number, got inf"),
         ("psrl", {"dead_end": float("nan")}, "finite number, got nan"),
         ("psrl", {"threshold": -1.0}, "at least 0, got -1.0"),
-        ("psrl", {"backups": 0}, "at least 1, got 0"),
+        ("psrl", {"backups": 0}, "from 1 to 100,000,000, got 0"),
     ],
 )
 def test_options_are_checked(name: str, options: dict[str, Any], said: str) -> None:

@@ -43,8 +43,11 @@ class Splitmix:
         z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
         return z ^ (z >> 31)
 
+    def uniform(self):
+        return (self.word() >> 11) / 2**53
+
     def below(self, n):
-        return int((self.word() >> 11) / 2**53 * n)
+        return int(self.uniform() * n)
 
 
 def random_steps(world, count, seed=0):
@@ -226,6 +229,140 @@ def test_hindsight_replay_of_one_walk_without_a_goal_knows_the_way_to_any():
         np.testing.assert_allclose(agent.values(goal)[others], 10.0 + optimum(world, goal).value[others], rtol=1e-9)
 
 
+# Transitive RL
+
+
+@quick
+@given(
+    events,
+    st.sampled_from([1.0, 0.3]),
+    st.sampled_from([0.5, 0.7, 1.0]),
+    st.sampled_from([0.0, 0.25, 1.0]),
+    st.integers(0, 4),
+    st.integers(1, 6),
+)
+def test_transitive_rl_is_its_equations(history, alpha, kappa, initial, replays, capacity):
+    gamma = 0.9
+    agent = fwrl.make_agent(
+        "trl",
+        S,
+        A,
+        seed=2,
+        learning_rate=alpha,
+        expectile=kappa,
+        discount=gamma,
+        initial_value=initial,
+        replays=replays,
+        capacity=capacity,
+    )
+    splitmix64, Q, at, begins = Splitmix(agent.tables.splitmix64[0]), np.full((S, A, S), initial), 0, True
+    states: list[list[int]] = []  # of each trip, one more than its actions
+    actions: list[list[int]] = []
+    stored: list[tuple[int, int]] = []  # (trip, time in it)
+
+    def half(trip, i, j):
+        """The value of the part of a trip from time i to time j."""
+        s, g = states[trip][i], states[trip][j]
+        return gamma if j - i == 1 else Q[s, actions[trip][i], g]
+
+    def update(trip, i, j, y):
+        key = states[trip][i], actions[trip][i], states[trip][j]
+        Q[key] += alpha * (1.0 if y > Q[key] else (1 - kappa) / kappa) * (y - Q[key])
+
+    for what, *details in history:
+        if what == "episode":
+            begins = True
+            agent.begin_episode(details[0])
+        elif what == "jump":
+            at = details[0]
+        elif what == "arrive":
+            agent.observe(at, details[0], 10.0, details[1], arrived=True)
+            at, begins = details[1], True
+        else:
+            agent.observe(at, details[0], -0.5, details[1])
+            if begins or states[-1][-1] != at:
+                states.append([at])
+                actions.append([])
+            states[-1].append(details[1])
+            actions[-1].append(details[0])
+            begins, at, newest = False, details[1], len(actions[-1])
+            stored.append((len(states) - 1, newest - 1))
+            update(len(states) - 1, newest - 1, newest, gamma)
+            slots = {n % capacity: stored[n] for n in range(max(0, len(stored) - capacity), len(stored))}
+            for _ in range(replays):
+                trip, i = slots[splitmix64.below(len(slots))]
+                j = min(i + 1 + int(np.log(1.0 - splitmix64.uniform()) / np.log(gamma)), len(actions[trip]))
+                y = gamma
+                if j > i + 1:
+                    k = i + 1 + splitmix64.below(j - i - 1)
+                    arrived = states[trip][k] == states[trip][j]
+                    y = half(trip, i, k) * (1.0 if arrived else half(trip, k, j))
+                update(trip, i, j, y)
+        np.testing.assert_allclose(agent.tables.Q, Q, rtol=1e-12)
+    with np.errstate(divide="ignore"):
+        steps = -np.log(Q[2, :, 3]) / np.log(gamma)
+    np.testing.assert_allclose(agent.action_values(2, 3), steps, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "exact"), [("h-maze", True), ("four-rooms", False)])
+def test_transitive_rl_of_one_walk_comes_to_the_fewest_steps_from_above(name, exact):
+    world = fwrl.load_world(name, step_reward=-1.0)
+    agent = fwrl.make_agent("trl", world.n_states, world.n_actions, expectile=1.0)
+    agent.observe_many(*zip(*random_trip(world, 5_000), strict=True))
+    for goal in range(world.n_states):
+        best = optimum(world, goal).value
+        assert (agent.values(goal) <= best + 1e-9).all()
+        if exact:
+            np.testing.assert_allclose(agent.values(goal), best, atol=1e-9)
+
+
+def test_transitive_rl_never_learns_a_pair_that_no_trip_joins():
+    # Two trips that cross at 2: 0 -> 2 -> 4 and 1 -> 2 -> 3. Nobody went from 0 to 3.
+    trips = [[(0, 0, -1.0, 2), (2, 0, -1.0, 4)], [(1, 0, -1.0, 2), (2, 1, -1.0, 3)]]
+    fwrl_agent, dg = (fwrl.make_agent(name, 5, 2) for name in ("fwrl", "dg"))
+    trl = fwrl.make_agent("trl", 5, 2, replays=1000)
+    for _ in range(3):
+        for trip in trips:
+            for step in trip:
+                for agent in (fwrl_agent, dg, trl):
+                    agent.observe(*step)
+    assert fwrl_agent.value(0, 3) == dg.value(0, 3) == -2.0
+    assert trl.value(0, 3) == -np.inf
+    np.testing.assert_allclose([trl.value(0, 4), trl.value(1, 3)], -2.0)
+
+
+@pytest.mark.parametrize("expectile", [0.5, 0.7, 1.0])
+def test_transitive_rl_takes_a_lucky_portal_for_certain(expectile):
+    # At 0 the portal leads to the goal 2 once in twenty tries, else into the dead end 3. The corridor by 1 is safe.
+    portal = [(0, 0, -1.0, 2)] + [(0, 0, -1.0, 3), (3, 0, -1.0, 3)] * 19
+    corridor = [(0, 1, -1.0, 1), (1, 0, -1.0, 2)]
+    trl = fwrl.make_agent("trl", 4, 2, expectile=expectile, replays=50)
+    mean = fwrl.make_agent("fwrl", 4, 2, backup="expected")
+    best = fwrl.make_agent("fwrl", 4, 2)
+    for agent in (trl, mean, best):
+        agent.observe_many(*zip(*portal, *[corridor[0], corridor[1]] * 5, strict=True))
+    # No trip through the dead end goes on to the goal, so nothing ever pulls the portal's value down.
+    np.testing.assert_allclose(trl.action_values(0, 2), [-1.0, -2.0])
+    assert best.action_values(0, 2).tolist() == [-1.0, -2.0]
+    assert trl.greedy(0, 2) == best.greedy(0, 2) == 0
+    assert (mean.greedy(0, 2), mean.arrival(0, 2), mean.value(0, 2)) == (1, 1.0, -2.0)
+
+
+@pytest.mark.parametrize("expectile", [0.5, 0.7, 0.9])
+def test_transitive_rl_believes_more_than_the_mean_by_its_expectile(expectile):
+    # A try leads from 0 to the goal 1 half of the time, else to 2 and from there to the goal: y is gamma or gamma^2.
+    agent = fwrl.make_agent("trl", 3, 1, expectile=expectile, learning_rate=0.001, replays=20, discount=0.5)
+    for lucky in np.random.default_rng(0).random(10_000) < 0.5:
+        for step in ((0, 0, -1.0, 1),) if lucky else ((0, 0, -1.0, 2), (2, 0, -1.0, 1)):
+            agent.observe(*step)
+        agent.begin_episode(1)
+    # Two trips, one lucky, have three transitions and 60 draws: 20 of the lucky one, 20 of the other's first step, half
+    # of these for the goal. The lucky step is also learned as it's made. That's 21 times gamma and 10 times gamma^2.
+    good, bad = 21 * expectile, 10 * (1 - expectile)
+    assert agent.tables.Q[0, 0, 1] == pytest.approx((good * 0.5 + bad * 0.25) / (good + bad), abs=0.01)
+    assert agent.tables.Q[0, 0, 1] > 0.375 + 0.03  # the mean of gamma^d
+
+
 # Prioritised sweeping
 
 
@@ -329,7 +466,7 @@ def test_nothing_is_learned_from_the_jump_to_a_new_start():
     assert agent.value(1, 2) == 1.0
 
 
-@pytest.mark.parametrize("name", ["agql", "her"])
+@pytest.mark.parametrize("name", ["agql", "her", "trl"])
 def test_what_is_replayed_is_saved(name, tmp_path):
     world = fwrl.load_world("four-rooms")
     agent = fwrl.make_agent(name, world.n_states, world.n_actions, capacity=70)
@@ -377,7 +514,7 @@ def test_inconsistent_tables_are_refused(name, key, where, what, tmp_path):
     arrays = {section: archive[section].copy() for section in archive.names}
     arrays[key][where] = what
     write_archive(path, "agent", dict(archive.details), arrays)
-    with pytest.raises(FileError, match=f"does not hold a sound '{name}' agent"):
+    with pytest.raises(FileError, match=f"is not a valid '{name}' agent file"):
         fwrl.load(path)
 
 
@@ -387,12 +524,17 @@ def test_inconsistent_tables_are_refused(name, key, where, what, tmp_path):
         ("dg", {"learning_rate": 0}, "0 < learning_rate <= 1, got 0"),
         ("dg", {"relaxation": "yes"}, "true or false, got 'yes'"),
         ("dg", {"initial_steps": float("inf")}, "finite number of at least 0, got inf"),
-        ("agql", {"replays": -1}, "whole number of at least 0, got -1"),
-        ("agql", {"capacity": 0}, "whole number of at least 1, got 0"),
+        ("agql", {"replays": -1}, "whole number from 0 to 10,000, got -1"),
+        ("agql", {"capacity": 0}, "whole number from 1 to 10,000,000, got 0"),
         ("agql", {"learning_rate": 1.5}, "learning_rate <= 1"),
         ("her", {"k": 1.5}, "expected k to be a whole number"),
         ("her", {"goal_reward": "ten"}, "expected goal_reward to be a finite number, got 'ten'"),
-        ("sweeping", {"backups": 0}, "at least 1, got 0"),
+        ("trl", {"expectile": 0.4}, "0.5 <= expectile <= 1, got 0.4"),
+        ("trl", {"expectile": 1.1}, "0.5 <= expectile <= 1, got 1.1"),
+        ("trl", {"discount": 1.0}, "0 < discount < 1, got 1.0"),
+        ("trl", {"initial_value": 2}, "0 <= initial_value <= 1, got 2"),
+        ("trl", {"learning_rate": 0}, "0 < learning_rate <= 1, got 0"),
+        ("sweeping", {"backups": 0}, "from 1 to 100,000, got 0"),
         ("sweeping", {"threshold": -1.0}, "at least 0, got -1.0"),
         ("sweeping", {"dead_end": float("-inf")}, "finite number, got -inf"),
     ],
@@ -402,7 +544,7 @@ def test_options_out_of_range_are_refused_in_words(name, options, message):
         fwrl.make_agent(name, 3, 2, **options)
 
 
-@pytest.mark.parametrize("name", ["dg", "agql", "her"])
+@pytest.mark.parametrize("name", ["dg", "agql", "her", "trl"])
 def test_tables_that_cannot_fit_are_refused(name):
     with pytest.raises(OptionError, match="at most 8 GiB"):
         fwrl.make_agent(name, 100_000, 4)

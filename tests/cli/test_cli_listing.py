@@ -89,7 +89,7 @@ def test_map_files_are_worlds(call, tmp_path):
     (tmp_path / "two.txt").write_text("..#.\n")
     out = call("worlds", "two.txt").out
     assert "··█·" in out
-    assert "2 regions that do not all reach each other" in out
+    assert "2 regions that don't all reach each other" in out
     (tmp_path / "two.map").write_text("type octile\nheight 2\nwidth 3\nmap\n..@\n...\n")
     facts = json.loads(call("worlds", "two.map", "--json").out)
     assert facts["states"] == 5

@@ -101,7 +101,7 @@ def test_what_is_unknown_is_shown_as_such(call):
     fwrl.make_agent("fwrl", 7, 4).save("new.fwrl")
     code, out, _ = call("show", "new.fwrl", MAZE, "--goal", 6, "--start", 0)
     assert code == 0
-    assert "does not arrive" in out
+    assert "stuck after" in out
     assert "1 of 7 states have a value" in out
 
 
@@ -122,9 +122,12 @@ def test_worlds_without_a_map_are_listed(call):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("evaluate", "maze.fwrl", "four-rooms"), "is for 7 states and 4 actions, the world 'four-rooms' has 68 and 4"),
-        (("train", "four-rooms", "--resume", "maze.fwrl"), "name the world that it was trained in"),
-        (("show", "maze.fwrl", MAZE, "--goal", "1,0"), "of 'h-maze', got (1, 0); fwrl worlds WORLD shows its map"),
+        (
+            ("evaluate", "maze.fwrl", "four-rooms"),
+            "has 7 states and 4 actions, but the world 'four-rooms' has 68 and 4",
+        ),
+        (("train", "four-rooms", "--resume", "maze.fwrl"), "name the world it was trained in"),
+        (("show", "maze.fwrl", MAZE, "--goal", "1,0"), "(1, 0) isn't a floor cell of 'h-maze'"),
         (("show", "maze.fwrl", MAZE, "--goal", "7"), "expected a goal as a state from 0 to 6 or as x,y, got '7'"),
         (("show", "maze.fwrl", MAZE, "--goal", "x,y"), "expected a goal as a state from 0 to 6"),
         (("show", "maze.fwrl", MAZE, "--goal", "0", "--start", "-1"), "expected a start"),
@@ -140,7 +143,7 @@ def test_what_does_not_fit_is_refused(call, trained, words, said):
 def test_a_trip_from_the_goal_to_itself_is_refused(call, trained):
     code, out, err = call("evaluate", trained, MAZE, "--goal", 1, "--start", 1)
     assert (code, out) == (2, "")
-    assert "no trip to evaluate" in err
+    assert "nothing to evaluate" in err
     assert call("evaluate", trained, MAZE, "--goal", 1, "--start", 1, "--json").code == 2
 
 

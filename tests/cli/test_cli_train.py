@@ -28,7 +28,7 @@ def test_every_agent_trains_and_is_saved(call, tmp_path, name):
     assert (loaded.name, loaded.n_states, loaded.n_actions) == (name, 7, 4)
     code, out, err = call("check", "a.fwrl")
     assert (code, err) == (0, "")
-    assert "a.fwrl: sound." in out
+    assert "a.fwrl is intact:" in out
 
 
 def test_training_is_the_papers_run(call, tmp_path):
@@ -59,7 +59,7 @@ def test_options_reach_the_agent(call):
 
 
 def test_first_and_last_episodes_are_told_apart_where_there_are_enough(call):
-    assert "mean reward of an episode" in call("train", "h-maze", "--episodes", 5, "--steps", 20).out
+    assert "mean reward per episode" in call("train", "h-maze", "--episodes", 5, "--steps", 20).out
     out = call("train", "h-maze", "--episodes", 6, "--steps", 20).out
     assert "mean reward, first 5 episodes" in out
     assert "mean reward, last 5 episodes" in out
@@ -67,7 +67,7 @@ def test_first_and_last_episodes_are_told_apart_where_there_are_enough(call):
 
 def test_a_run_without_a_visit_says_so(call):
     out = call("train", "four-rooms-32", "--agent", "random", "--episodes", 1, "--steps", 2).out
-    assert "no completed visit" in out
+    assert "never arrived" in out
     told = json.loads(call("train", "four-rooms-32", "--agent", "random", "--episodes", 1, "--steps", 2, "--json").out)
     assert told["distance_inefficiency"] is None
 
@@ -131,9 +131,9 @@ def test_damage_that_loading_would_miss_is_found(call, tmp_path):
     write_archive(tmp_path / "x.fwrl", "agent", {"name": "nobody's"}, {"Q": np.zeros(3)})
     code, _, err = call("check", "x.fwrl")
     assert code == 2
-    assert "holds an agent that is not installed" in err
+    assert "holds an agent that isn't installed" in err
     write_archive(tmp_path / "x.fwrl", "song", {}, {})
-    assert "expected a saved agent, 'x.fwrl' holds a 'song'" in call("check", "x.fwrl").err
+    assert "'x.fwrl' holds a 'song', not an agent" in call("check", "x.fwrl").err
 
 
 @pytest.mark.parametrize("shape", [[0, 2**47, 2**47], [2**47, 2**47, 0], [0, 2**47, 2**13]])
@@ -161,13 +161,13 @@ def test_a_failed_save_leaves_the_old_file(call, saved, monkeypatch):
 
 def test_a_copy_is_as_sound_as_the_original(call, saved, tmp_path):
     shutil.copy(saved, tmp_path / "b c.fwrl")
-    assert "b c.fwrl: sound." in call("check", "b c.fwrl").out
+    assert "b c.fwrl is intact:" in call("check", "b c.fwrl").out
 
 
 def test_names_in_brackets_are_printed_as_they_are(call, tmp_path):
     (tmp_path / "rooms[old].txt").write_text("...\n")
     assert "fwrl in rooms[old]\n" in call("train", "rooms[old].txt", *SHORT).out
-    league = ("--agents", "fwrl random", "--seeds", 1, "--episodes", 5, "--steps", 20, "--workers", 1)
-    code, out, err = call("compare", "rooms[old].txt", *league)
+    comparison = ("--agents", "fwrl random", "--seeds", 1, "--episodes", 5, "--steps", 20, "--workers", 1)
+    code, out, err = call("compare", "rooms[old].txt", *comparison)
     assert code == 0, err
     assert "rooms[old]" in out

@@ -1,6 +1,6 @@
 """Fits on clusters: the planner of one fit, whatever happens to workers and caller."""
 
-import gzip
+import os
 import subprocess
 import sys
 import zipfile
@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from worker_processes import FWRL, ended_with_kills, wait_until
+from worker_processes import FWRL, ended_with_kills
 
 import fwrl
 from fwrl.errors import FwrlError, OptionError
-from fwrl.files import Partials, check_archive, partial_results
-from fwrl.planner.ingest.errors import LogError, NoTransitionsError
-from fwrl.planner.sharding import fit_shards
-from fwrl.planner.shards import FAN_IN, MOST_BYTES, counts_of
+from fwrl.files import check_archive
+from fwrl.planner.cluster_fit import MOST_BYTES, counts_of, fit_on_cluster
+from fwrl.planner.ingest.read_options import LogError, NoTransitionsError
 from fwrl.pool import Pool, PoolError, SerialExecutor, process_pool
 
 FILES, TRIPS, STEPS = 10, 40, 30
@@ -57,9 +56,8 @@ def pool_of(workers):
 def sharded(source, out, workers=MANY, **options):
     """What a fit by shards in this process gives, and the numbers of tasks that were left at its beginning."""
     totals, pool = [], pool_of(workers)
-    with partial_results(out) as partials:
-        found = fit_shards(source, pool, partials, watch=lambda done, total, _: totals.append(total), **options)
-        found.save(out)
+    found = fit_on_cluster(source, pool, watch=lambda done, total, _: totals.append(total), **options)
+    found.save(out)
     return fwrl.load(out), totals[0]
 
 
@@ -81,13 +79,12 @@ def assert_same(one, other, exact_connections=True):
         assert a.summary == b.summary
 
 
-@pytest.mark.parametrize(("workers", "tasks"), [(1, 1), (2, 2), (3, 3), (MANY, 11 + 1)])
+@pytest.mark.parametrize(("workers", "tasks"), [(1, 1), (2, 2), (3, 3), (MANY, 11 + 2)])
 def test_shards_give_the_planner_of_one_fit(tmp_path, logs, workers, tasks):
-    """A merge of ten files is a task; the last one, of that and the eleventh file, is made by the caller."""
+    """Eleven planners are merged into two by workers, and those by the caller."""
     found, made = sharded(logs, tmp_path / "x.fwrl", workers)
     assert_same(fwrl.fit(logs), found)
     assert made == tasks
-    assert [path.name for path in tmp_path.iterdir()] == ["x.fwrl"], "finished parts were left"
 
 
 def test_shards_give_the_planner_of_one_fit_with_aging_and_a_period(tmp_path, logs):
@@ -114,56 +111,6 @@ def test_the_same_files_give_the_same_bytes(tmp_path, logs):
     assert (tmp_path / "a.fwrl").read_bytes() == (tmp_path / "b.fwrl").read_bytes()
 
 
-def test_a_stopped_fit_continues_where_it_was(tmp_path, logs):
-    out = tmp_path / "x.fwrl"
-
-    def stop(done, total, workers):
-        if done == 6:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt), partial_results(out) as partials:
-        fit_shards(logs, pool_of(MANY), partials, watch=stop)
-    assert not out.exists()
-    _, left = sharded(logs, out, workers=2)
-    assert left == 12 - 6, "other files were read together than before"
-    sharded(logs, tmp_path / "whole.fwrl")
-    assert out.read_bytes() == (tmp_path / "whole.fwrl").read_bytes()
-
-
-def test_a_changed_file_or_option_uses_no_older_part(tmp_path):
-    rng = np.random.default_rng(1)
-    for k in range(2):
-        write_log(tmp_path / f"{k}.csv", rng, k * TRIPS)
-    partials, source = Partials(tmp_path / "parts"), str(tmp_path / "*.csv")
-
-    def tasks(**options):
-        totals = []
-        fit_shards(source, pool_of(MANY), partials, watch=lambda done, total, _: totals.append(total), **options)
-        return totals[0]
-
-    assert [tasks(), tasks(), tasks(skip_bad=True)] == [2, 0, 2]
-    write_log(tmp_path / "1.csv", rng, 5 * TRIPS)
-    assert tasks() == 1  # the changed file
-
-
-def test_a_packed_file_that_changed_before_its_last_member_is_read_again(tmp_path):
-    path, partials = tmp_path / "log.csv.gz", Partials(tmp_path / "parts")
-    for state in ("b", "c"):
-        text = f"state,next_state\na,{state}\n".encode()
-        path.write_bytes(gzip.compress(text) + gzip.compress(b""))
-        assert list(fit_shards(path, pool_of(1), partials).states) == ["a", state]
-
-
-@pytest.mark.parametrize(("n", "tasks"), [(3, 1), (FAN_IN + 2, 3), (2 * FAN_IN + 1, 2)])
-def test_equal_shards_are_read_once_and_merged_as_often_as_they_are_given(tmp_path, n, tasks):
-    """Branches of as many equal shards are one task, too."""
-    path = tmp_path / "one.csv"
-    path.write_text("state,next_state,reward\na,b,-1\nb,c,-2\n")
-    found, made = sharded([path] * n, tmp_path / "x.fwrl", n, again=True)
-    assert_same(fwrl.fit([path] * n, again=True), found)
-    assert made == tasks
-
-
 def write_visits(folder, parts):
     """Files of visits: for each the states of trips from a time on."""
     folder.mkdir(exist_ok=True)
@@ -171,16 +118,6 @@ def write_visits(folder, parts):
         lines = [f"{trip},{begin + n},{s}" for trip, begin, states in trips for n, s in enumerate(states)]
         (folder / f"{k}.csv").write_text("trip,time,state\n" + "\n".join(lines) + "\n")
     return str(folder / "*.csv")
-
-
-def test_trips_that_go_on_in_another_file_keep_the_joining_move(tmp_path):
-    parts = [[("x", 10 * k, "abc"), (f"own-{k}", 10 * k, "pqr")] for k in range(FAN_IN + 2)]
-    source = write_visits(tmp_path / "v", parts)
-    found, _ = sharded(source, tmp_path / "x.fwrl")
-    assert found.plan("c", "a").states == ("c", "a")
-    assert_same(fwrl.fit(source), found, exact_connections=False)
-    assert found.summary.transitions == fwrl.fit(source).summary.transitions
-    assert found.summary.continued == FAN_IN + 1
 
 
 def content(planner, path):
@@ -210,42 +147,11 @@ def test_planner_files_differ_in_the_rounding_of_sums_only(tmp_path, logs, worke
     assert assert_files_alike(fwrl.fit(logs), found, tmp_path) == set()
 
 
-def test_planner_files_of_trips_that_cross_parts_differ_in_what_single_trips_connect(tmp_path):
-    """Which pairs one trip connects across parts is not known: they count as stitched, and joins are counted."""
-    parts = [[("x", 10 * k, ["a", "b", f"x{k}"]), (f"own-{k}", 10 * k, "pqr")] for k in range(FAN_IN + 2)]
-    source = write_visits(tmp_path / "v", parts)
-    whole = fwrl.fit(source)
-    together, _ = sharded(source, tmp_path / "together.fwrl", workers=1)
-    assert assert_files_alike(whole, together, tmp_path) == set()
+def test_a_trip_that_goes_on_in_another_part_is_two_trips(tmp_path):
+    source = write_visits(tmp_path / "v", [[("x", 0, "abc")], [("x", 3, "def")]])
     found, _ = sharded(source, tmp_path / "x.fwrl")
-    assert assert_files_alike(whole, found, tmp_path, except_for=["joined"]) == {"continued", "stitched"}
-    single, across = (planner.experience.evidence.joined for planner in (found, whole))
-    assert single is not None
-    assert across is not None
-    assert not (single & ~across).any()
-    assert (whole.summary.continued, found.summary.continued) == (0, FAN_IN + 1)
-    missed = int(np.unpackbits(across).sum()) - int(np.unpackbits(single).sum())
-    assert found.summary.stitched == (whole.summary.stitched or 0) + missed
-
-
-def test_files_whose_names_are_not_in_the_order_of_time_are_merged_at_once(tmp_path):
-    """Merged in a tree, parts of the trip would seem to lie between others."""
-    begins = [20 * k for k in range(FAN_IN)] + [10, 30, 50]
-    source = write_visits(tmp_path / "v", [[("x", begin, ["a", f"s{n}", "b", "c"])] for n, begin in enumerate(begins)])
-    found, _ = sharded(source, tmp_path / "x.fwrl")
-    assert_same(fwrl.fit(source), found, exact_connections=False)
-
-
-def test_a_trip_that_overlaps_with_another_file_is_refused_by_its_name(tmp_path):
-    source = write_visits(tmp_path / "v", [[("night bus", 0, "abcdef")], [("night bus", 3, "xyz")]])
-    with pytest.raises(FwrlError, match="trip 'night bus'"):
-        sharded(source, tmp_path / "x.fwrl")
-
-
-def test_a_file_of_single_visits_is_refused_rather_than_left_out(tmp_path):
-    source = write_visits(tmp_path / "v", [[("x", 0, "abc")], [("x", 3, "d")]])
-    with pytest.raises(FwrlError, match=r"1\.csv' has rows but no transition of its own"):
-        sharded(source, tmp_path / "x.fwrl")
+    with pytest.raises(FwrlError, match="no route"):
+        found.plan("c", "d")
     found, _ = sharded(source, tmp_path / "y.fwrl", workers=1)
     assert found.plan("c", "d").states == ("c", "d")
 
@@ -267,7 +173,7 @@ def test_the_same_content_twice_is_refused(tmp_path):
         out = tmp_path / f"{workers}.fwrl"
         with pytest.raises(FwrlError, match=r"b\.csv' has the same content as '.*a\.csv'"):
             sharded(str(tmp_path / "*.csv"), out, workers)
-        found, _ = sharded(str(tmp_path / "*.csv"), out, workers, again=True)
+        found, _ = sharded(str(tmp_path / "*.csv"), out, workers, allow_duplicates=True)
         assert found.summary.transitions == 2
 
 
@@ -306,13 +212,13 @@ def test_files_are_read_together_as_far_as_that_leaves_work_for_all(sizes, worke
 
 def test_cells_need_a_width(tmp_path):
     (tmp_path / "a.csv").write_text("trip,time,x,y\n1,0,0,0\n1,1,3,0\n")
-    with pytest.raises(OptionError, match="give the cell width"):
+    with pytest.raises(OptionError, match="set a cell width or a resolution"):
         sharded(str(tmp_path / "a.csv"), tmp_path / "x.fwrl", cells=("x", "y"))
     found, _ = sharded(str(tmp_path / "a.csv"), tmp_path / "x.fwrl", cells=("x", "y"), cell_width=1.0)
     assert found.summary.states == 2
 
 
-@pytest.mark.parametrize("error", [LogError("bad", "skip_bad"), NoTransitionsError("none", True)])
+@pytest.mark.parametrize("error", [LogError("bad", "skip_bad"), NoTransitionsError("none")])
 def test_errors_come_back_from_workers_whole(error):
     import pickle
 
@@ -322,7 +228,7 @@ def test_errors_come_back_from_workers_whole(error):
 
 SMALL = 20_000  # bytes of files that are read together: one file
 FWRL_SMALL = [sys.executable, "-c", FWRL[-1].replace("main()", f"shards.MOST_BYTES = {SMALL}; main()")]
-FWRL_SMALL[-1] = f"import fwrl.planner.shards as shards\n{FWRL_SMALL[-1]}"
+FWRL_SMALL[-1] = f"import fwrl.planner.cluster_fit as shards\n{FWRL_SMALL[-1]}"
 
 
 def fit_command(source, out, address):
@@ -337,16 +243,20 @@ def whole(tmp_path_factory, logs):
 
 
 def same_after_kills(logs, out, whole, kills, seed):
+    (scratch := out.with_suffix(".scratch")).mkdir()
     process = subprocess.Popen(
-        fit_command(logs, out, "local:3"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        fit_command(logs, out, "local:3"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(scratch)},
     )
-    parts = out.with_name(out.name + ".parts")
-    met = ended_with_kills(process, parts.is_dir, kills, np.random.default_rng(seed))
+    # Workers that read or merge have a scratch folder.
+    met = ended_with_kills(process, lambda: any(scratch.glob("fwrl-*")), kills, np.random.default_rng(seed))
     _, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     assert err == ""
     assert out.read_bytes() == whole
-    assert not parts.exists()
     return met
 
 
@@ -360,21 +270,6 @@ def test_twenty_kills_change_no_byte(tmp_path, logs, whole):
     pytest.importorskip("distributed", reason="Dask is not installed (extra cluster)")
     met = [same_after_kills(logs, tmp_path / f"{part}.fwrl", whole, 4, seed=20 + part) for part in range(5)]
     assert sum(met) >= 10
-
-
-def test_a_killed_caller_of_a_fit_loses_nothing_finished(tmp_path, logs, whole):
-    pytest.importorskip("distributed", reason="Dask is not installed (extra cluster)")
-    out = tmp_path / "x.fwrl"
-    process = subprocess.Popen(fit_command(logs, out, "local:2"), stdout=subprocess.DEVNULL)
-    parts = out.with_name(out.name + ".parts")
-    wait_until(lambda: (parts.is_dir() and len(list(parts.iterdir())) > 2) or process.poll() is not None)
-    process.kill()
-    process.wait()
-    kept = {path.name: path.read_bytes() for path in parts.iterdir() if not path.name.startswith(".")}
-    assert kept
-    done = subprocess.run(fit_command(logs, out, "local:1"), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert out.read_bytes() == whole
 
 
 def die(_):

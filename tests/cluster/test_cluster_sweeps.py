@@ -15,6 +15,7 @@ from worker_processes import FWRL, cluster, ended_with_kills, take_all_memory, w
 from fwrl.cluster import cluster_pool
 from fwrl.errors import FwrlError
 from fwrl.experiment import Store, chosen, run_experiments
+from fwrl.kernels.jit import NOTICE
 from fwrl.pool import PoolError, finished
 
 EXPERIMENTS = ("four-rooms-50x400", "h-maze")
@@ -66,7 +67,7 @@ def same_after_kills(path, kills, serial, seed):
     met = ended_with_kills(process, lambda: n_stored(path) > 0, kills, np.random.default_rng(seed))
     _, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
-    assert err == ""
+    assert set(err.splitlines()) <= {NOTICE}, "a busy machine may compile for more than a second; nothing else is said"
     assert content(path) == serial
     return met
 
@@ -170,7 +171,9 @@ def test_a_task_that_takes_all_memory_is_named(tmp_path):
         found.wait_for_workers(1)
         with cluster_pool(found.address) as pool:
             tasks = iter(["the large one"])
-            with pytest.raises(PoolError, match="worked on the large one, most likely out of memory"):
+            with pytest.raises(
+                PoolError, match="keep dying on the large one, most likely because they run out of memory"
+            ):
                 list(finished(pool, take_all_memory, lambda: next(tasks, None)))
 
 
@@ -200,7 +203,7 @@ def address():
         yield found.address
 
 
-def test_a_league_has_the_same_rows_on_a_cluster(tmp_path, call, address):
+def test_a_comparison_has_the_same_rows_on_a_cluster(tmp_path, call, address):
     words = ["four-rooms", "h-maze", "--agents", "ql", "--seeds", 3, "--episodes", 5, "--steps", 50]
     for name, where in (("here", ("--workers", 1)), ("there", ("--cluster", address))):
         answer = call("compare", *words, *where, "--out", tmp_path / name)

@@ -57,7 +57,7 @@ def test_a_task_whose_workers_ended_is_split_and_tried_again():
 
 
 def test_a_part_whose_workers_end_again_is_named():
-    with pytest.raises(PoolError, match=r"worked on \(2,\), most likely out of memory"):
+    with pytest.raises(PoolError, match=r"workers keep dying on \(2,\), most likely because they run out of memory"):
         results([(1, 2), (3,)], {(1, 2): 1, (2,): 1})
 
 
@@ -78,7 +78,7 @@ def test_no_more_tasks_are_taken_than_keep_workers_busy():
 def test_a_pool_without_workers_is_given_up_in_the_end(monkeypatch):
     monkeypatch.setattr("fwrl.pool.PATIENCE", 0.2)
     monkeypatch.setattr("fwrl.pool.POLL", 0.05)
-    with ThreadPoolExecutor(1) as executor, pytest.raises(PoolError, match="no worker among the lost ones"):
+    with ThreadPoolExecutor(1) as executor, pytest.raises(PoolError, match="there have been no lost ones"):
         list(finished(Pool(executor, lambda: 0, "lost ones"), time.sleep, lambda: 0.5))
 
 

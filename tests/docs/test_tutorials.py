@@ -17,7 +17,8 @@ from fwrl.kernels.jit import NOTICE
 from fwrl.worlds import catalogue as world_catalogue
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = ("warehouse.md", "city.md", "how-to.md", *sorted(f"tutorials/{path.name}" for path in DOCS.glob("tutorials/*")))
+GUIDES = ("agents.md", "city.md", "class.md", "how-to.md", "warehouse.md", "worlds.md")
+PAGES = (*GUIDES, *sorted(f"tutorials/{path.name}" for path in DOCS.glob("tutorials/*")))
 BLOCK = re.compile(r"^(?:<!-- file: (\S+) -->\n)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"<!-- file: (\S+\.py) -->")
 NEEDED = {"city.md": ("h3", "bokeh_sampledata")}

@@ -232,13 +232,13 @@ def test_states_are_numbers_or_positions(start):
     [
         ({"start": 9}, "expected a start from 0 to 4"),
         ({"goal": -1}, "expected a goal from 0 to 4"),
-        ({"goal": (7, 7)}, "expected a floor cell"),
+        ({"goal": (7, 7)}, "isn't a floor cell"),
         ({"goal": (1, 2, 3)}, "expected a goal from 0 to 4"),
         ({"goal": (np.nan, 0)}, "expected a goal from 0 to 4"),
         ({"start": "here"}, "expected a start from 0 to 4"),
         ({"start": True}, "expected a start from 0 to 4"),
         ({"start": 1.5}, "expected a start from 0 to 4"),
-        ({"start": 1, "goal": 1}, "has arrived at the goal"),
+        ({"start": 1, "goal": 1}, "already counts as the goal"),
     ],
 )
 def test_bad_starts_and_goals_are_refused(options, message):
@@ -257,7 +257,7 @@ def test_unknown_options_are_refused_with_close_matches():
     [
         ({"goal": 2}, "give a start as well"),
         ({"start": 2}, "give a goal as well"),
-        ({"start": 2, "goal": 0}, "cannot be reached"),
+        ({"start": 2, "goal": 0}, "can't be reached"),
     ],
 )
 def test_pairs_out_of_reach_are_refused(options, message):

@@ -103,15 +103,15 @@ def test_foreign_damaged_and_other_versions_are_refused_and_left_untouched(tmp_p
         db.close()
 
     edit("PRAGMA user_version = 99")
-    assert "has version 99" in unchanged(path, lambda: Store(path))
+    assert "has format version 99" in unchanged(path, lambda: Store(path))
     edit(f"PRAGMA user_version = {SCHEMA}")
     edit('UPDATE about SET value = \'{"fwrl": "0.0.1"}\'')
     assert "0.0.1" in unchanged(path, lambda: Store(path))
     with Store(path, read_only=True) as store:  # to read, any version will do
         assert store.seeds(H_MAZE.id, H_MAZE.agents[0].label) == [0]
     edit("PRAGMA application_id = 7")
-    assert "not a results file of fwrl" in unchanged(path, lambda: Store(path))
-    assert "not a results file of fwrl" in unchanged(path, lambda: Store(path, read_only=True))
+    assert "a results file of fwrl" in unchanged(path, lambda: Store(path))
+    assert "a results file of fwrl" in unchanged(path, lambda: Store(path, read_only=True))
     path.write_text("hello, I am a text file and not a database at all")
     assert "left untouched" in unchanged(path, lambda: Store(path))
 
@@ -127,7 +127,7 @@ def test_a_damaged_store_is_refused_and_left_untouched(tmp_path):
 
 def test_reading_makes_no_store_and_changes_none(tmp_path):
     path = tmp_path / "x.sqlite"
-    with pytest.raises(FileError, match="cannot use"):
+    with pytest.raises(FileError, match="can't use"):
         Store(path, read_only=True)
     assert not path.exists()
     filled(path, [H_MAZE], seeds=1)
@@ -136,7 +136,7 @@ def test_reading_makes_no_store_and_changes_none(tmp_path):
 
 
 def test_a_missing_folder_is_said(tmp_path):
-    with pytest.raises(FileError, match="cannot use"):
+    with pytest.raises(FileError, match="can't use"):
         Store(tmp_path / "no" / "x.sqlite")
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import fwrl
 from fwrl.errors import FwrlError
-from fwrl.planner.ingest.minari_episodes import minari_columns
+from fwrl.planner.ingest.rows import minari_columns
 
 minari = pytest.importorskip("minari")
 
@@ -102,5 +102,5 @@ def test_continuous_datasets_point_to_navigators():
 
 def test_what_is_not_fwrl_s_environment_is_refused():
     agent = fwrl.make_agent("random", 16, 4)
-    with pytest.raises(FwrlError, match="an environment of fwrl, whose optimum is known, got FrozenLakeEnv"):
+    with pytest.raises(FwrlError, match="one of fwrl's environments, whose optimum is known, got FrozenLakeEnv"):
         fwrl.export_minari(agent, gymnasium.make("FrozenLake-v1"), "x/y-v0", 1)

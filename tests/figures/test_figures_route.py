@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -131,3 +133,18 @@ def test_thousands_of_crossing_moves_do_not_become_a_solid_area() -> None:
     inside = grey[::-1][round(box.y0) : round(box.y1), round(box.x0) : round(box.x1)]
     assert np.mean(inside < 250) > 0.02
     assert np.mean(inside < 220) < 0.25
+
+
+def test_a_wide_map_fills_its_picture_and_stopovers_are_named() -> None:
+    names = [f"s{k:02}" for k in range(60)]
+    planner = fwrl.fit([(a, "go", -1.0, b, "t") for a, b in itertools.pairwise(names)])
+    positions = np.array([[10.0 * k, 3 * np.sin(k / 5)] for k in range(60)])
+    explanation = planner.explain("s00", "s50", via=["s20", "s40"])
+    figure = route_map(explanation, planner.experience, positions)
+    (axes,) = figure.axes
+    assert {"s00", "s20", "s40", "s50"} == {text.get_text() for text in axes.texts}
+    assert figure.get_figheight() < 4
+    box = axes.get_position()
+    assert box.height * figure.get_figheight() > 1  # room for markers and names
+    title = axes.title.get_window_extent()
+    assert not any(text.get_window_extent().overlaps(title) for text in axes.texts)

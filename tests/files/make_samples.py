@@ -35,6 +35,7 @@ SHORT = {
     "her": {"capacity": 40},
     "uvfa": {"capacity": 40},
     "tdm": {"horizon": 4, "capacity": 40},
+    "trl": {"capacity": 40},
 }
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *((name, SHORT.get(name, {})) for name in agent_names()),
@@ -89,19 +90,13 @@ def agent_answers(agent: Any) -> dict[str, Any]:
 
 
 def planner_answers(planner: Any) -> dict[str, Any]:
-    """Routes and values between all places; of a log of visits the ends of its trips, or which states are terminal."""
+    """Routes and values between all places; of a log of visits two values, or which states are terminal."""
     if planner.summary.terminated:
         return {"terminated": terminal_states(planner), "values": [planner.value("dock", "aisle")]}
     places = ("dock", "aisle", "shelf", "gate")
     pairs = [(start, goal) for start in places for goal in places if start != goal]
-    ends = planner.experience.evidence.ends
-    if ends is not None:
-        return {
-            "values": [planner.value("gate", "shelf"), planner.value("dock", "aisle")],
-            "trips": list(ends.trips),
-            "last": [ends.states[code] for code in ends.last_state],
-            "time": ends.last_time.tolist(),
-        }
+    if planner.value("dock", "gate") == -np.inf:  # visits
+        return {"values": [planner.value("gate", "shelf"), planner.value("dock", "aisle")]}
     return {
         "routes": [planner.plan(*pair).states for pair in pairs],
         "values": [planner.value(*pair) for pair in pairs],

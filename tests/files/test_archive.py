@@ -173,7 +173,7 @@ def test_numbers_that_the_format_lacks_are_refused_with_a_remedy(tmp_path):
 
 
 def test_a_missing_folder_is_reported(tmp_path):
-    with pytest.raises(FwrlError, match="expected an existing folder"):
+    with pytest.raises(FwrlError, match="its folder doesn't exist"):
         write_archive(tmp_path / "no" / "x.fwrl", "thing", {}, {})
     with pytest.raises(FwrlError, match="is a folder"):
         write_archive(tmp_path, "thing", {}, {})

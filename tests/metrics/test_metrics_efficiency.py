@@ -77,7 +77,7 @@ def test_inputs_without_a_meaning_are_refused():
         sample_efficiency(ONES, 0 * ONES)
     with pytest.raises(FwrlError, match="finite"):
         sample_efficiency(ONES * np.nan, ONES)
-    with pytest.raises(FwrlError, match="one shape"):
+    with pytest.raises(FwrlError, match="same shape"):
         sample_efficiency(ONES, np.ones((1, 7)))
-    with pytest.raises(FwrlError, match="one shape"):
+    with pytest.raises(FwrlError, match="same shape"):
         sample_efficiency(np.ones(8), np.ones(8))

@@ -74,7 +74,7 @@ def test_one_run_against_many_has_an_open_interval():
 
 
 def test_scores_that_cannot_be_compared_are_refused():
-    with pytest.raises(FwrlError, match="1 of 2 in y are NaN"):
+    with pytest.raises(FwrlError, match="1 of 2 scores in y are NaN"):
         probability_of_improvement([1.0], [1.0, np.nan])
     with pytest.raises(FwrlError, match="same tasks"):
         probability_of_improvement([[1.0, 2.0]], [1.0, 2.0])

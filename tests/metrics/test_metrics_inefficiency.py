@@ -56,7 +56,7 @@ def test_a_shortfall_by_rounding_counts_as_one():
 
 
 def test_a_distance_below_the_shortest_is_refused_and_named():
-    with pytest.raises(FwrlError, match=r"got 7\.5 where the shortest is 8 \(entry 1, 1 in all\)"):
+    with pytest.raises(FwrlError, match=r"7\.5 is below the shortest, 8 \(entry 1, 1 in total\)"):
         distance_inefficiency([9, 7.5], [9, 8])
 
 
@@ -65,7 +65,7 @@ def test_a_distance_below_the_shortest_is_refused_and_named():
     [([3.0], [0.0]), ([-1.0], [0.0]), ([np.nan], [1.0]), ([np.inf], [1.0]), ([2.0, 2.0], [1.0])],
 )
 def test_distances_that_no_episode_can_have_are_refused(distance, shortest):
-    with pytest.raises(FwrlError, match="expected"):
+    with pytest.raises(FwrlError, match=r"expected|shortest"):
         distance_inefficiency(distance, shortest)
 
 

@@ -78,9 +78,9 @@ def test_regret_sums_what_is_lost(oracle):
 
 
 def test_rewards_without_a_share_are_refused():
-    with pytest.raises(FwrlError, match="one shape"):
+    with pytest.raises(FwrlError, match="same shape"):
         share_of_oracle([[1.0, 2.0]], [[1.0]])
-    with pytest.raises(FwrlError, match="positive total reward of the oracle"):
+    with pytest.raises(FwrlError, match="the oracle's total must exceed the floor"):
         share_of_oracle([[1.0], [1.0]], [[1.0], [0.0]])
     with pytest.raises(FwrlError, match="finite"):
         share_of_oracle([[np.nan]], [[1.0]])

@@ -96,5 +96,5 @@ def test_a_gambler_is_ruined_as_the_textbook_says(n):
 )
 def test_what_is_no_policy_is_refused(policy):
     world = from_outcomes("two", [[[(1, 1, 0)]] * 2, [[(1, 1, 0)]] * 2])
-    with pytest.raises(FwrlError, match="expected"):
+    with pytest.raises(FwrlError, match=r"expected a|must be probabilities"):
         evaluate(world, policy, 1)

@@ -62,5 +62,5 @@ def test_an_episode_has_at_least_the_step_that_takes_the_action():
 
 
 def test_p_and_f_of_different_shapes_are_refused():
-    with pytest.raises(FwrlError, match="one shape"):
+    with pytest.raises(FwrlError, match="same shape"):
         q_from_f(np.ones((1, 1, 2)), np.ones((1, 1, 1)))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import fwrl
 from fwrl.errors import FwrlError, OptionError
-from fwrl.planner.aging import Aging, common_aging, rescale
+from fwrl.planner.transition_counts import Aging, common_aging, rescale
 
 BEGIN = datetime.datetime(2024, 2, 26)  # a Monday
 

@@ -71,8 +71,8 @@ def test_routes_and_json_say_how_sure_they_are(call, tmp_path):
     assert route.arrival == pytest.approx(0.1 ** (2 / 9_999))
     code, out, _ = call("plan", "p.fwrl", "home", "shop", "--cautious", "0.9")
     assert code == 0
-    assert "arrives with probability at least 0.9995" in out
-    assert "(bounds of confidence 0.9 for each step)" in out
+    assert "arrives over 99 % of the time" in out
+    assert "each step is bounded with confidence 0.9" in out
     code, out, _ = call("explain", "p.fwrl", "home", "shop", "--cautious", "0.9", "--json")
     said = json.loads(out)
     assert (said["cautious"], said["weakest"]["seen"], said["unknown"]) == (0.9, 9_999, 0.0)
@@ -94,7 +94,7 @@ def test_options_that_do_not_go_together_are_refused(call, tmp_path):
         "plan", "p.fwrl", "home", "shop", "--cautious", "0.9", "--alternatives", "2", "--backup", "best"
     )
     assert code == 2
-    assert "--cautious and --alternatives cannot be combined" in err
+    assert "--cautious and --alternatives don't work together" in err
 
 
 def test_a_probability_below_the_smallest_number_is_said_with_what_helps():

@@ -178,7 +178,7 @@ def test_the_command_line_reads_points_and_draws_without_positions(call, tmp_pat
     (tmp_path / "gps.csv").write_text("trip,time,x,y\n" + rows)
     assert call("fit", "gps.csv", "-o", "g.fwrl", "--cells", "x,y", "--cell-width", 1).code == 0
     code, out, err = call("plan", "g.fwrl", "0,0", "1.2,2.1")
-    assert (code, err, out.splitlines()[0]) == (0, "", "0:0 to 1:2: 11 steps, reward -11")
+    assert (code, err, out.splitlines()[0]) == (0, "", "0:0 (0.5,0.5) to 1:2 (1.5,2.5): 11 steps, cost 11")
     code, out, err = call("explain", "g.fwrl", "0:0", "4:0", "--picture", "way.png")
     assert (code, err) == (0, "")
     assert (tmp_path / "way.png").read_bytes().startswith(b"\x89PNG")
@@ -209,3 +209,34 @@ def test_coordinates_too_large_to_measure_are_refused():
     log = {"trip": [1] * 3, "time": range(3), "x": [1e300, 0.0, 5.0], "y": [0.0, 1.0, 2.0]}
     with pytest.raises(FwrlError, match="give a width"):
         fwrl.fit(log, cells=("x", "y"))
+
+
+@pytest.fixture
+def tracks(tmp_path):
+    """A log of coordinates in metres, with times in milliseconds."""
+    rows = [f"7,{1000 * 27 * k},{474_100 + 1000 * k},85200" for k in range(4)]
+    (tmp_path / "tracks.csv").write_text("\n".join(["trip,time,x,y", *rows]) + "\n")
+    return tmp_path / "tracks.csv"
+
+
+def test_coordinates_without_states_are_told_to_become_cells(call, tracks, tmp_path):
+    said = "has coordinates, but no column state; turn them into states with --cells lat,lon or --cells x,y"
+    answer = call("fit", tracks, "-o", "t.fwrl")
+    assert (answer.code, said in answer.err) == (2, True), answer.err
+    (tmp_path / "gps.csv").write_text("vehicle,timestamp,Latitude,Longitude\n1,5,47.1,8.5\n1,6,47.2,8.5\n")
+    with pytest.raises(FwrlError, match=r"turn them into states with cells=\('lat', 'lon'\)"):
+        fwrl.fit(tmp_path / "gps.csv")
+
+
+def test_commands_show_where_cells_are_and_all_digits_of_costs(call, tracks):
+    call("fit", tracks, "-o", "t.fwrl", "--cells", "x,y", "--cell-width", "1000", "--cost", "elapsed")
+    a, b = "474:85 (474500,85500)", "477:85 (477500,85500)"
+    out = call("plan", "t.fwrl", "474:85", "477:85").out
+    assert out.startswith(f"{a} to {b}: 3 steps, cost 81,000\n")
+    assert f"3  {b}  27,000\n" in out
+    for command, *rest in (("explain", "474:85", "477:85"), ("states",), ("quantiles", "474:85", "477:85")):
+        assert a in call(command, "t.fwrl", *rest).out
+    for command, *rest in (("reachable", "474:85", "99999"), ("matrix", "--from", "474:85", "--to", "477:85")):
+        out = call(command, "t.fwrl", *rest).out
+        assert b in out
+        assert "81,000" in out

@@ -55,15 +55,15 @@ def test_a_log_that_cannot_be_added_leaves_the_old_file(call, fitted, tmp_path):
 def test_fit_says_that_connections_are_not_counted_for_good(call, fitted, tmp_path):
     (tmp_path / "more.csv").write_text("trip,time,state,reward\n3,8,y,-1\n3,9,a,-1\n")
     out = call("fit", "more.csv", "-o", "t.fwrl", "--add", "--no-connections").out
-    assert "not counted  nor can they be when logs are added to this file" in out
+    assert "not counted  and never will be for this file" in out
     (tmp_path / "again.csv").write_text("trip,time,state,reward\n4,8,y,-1\n4,9,a,-1\n")
-    assert "not counted  the file was begun without" in call("fit", "again.csv", "-o", "t.fwrl", "--add").out
+    assert "not counted  this planner was started without" in call("fit", "again.csv", "-o", "t.fwrl", "--add").out
 
 
 def test_plan_prints_the_steps(call, fitted):
     code, out, err = call("plan", "t.fwrl", "a", "y")
     assert (code, err) == (0, "")
-    steps = ["a to y: 2 steps, reward -4", "     a", "  1  b  -1", "  2  y  -3"]
+    steps = ["a to y: 2 steps, cost 4", "     a", "  1  b  1", "  2  y  3"]
     assert out.splitlines() == [*steps, "weakest step: a to b, seen once"]
     code, out, _ = call("plan", "t.fwrl", "a", "y", "--json")
     assert json.loads(out)["reward"] == -4.0
@@ -78,7 +78,7 @@ def test_a_route_takes_nothing_of_what_reads_logs(fitted):
         "print(sorted({'duckdb', 'fwrl.planner.fitting', 'matplotlib', 'gymnasium', 'rich'} & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[0] == "a to y: 2 steps, reward -4"
+    assert done.stdout.splitlines()[0] == "a to y: 2 steps, cost 4"
     assert done.stdout.splitlines()[-1] == "[]"
 
 
@@ -105,18 +105,18 @@ def test_explain_names_trips_stitches_and_single_observations(call, fitted):
     code, out, err = call("explain", "t.fwrl", "a", "y")
     assert (code, err) == (0, "")
     assert out.splitlines() == [
-        "a to y: 2 steps, reward -4",
+        "a to y: 2 steps, cost 4",
         "from a on trip 1",
         "  a to b: once, last 1, trips 1  <- seen only once",
         "stitched: from b on trip 2",
         "  b to y: once, last 6, trips 2  <- seen only once",
-        "stitched once, at b (at most: going by the latest 3 trips of each step, see --log)",
+        "stitched once, at b (at most, judging by the latest 3 trips of each step; --log finds the fewest)",
         "weakest step: a to b, seen once",
     ]
 
     found = json.loads(call("explain", "t.fwrl", "a", "y", "--json").out)
     assert (found["stretches"], found["stitches"], found["single"]) == ([[1], [2]], ["b"], ["a", "b"])
-    assert "one past trip covers all of it" in call("explain", "t.fwrl", "a", "c").out
+    assert "one past trip covers the whole route" in call("explain", "t.fwrl", "a", "c").out
 
 
 @pytest.mark.parametrize("name", ["way.png", "way.svg"])
@@ -129,26 +129,32 @@ def test_explain_draws_where_positions_are_known(call, fitted, name):
 def test_the_nearest_pair_is_named_where_there_is_no_way(call, fitted):
     code, out, err = call("plan", "t.fwrl", "c", "x", "--positions", "places.csv")
     assert (code, out) == (2, "")
-    assert "no route from 'c' to 'x': 'c' reaches 0 of 5 states, 0 reach 'x'; nearest are 'c'" in err
-    assert "and 'x', 2.24 apart; choose another start or goal, or add a log" in err
+    assert "no route from 'c' to 'x': 'c' reaches 0 of 5 states, 0 reach 'x'; the gap is narrowest from 'c'" in err
+    assert "to 'x', 2.24 apart; choose another start or goal, or add a log" in err
 
 
 BAD = [
     ("fit trips.csv", "missing option '--out'"),
-    ("fit trips.csv -o nowhere/t.fwrl", "expected an existing folder"),
-    ("fit trips.csv -o trips.csv", "was not saved by fwrl; choose another name"),
-    ("fit trips.csv -o places.csv", "'places.csv' is there already"),
+    ("fit trips.csv -o nowhere/t.fwrl", "its folder doesn't exist"),
+    ("fit trips.csv -o trips.csv", "wasn't saved by fwrl; choose another name"),
+    ("fit trips.csv -o places.csv", "'places.csv' exists"),
     ("fit nothing.csv -o n.fwrl", "cannot read 'nothing.csv': there is no such file"),
-    ("fit trips.csv -o n.fwrl --columns state", "expected columns as OURS=THEIRS"),
+    ("fit trips.csv -o n.fwrl --columns state", "write columns as OURS=THEIRS"),
     ("fit trips.csv -o n.fwrl --columns state=place", "'trips.csv' has no column 'place' for state"),
-    ("fit places.csv -o n.fwrl", "has state, x, y; say which is which with --columns state=...,next_state=..."),
-    ("fit trips.csv -o n.fwrl --columns reward=trip,trip=reward", "or leave such rows out with --skip-bad"),
+    ("fit places.csv -o n.fwrl", "has state, x, y; name the columns with --columns state=...,next_state=..."),
+    ("fit trips.csv -o n.fwrl --columns reward=trip,trip=reward", "or skip such rows with --skip-bad"),
     ("fit trips.csv -o n.fwrl --memory 1KB", "expected at least 10MB of memory, got '1KB'"),
     ("fit trips.csv -o n.fwrl --memory -200MB", "expected an amount of memory such as 500MB or 2GB, got '-200MB'"),
-    ("fit trips.csv trips.csv -o n.fwrl", "'trips.csv' is given twice; leave it out, or count it again with --again"),
+    (
+        "fit trips.csv trips.csv -o n.fwrl",
+        "'trips.csv' is given twice; leave it out, or count it again with --allow",
+    ),
     ("fit trips.csv tr*.csv -o n.fwrl", "'trips.csv' is given twice"),
     ("fit trips.csv same.csv -o n.fwrl", "'trips.csv' has the same content as 'same.csv'; leave it out, or count"),
-    ("fit trips.csv -o t.fwrl --add", "'trips.csv' was read before; leave it out, or count it again with --again"),
+    (
+        "fit trips.csv -o t.fwrl --add",
+        "'trips.csv' was read before; leave it out, or count it again with --allow",
+    ),
     ("fit same.csv -o t.fwrl --add", "'same.csv' has the same content as 'trips.csv', which was read before"),
     (
         "merge t.fwrl t.fwrl -o n.fwrl",
@@ -161,36 +167,39 @@ BAD = [
     ("explain t.fwrl a y --position-columns x=east", "--position-columns needs --positions"),
     ("explain t.fwrl a y --positions places.csv --position-columns x=east", "unknown column 'east'"),
     ("explain t.fwrl a y --positions places.csv --position-columns z=x", "unknown column of positions 'z'"),
-    ("explain t.fwrl a y --log more.csv", "the log has no move from 'a' to 'b', which the route takes; give all logs"),
+    ("explain t.fwrl a y --log more.csv", "the plan goes from 'a' to 'b', but this log doesn't; give all logs"),
     ("explain t.fwrl a y --log moves.csv", "the log names no trips"),
     ("states t.fwrl --by size", "'--by'"),
-    ("fit trips.csv -o n.fwrl --add", "there is no planner 'n.fwrl' to add to; leave out --add for"),
+    ("fit trips.csv -o n.fwrl --add", "can't add to 'n.fwrl': no such planner; leave out --add for"),
     ("fit trips.csv -o n.fwrl --memory lots", "expected an amount of memory such as"),
     ("plan t.fwrl a nope", "among 5; no known name is similar; see all with: fwrl states t.fwrl"),
     ("explain t.fwrl nope y", "among 5; no known name is similar; see all with: fwrl states t.fwrl"),
     ("plan t.fwrl a q", "unknown state 'q' among 5"),
-    ("fit trips.csv -o n.fwrl --cost foo", "expected --cost elapsed, got 'foo'; a column of costs is named with --col"),
+    (
+        "fit trips.csv -o n.fwrl --cost foo",
+        "--cost can only be elapsed, not 'foo'; if costs are in a column, use --col",
+    ),
     ("fit trips.csv -o n.fwrl --shape foo", "expected --shape transitions or --shape visits, got 'foo'"),
     ("fit moves.csv -o n.fwrl --columns cost=n/0", "row 1: expected a number from 0 to 1e+100 as cost, got 'n/0 of 3'"),
     (
         "fit trips.csv -o n.fwrl --cells time,reward --resolution 3",
         "a resolution is for latitude and longitude",
     ),
-    ("export trips.csv", "'trips.csv' is a file; give the folder that fwrl reproduce wrote to"),
-    ("export --out trips.csv nowhere", "there is no results.sqlite in 'nowhere'"),
+    ("export trips.csv", "'trips.csv' is a file; give the folder that fwrl reproduce wrote"),
+    ("export --out trips.csv nowhere", "no results.sqlite in 'nowhere'"),
     (
         "compare h-maze --out trips.csv",
-        "cannot make the folder 'trips.csv': a file has that name; choose another",
+        "can't create the folder 'trips.csv': a file has that name; choose another",
     ),
     ("plan t.fwrl \udcff y", "unknown state '\\udcff' among 5"),
     ("plan t.fwrl a y --backup worst", "expected backup to be one of expected, best"),
     ("plan t.fwrl a y --avoid y", "'y' is both a stop and in avoid"),
-    ("plan t.fwrl a y --via b --backup best --alternatives 2", "--via and --alternatives cannot be combined"),
-    ("plan t.fwrl a y --give-up 0 --backup best --alternatives 2", "--give-up and --alternatives cannot be combined"),
+    ("plan t.fwrl a y --via b --backup best --alternatives 2", "--via and --alternatives don't work together"),
+    ("plan t.fwrl a y --give-up 0 --backup best --alternatives 2", "--give-up and --alternatives don't work together"),
     ("plan trips.csv a y", "is not a file saved by fwrl; make one with fwrl fit or fwrl train"),
     ("plan t.fwrl a y --positions trips.csv", "unknown column 'x'"),
     ("explain t.fwrl a y --picture way.png", "--picture needs --positions"),
-    ("explain t.fwrl a y --positions places.csv --picture way.gif", "ends in .png, .svg or .geojson"),
+    ("explain t.fwrl a y --positions places.csv --picture way.gif", "ending in .png, .svg or .geojson"),
     ("explain t.fwrl y a", "no route from 'y' to 'a'"),
 ]
 
@@ -214,7 +223,7 @@ def test_bad_input_gets_one_sentence_and_writes_nothing(call, fitted, line, said
 def test_check_looks_at_every_label(call, fitted):
     code, out, _ = call("check", "t.fwrl")
     assert code == 0
-    assert "sound. <planner, 5 states, 4 edges, 4 transitions>" in out
+    assert "is intact: <planner, 5 states, 4 edges, 4 transitions>" in out
     archive = open_archive(fitted)
     arrays = {name: archive[name].copy() for name in archive.names}
     arrays["states.text"] = np.frombuffer(b"abcyx", np.uint8)
@@ -228,14 +237,11 @@ def test_dead_ends_and_giving_up_at_the_shell(call, tmp_path):
     rows = ["a,risky,-1,goal\n"] * 9 + ["a,risky,-1,pit\n", "a,safe,-100,goal\n"]
     (tmp_path / "risk.csv").write_text("state,action,reward,next_state\n" + "".join(rows))
     call("fit", "risk.csv", "-o", "r.fwrl")
-    assert (
-        "left out of the plan: outcomes that the log does not follow up, at most 0.1"
-        in call("plan", "r.fwrl", "a", "goal").out
-    )
+    assert "outcomes, which the plan ignores (up to 10 %" in call("plan", "r.fwrl", "a", "goal").out
     declared = json.loads(call("plan", "r.fwrl", "a", "goal", "--dead-ends", "pit", "--json").out)
     assert declared["steps"][0]["action"] == "safe"
     out = call("plan", "r.fwrl", "a", "goal", "--dead-ends", "pit", "--give-up", 50).out
-    assert "the policy arrives with probability 0.9 and expects -6 in all" in out
+    assert "expected cost 6 including giving up" in out
     for wrong in (["--give-up", -1], ["--give-up", 5, "--backup", "best"], ["--dead-ends", "nowhere"]):
         code, out, err = call("plan", "r.fwrl", "a", "goal", *wrong)
         assert (code, out) == (2, "")

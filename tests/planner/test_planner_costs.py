@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import fwrl
 from fwrl.errors import FwrlError, FwrlWarning, PositiveCycleError
-from fwrl.planner.ingest.expressions import ColumnFinder
+from fwrl.planner.ingest.columns import ColumnFinder
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 9)), min_size=1, max_size=30))
@@ -77,7 +77,7 @@ def test_what_is_no_expression_is_refused_with_the_columns(text):
 
 def test_positive_rewards_without_a_cycle_are_warned_of():
     rows = [("a", "x", 3.0, "b"), ("b", "x", 2.0, "c")]
-    with pytest.warns(FwrlWarning, match="every reward of the log is positive.* name their column cost"):
+    with pytest.warns(FwrlWarning, match="all rewards in the log are positive.* name their column cost"):
         fwrl.fit(rows)
     with pytest.raises(PositiveCycleError, match="if they are costs, name their column cost"):
         fwrl.fit([*rows, ("c", "x", 1.0, "a")])
@@ -90,6 +90,6 @@ def test_the_command_line_prints_warnings_in_a_line(call, tmp_path):
     log(tmp_path / "log.csv", "state,next_state,reward", "a,b,3", "b,c,2")
     code, _, err = call("fit", "log.csv", "-o", "x.fwrl")
     assert code == 0
-    assert err.startswith("fwrl: every reward of the log is positive")
+    assert err.startswith("fwrl: all rewards in the log are positive")
     assert call("fit", "log.csv", "-o", "x.fwrl", "--columns", "cost=reward").err == ""
-    assert call("plan", "x.fwrl", "a", "c").out.startswith("a to c: 2 steps, reward -5")
+    assert call("plan", "x.fwrl", "a", "c").out.startswith("a to c: 2 steps, cost 5")

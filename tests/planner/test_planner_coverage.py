@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fwrl
-from fwrl.planner.ingest.coverage import furthest_ends
+from fwrl.planner.reread import furthest_ends
 
 N = 6  # steps of the route
 

@@ -10,8 +10,8 @@ import pytest
 
 import fwrl
 from fwrl.errors import FileError, FwrlError, OptionError
-from fwrl.planner.ingest.copies import new_copy, without_folder
-from fwrl.planner.ingest.errors import LogError
+from fwrl.planner.ingest.discover import new_copy, without_folder
+from fwrl.planner.ingest.read_options import LogError
 
 MOVES = [("ä", "b"), ("b", "c")]
 TEXT = "state,next_state\nä,b\nb,c\n"
@@ -108,7 +108,7 @@ def test_of_columns_with_the_same_name_one_is_chosen_by_number(tmp_path):
     ids=["too-many", "quote", "long"],
 )
 def test_a_line_that_cannot_be_divided_is_named_or_left_out(tmp_path, text, said):
-    with pytest.raises(LogError, match=rf"log.csv, {said}.*leave such rows out") as error:
+    with pytest.raises(LogError, match=rf"log.csv, {said}.*skip such rows") as error:
         fitted(tmp_path / "log.csv", text)
     assert "Error" not in error.value.problem
 

@@ -44,10 +44,10 @@ def test_a_loaded_planner_answers_like_the_one_saved(saved):
 def test_a_planner_is_no_agent_and_an_agent_no_planner(saved, tmp_path):
     from fwrl.agents import Agent, load
 
-    with pytest.raises(FileError, match="expected a saved agent"):
+    with pytest.raises(FileError, match="not an agent"):
         load(saved)
     fwrl.make_agent("fwrl", 3, 2).save(tmp_path / "agent.fwrl")
-    with pytest.raises(FileError, match=r"holds a saved 'agent', not a planner; fit a log to make one"):
+    with pytest.raises(FileError, match=r"contains a saved 'agent', not a planner; make one with fwrl fit"):
         Planner.load(tmp_path / "agent.fwrl")
     agent = fwrl.load(tmp_path / "agent.fwrl")
     assert isinstance(agent, Agent)
@@ -183,7 +183,7 @@ def test_inconsistent_content_is_refused(saved, key, where, what):
     details, arrays = dict(archive.details), {name: archive[name].copy() for name in archive.names}
     arrays[key][where] = what
     write_archive(saved, "planner", details, arrays)
-    with pytest.raises(FileError, match="does not hold a sound planner"):
+    with pytest.raises(FileError, match="isn't a valid planner file"):
         Planner.load(saved).check()
 
 
@@ -192,7 +192,7 @@ def test_a_summary_that_is_no_summary_is_refused(saved, what):
     archive = open_archive(saved)
     details, arrays = dict(archive.details), {name: archive[name].copy() for name in archive.names}
     write_archive(saved, "planner", details | {"summary": details["summary"] | {"transitions": what}}, arrays)
-    with pytest.raises(FileError, match="does not hold a sound planner: expected a summary of whole numbers"):
+    with pytest.raises(FileError, match="isn't a valid planner file: expected a summary of whole numbers"):
         fwrl.load(saved)
 
 
@@ -219,7 +219,7 @@ def test_evidence_is_read_on_first_use(saved, name):
     saved.write_bytes(bytes(whole))
     planner = Planner.load(saved)
     assert planner.plan("a", "c").states == ("a", "b", "c")
-    with pytest.raises(FileError, match=f"the checksum of '{name}' does not match"):
+    with pytest.raises(FileError, match=f"the checksum of '{name}' doesn't match"):
         planner.explain("a", "c")
 
 

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 import fwrl
-from fwrl.errors import FileError, FwrlError
-from fwrl.planner.ingest.errors import LogError
+from fwrl.errors import FileError, FwrlError, OptionError
+from fwrl.planner.ingest.read_options import FitOptions, LogError, reading_options
 from systems import unix
 
 TEXT = "state,next_state\na,b\nb,c\n"
@@ -174,3 +174,10 @@ def test_identifiers_near_two_to_the_64_stay_apart(tmp_path):
     for log in (tmp_path / "log.parquet", arrays, [[largest, 5, 6]]):
         planner = fwrl.fit(log, shape="trajectories") if isinstance(log, list) else fwrl.fit(log)
         assert planner.plan(largest, 6).states == (str(largest), "5", "6")
+
+
+def test_editors_and_mypy_know_the_options_of_fit():
+    declared = {name: each.type for name, each in reading_options().items()}
+    assert {name: each.__forward_arg__ for name, each in FitOptions.__annotations__.items()} == declared
+    with pytest.raises(OptionError, match=r"half_live.*half_life"):
+        fwrl.fit([("a", "b")], half_live="30d")  # type: ignore[call-arg]

@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 
 import fwrl
 from fwrl.errors import FwrlError, OptionError
-from fwrl.planner import connection_counts, read_positions
-from fwrl.planner.experience import KEPT
+from fwrl.planner import read_positions, transition_counts
 from fwrl.planner.ingest import reader
-from fwrl.planner.ingest.errors import FitOption
+from fwrl.planner.ingest.read_options import FitOption
 from fwrl.planner.ingest.reader import reading
 from fwrl.planner.labels import TextLabels
+from fwrl.planner.transition_counts import KEPT
 
 COLUMNS = ("state", "action", "reward", "next_state", "trip", "time")
 
@@ -109,8 +109,8 @@ def test_two_logs_one_after_the_other_equal_both_at_once(rows, first):
 @settings(max_examples=15)
 def test_folding_is_exact_where_connections_are_sampled(rows, first):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connection_counts, "EXACT", 4)
-        patch.setattr(connection_counts, "SAMPLED", 3)
+        patch.setattr(transition_counts, "ALL_COUNTED", 4)
+        patch.setattr(transition_counts, "SAMPLED", 3)
         one, other = split_by_trip(rows, first)
         if one and other:
             assert_same(fwrl.fit(other, into=fwrl.fit(one)), fwrl.fit(rows))
@@ -126,10 +126,10 @@ NAMED = [("a", "l", -1.0, "b", "t1", 1), ("b", "l", -1.0, "07", "t1", 2), ("07",
 COUNTED = [(7, 1, -1.0, 8, 3, 5), (8, 1, -1.0, 9, 3, 6)]
 
 
-@pytest.mark.parametrize("exact", [connection_counts.EXACT, 0])
+@pytest.mark.parametrize("exact", [transition_counts.ALL_COUNTED, 0])
 @pytest.mark.parametrize(("first", "second"), [(NAMED, COUNTED), (COUNTED, NAMED)])
 def test_logs_of_names_and_of_integers_are_folded(first, second, exact, monkeypatch):
-    monkeypatch.setattr(connection_counts, "EXACT", exact)
+    monkeypatch.setattr(transition_counts, "ALL_COUNTED", exact)
     texts = [tuple(str(x) if k in (0, 1, 3, 4) else x for k, x in enumerate(row)) for row in NAMED + COUNTED]
     folded = fwrl.fit(second, into=fwrl.fit(first))
     assert_same(folded, fwrl.fit(texts))
@@ -156,7 +156,7 @@ def test_connections_are_those_of_networkx(rows, named):
 def test_more_than_5000_states_are_sampled_and_marked_so():
     ring = [(k, (k + 1) % 6000) for k in range(6000)]
     summary = fwrl.fit(ring).summary
-    assert summary.sampled == connection_counts.SAMPLED
+    assert summary.sampled == transition_counts.SAMPLED
     assert (summary.connected, summary.stitched) == (6000 * 5999, 6000 * 5998)
     assert fwrl.fit(ring, connections=False).summary.stitched is None
 
@@ -235,7 +235,7 @@ def test_columns_can_be_named(tmp_path):
         fwrl.fit(tmp_path / "log.csv", columns={"state": "fron"})
     with pytest.raises(OptionError, match="unknown column 'stat'; did you mean 'state'"):
         fwrl.fit(tmp_path / "log.csv", columns={"stat": "from"})
-    with pytest.raises(FwrlError, match=r"has from, to; say which is which with columns=\{"):
+    with pytest.raises(FwrlError, match=r"has from, to; name the columns with columns=\{"):
         fwrl.fit(tmp_path / "log.csv")
 
 
@@ -458,7 +458,7 @@ def test_logs_with_other_columns_are_not_added(tmp_path):
     planner = fwrl.fit(LOG)
     with pytest.raises(FwrlError, match="some logs have a column action, others do not"):
         fwrl.fit([("a", "b")], into=planner)
-    with pytest.raises(FwrlError, match="the times of some logs are dates, those of others numbers"):
+    with pytest.raises(FwrlError, match="some logs have dates as times, others numbers"):
         fwrl.fit(
             {
                 "state": ["a"],

@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fwrl
-from fwrl.files import Partials
 from fwrl.planner import Planner, quantiles
+from fwrl.planner.cluster_fit import fit_on_cluster
 from fwrl.planner.quantiles import Chain, chain_quantiles
-from fwrl.planner.sharding import fit_shards
 from fwrl.pool import Pool, SerialExecutor
 
 
@@ -223,6 +222,18 @@ def test_a_simulated_interval_holds_the_exact_quantile(monkeypatch):
         chain_quantiles(loop, shares, seed=0, followed=0)
 
 
+def test_quantiles_of_a_plan_that_avoids_a_place_are_those_of_a_log_without_it():
+    log = [("a", "b"), ("b", "c"), ("a", "d"), ("d", "e"), ("e", "c")]
+    planner = fwrl.fit(log)
+    assert planner.cost_quantiles("a", "c").mean == 2.0
+    without = fwrl.fit([row for row in log if "b" not in row])
+    assert planner.cost_quantiles("a", "c", avoid=["b"]) == without.cost_quantiles("a", "c")
+    with pytest.raises(fwrl.NoRouteError):
+        planner.cost_quantiles("a", "c", avoid=["b", "e"])
+    with pytest.raises(fwrl.OptionError, match="both a stop and in avoid"):
+        planner.cost_quantiles("a", "c", avoid=["c"])
+
+
 def test_positive_rewards_are_simulated():
     planner = fwrl.fit([("a", "go", -5.0, "b"), ("b", "go", 2.0, "c"), ("a", "go", -5.0, "c")])
     found = planner.cost_quantiles("a", "c", (0.25, 0.75))
@@ -286,6 +297,7 @@ def test_a_minimum_of_trips_is_a_log_filtered_by_hand(log, least):
     assert edges_by_name(view) == edges_by_name(by_hand)
     assert list(view.states) == list(by_hand.states)
     assert view.find_states() == by_hand.find_states()
+    assert view.summary.trips in (None, by_hand.summary.trips)
     places = list(by_hand.states)
     assert np.array_equal(view.matrix(places, places).cost, by_hand.matrix(places, places).cost)
 
@@ -297,6 +309,17 @@ def test_trips_of_merged_planners_count_once(one, other, least):
     if kept:
         view = fwrl.fit(one).merge(fwrl.fit(other)).with_min_trips(least)
         assert edges_by_name(view) == edges_by_name(fwrl.fit(kept))
+
+
+def test_a_limited_planner_counts_its_trips_or_says_that_it_can_not():
+    def trips(*log):
+        return fwrl.fit([(a, "go", -1.0, b, trip, k) for k, (a, b, trip) in enumerate(log)])
+
+    few = trips(("a", "b", 1), ("a", "b", 2), ("b", "c", 3)).with_min_trips(2)
+    assert few.summary.trips == 2
+    many = trips(*(("a", "b", trip) for trip in range(5)), ("b", "c", 9)).with_min_trips(2)
+    assert many.summary.trips is None  # the latest three are known, and that there are more
+    assert few.merge(many).summary.trips is None
 
 
 def test_a_limited_planner_is_saved_and_explains(tmp_path):
@@ -314,7 +337,7 @@ def test_a_limited_planner_is_saved_and_explains(tmp_path):
         fwrl.fit([("a", "b")]).with_min_trips(2)
     with pytest.raises(fwrl.FwrlError, match="name their trip"):
         fwrl.fit([("a", "b")], min_trips=2)
-    with pytest.raises(fwrl.FwrlError, match="at least one trip"):
+    with pytest.raises(fwrl.FwrlError, match="min_trips as a whole number of at least 1"):
         planner.with_min_trips(0)
 
 
@@ -328,7 +351,7 @@ def test_visits_of_few_trips_are_left_out_before_and_after_a_merge():
     assert [(row["state"], row["next_state"]) for row in both.edges().to_pylist()] == [("a", "b"), ("x", "y")]
 
 
-def test_cells_of_few_trips_are_left_out_and_workers_do_not_count_trips(tmp_path):
+def test_cells_of_few_trips_are_left_out_and_workers_do_not_count_trips():
     moves = [(0.5, 0.5, 1.5, 0.5, trip) for trip in (1, 2)] + [(0.5, 0.5, 0.5, 7.5, 1)]
     names = ("x", "y", "next_x", "next_y", "trip")
     log = {name: list(c) for name, c in zip(names, zip(*moves, strict=True), strict=True)}
@@ -339,7 +362,7 @@ def test_cells_of_few_trips_are_left_out_and_workers_do_not_count_trips(tmp_path
     assert edges_by_name(limited) == edges_by_name(planner)
     assert limited.positions == pytest.approx(planner.positions)
     with pytest.raises(fwrl.FwrlError, match="fit without a cluster"):
-        fit_shards("trips.csv", Pool(SerialExecutor(), lambda: 1), Partials(tmp_path), min_trips=2)
+        fit_on_cluster("trips.csv", Pool(SerialExecutor(), lambda: 1), min_trips=2)
 
 
 # --- a time of day
@@ -390,7 +413,7 @@ def test_hours_are_kept_with_a_planner_and_lost_by_merging_others(tmp_path):
             fwrl.fit(log, **bad)
     with pytest.raises(fwrl.FwrlError, match="leave one out"):
         fwrl.fit(log, at="8:00", hours="7-9")
-    with pytest.raises(fwrl.FwrlError, match="needs the time of day"):
+    with pytest.raises(fwrl.FwrlError, match="needs a time of day"):
         fwrl.fit(log, around="1h")
 
 
@@ -468,16 +491,13 @@ def test_commands_refuse_in_one_sentence(call, fitted):
 
 def test_a_plan_for_a_time_of_day_says_on_how_many_trips_it_rests(call, fitted):
     said = call("fit", "trips.csv", "--cost", "elapsed", "--at", "08:30", "-o", "morning.fwrl").out
-    assert said.splitlines()[0] == "rests on 2 trips logged at 08:00-09:00"
+    assert said.splitlines()[0] == "based on 2 trips logged at 08:00-09:00"
     for command in ("plan", "explain"):
         answer = call(command, "morning.fwrl", "dock", "shelf-1", "--at", "8:45")
-        assert answer.out.splitlines()[-1] == "rests on 2 trips logged at 08:00-09:00"
-        assert "reward -210" in answer.out
-        assert (
-            "has only what was logged at 08:00-09:00"
-            in call(command, "morning.fwrl", "dock", "aisle", "--at", "9:00").err
-        )
-    assert "reward -350" in call("plan", "t.fwrl", "dock", "shelf-1").out
+        assert answer.out.splitlines()[-1] == "based on 2 trips logged at 08:00-09:00"
+        assert "cost 210" in answer.out
+        assert "only covers 08:00-09:00" in call(command, "morning.fwrl", "dock", "aisle", "--at", "9:00").err
+    assert "cost 350" in call("plan", "t.fwrl", "dock", "shelf-1").out
     again = ("--log", "trips.csv", "--cost", "elapsed", "-q", 0.99, "--json")
     found = json.loads(call("quantiles", "morning.fwrl", "dock", "shelf-1", *again).out)
     assert found["quantiles"][0]["cost"] == 240  # the slow trip at 14:00 is not among them

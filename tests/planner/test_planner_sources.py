@@ -42,7 +42,6 @@ def log(folder, text, name="log.csv"):
 
 TEXTS = {
     "index of pandas": ",state,next_state,reward\n0,a,b,-1.5\n1,b,c,-2.0\n",
-    "mixed line endings": "state,next_state,reward\r\na,b,-1.5\nb,c,-2\r\n",
     "carriage returns": "state,next_state,reward\ra,b,-1.5\rb,c,-2\r",
     "blanks": "state next_state  reward\na b -1.5\n  b   c -2\n\n",
     "byte order mark": "\ufeffstate;next_state;reward\na;b;-1.5\nb;c;-2\n",
@@ -56,10 +55,12 @@ def test_texts_as_programs_write_them(tmp_path, text, skip_bad):
     assert (planner.value("a", "c"), planner.summary.skipped) == (-3.5, 0)
 
 
-def test_line_endings_that_differ_late_in_a_file(tmp_path):
-    rows = "".join(f"s{k},s{k + 1},-1\n" for k in range(90_000))
-    path = log(tmp_path, f"state,next_state,reward\n{rows}a,b,-1.5\r\nb,c,-2\r\n")
-    assert value(path, connections=False) == -3.5
+@pytest.mark.parametrize("rows", [0, 90_000])
+def test_line_endings_that_differ_are_refused_with_a_remedy(tmp_path, rows):
+    many = "".join(f"s{k},s{k + 1},-1\n" for k in range(rows))
+    path = log(tmp_path, f"state,next_state,reward\n{many}a,b,-1.5\r\nb,c,-2\r\n")
+    with pytest.raises(FwrlError, match=r"log\.csv: its lines end in different ways; .* dos2unix"):
+        fwrl.fit(path)
 
 
 @pytest.mark.parametrize("nothing", ["", "NA", "null", "NULL", "<NA>", "N/A"])
@@ -76,7 +77,7 @@ def test_missing_values_are_bad_rows_however_they_are_written(tmp_path, nothing)
 def test_decimal_commas_are_named_and_read_on_request(tmp_path):
     path = log(tmp_path, 'state,next_state,reward\na,b,-1\nb,c,"-1,5"\n')
     with pytest.raises(
-        FwrlError, match=r"row 2: expected a number .* as reward, got '-1,5'; read decimal commas with decimal=','"
+        FwrlError, match=r"row 2: expected a number .* as reward, got '-1,5'; set decimal=',' for decimal commas"
     ):
         fwrl.fit(path)
     assert value(path, decimal=",") == -2.5
@@ -94,12 +95,12 @@ def test_files_without_a_header_are_read_by_number(tmp_path):
     by_number = {"state": "1", "next_state": "2", "reward": "#3"}
     assert value(path, columns=by_number) == -3.5
     assert value(log(tmp_path, "a b   -1.5\nb c -2\n", "log.txt"), columns=by_number) == -3.5
-    with pytest.raises(FwrlError, match=r"first line of '.*log.csv' has the name 'next_state'; say header=True"):
+    with pytest.raises(FwrlError, match=r"first line of '.*log.csv' has the name 'next_state'; set header=True"):
         fwrl.fit(log(tmp_path, TEXT), columns=by_number)
     assert value(log(tmp_path, TEXT), columns=by_number, header=True) == -3.5
     with pytest.raises(FwrlError, match="has no column '4' for reward"):
         fwrl.fit(log(tmp_path, "a,b,-1\n"), columns={**by_number, "reward": "4"})
-    with pytest.raises(FwrlError, match=r"has #1, #2; say which is which with .*, by number without a header"):
+    with pytest.raises(FwrlError, match=r"has #1, #2; name the columns with .*, or give their numbers"):
         fwrl.fit(log(tmp_path, "7,7\n8,9\n"))
 
 
@@ -121,13 +122,58 @@ def test_dates_in_any_order_are_read_as_said(tmp_path, first, second, dates):
 
 def test_dates_that_may_be_either_way_are_asked_about(tmp_path):
     path = log(tmp_path, "trip,time,state\n1,03/04/2024,a\n1,04/04/2024,b\n")
-    with pytest.raises(FwrlError, match=r"column 'time' of .* may be dates with the day or the month first; say how"):
+    with pytest.raises(FwrlError, match=r"column 'time' of .* may be dates with the day or the month first; set dates"):
         fwrl.fit(path)
     with pytest.raises(FwrlError, match="expected dates to be one of day-first, month-first"):
         fwrl.fit(path, dates="first-day")
     path = log(tmp_path, "trip,time,state\n1,13/04/2024,a\n1,04/13/2024,b\n1,15/04/2024,c\n")
     with pytest.raises(FwrlError, match=r"row 2: expected a value as time, got '04/13/2024'"):
         fwrl.fit(path, dates="day-first")
+
+
+SETTLED = [
+    (["01/02/2024", "13/02/2024"], "2024-02-01"),
+    (["13/02/2024", "01/03/2024", "02/03/2024"], "2024-02-13"),
+    (["01/02/2024 08:00", "01/13/2024 09:00"], "2024-01-02"),
+    (["01.02.24", "", "25.02.24"], "2024-02-01"),
+]
+
+
+@pytest.mark.parametrize(("times", "first"), SETTLED)
+def test_one_date_that_can_only_be_read_one_way_settles_all(tmp_path, times, first):
+    rows = "".join(f"{number},{time},s{number},t{number}\n" for number, time in enumerate(times))
+    planner = fwrl.fit(log(tmp_path, f"trip,time,state,next_state\n{rows}"), skip_bad=True)
+    assert str(planner.explain("s0", "t0").steps[0].last).startswith(first)
+
+
+def test_a_date_in_one_file_settles_the_others(tmp_path):
+    header = "trip,time,state,next_state\n"
+    (tmp_path / "a.csv").write_text(f"{header}1,01/02/2024,a,b\n")
+    (tmp_path / "b.csv").write_text(f"time,{header.replace('time,', '')}13/02/2024,2,b,c\n")
+    planner = fwrl.fit([tmp_path / "a.csv", tmp_path / "b.csv"])
+    assert str(planner.explain("a", "b").steps[0].last).startswith("2024-02-01")
+
+
+def test_dates_that_contradict_each_other_are_asked_about(tmp_path):
+    path = log(tmp_path, "trip,time,state\n1,13/02/2024,a\n1,02/14/2024,b\n1,03/04/2024,c\n")
+    with pytest.raises(FwrlError, match="may be dates with the day or the month first; set dates"):
+        fwrl.fit(path)
+
+
+LONG = 5_000_000
+LONG_LINES = {
+    "all in one line": "state,next_state," + "A,B," * (LONG // 4),
+    "header": "state,next_state," + "A,B," * (LONG // 4) + "\nA,B\n",
+    "first": "state,next_state\nA," + "B" * LONG,
+    "middle": "state,next_state\nA,B\n" + "A" * LONG + ",C\nB,C\n",
+    "last": "state,next_state\nA,B\nA," + "B" * LONG,
+}
+
+
+@pytest.mark.parametrize("text", LONG_LINES.values(), ids=LONG_LINES)
+def test_a_line_of_megabytes_is_told(tmp_path, text):
+    with pytest.raises(FwrlError, match=r"a line of .*more than [12],\d{3},\d{3} bytes"):
+        fwrl.fit(log(tmp_path, text))
 
 
 S2 = [9749618446378729472, 9749618446378729473, 7]
@@ -247,7 +293,8 @@ def test_a_file_that_is_no_parquet_is_named_whatever_its_name(tmp_path, monkeypa
 def test_a_damaged_archive_is_refused_in_words(tmp_path):
     for name in ("log.csv.zip", "log.csv.bz2", "log.csv.xz", "log.arrow"):
         (tmp_path / name).write_bytes(b"nonsense")
-        with pytest.raises(FileError, match=rf"cannot read '.*{name}'"):
+        said = rf"'.*{name}' is a damaged zip file; " if name.endswith(".zip") else rf"cannot read '.*{name}'"
+        with pytest.raises(FileError, match=said):
             fwrl.fit(tmp_path / name)
     with zipfile.ZipFile(tmp_path / "log.zip", "w") as archive:
         archive.writestr("picture.png", b"")

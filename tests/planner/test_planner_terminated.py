@@ -95,7 +95,7 @@ def test_a_visit_is_terminal_itself():
     visits = {"trip": [1, 1, 1, 2, 2, 2], "time": [1, 2, 3, 1, 2, 3], "state": list("abcade")}
     planner = fwrl.fit({**visits, "terminated": [0, 1, 0, 0, 0, 1]})
     assert [planner.states[s] for s in np.flatnonzero(flags_of(planner))] == ["b", "e"]
-    with pytest.raises(NoRouteError, match="a trip was seen to terminate in 'b', so nothing leaves it"):
+    with pytest.raises(NoRouteError, match="trips end for good in 'b', so nothing leaves it"):
         planner.plan("b", "c")
     with pytest.raises(FwrlError, match=r"row 2: expected 0 or 1, or false or true, as terminated, got nothing"):
         fwrl.fit({**visits, "terminated": [0, None, 0, 0, 0, 1]})
@@ -155,18 +155,6 @@ def test_edges_files_and_added_logs_keep_it(tmp_path):
         assert other.arrival("home", "shop", dead_ends=["bridge"]) == 0.75
         assert other.summary.terminated == 1
     assert "terminated" not in fwrl.fit(without(SHORTCUT, "terminated")).edges().column_names
-
-
-def test_a_stay_that_terminates_in_a_later_log_is_terminal():
-    parts: list[dict[str, list[float]]] = [
-        {"trip": [1, 1], "time": [1, 2], "x": [0.5, 1.5], "y": [0.5, 0.5], "terminated": [0, 0]},
-        {"trip": [1, 2, 2], "time": [3, 1, 2], "x": [1.5, 0.5, 0.5], "y": [0.5, 0.5, 1.5], "terminated": [1, 0, 0]},
-    ]
-    together = {name: [*parts[0][name], *parts[1][name]] for name in parts[0]}
-    whole, first = (fwrl.fit(log, cells=("x", "y"), cell_width=1.0) for log in (together, parts[0]))
-    second = fwrl.fit(parts[1], cells=("x", "y"), cell_width=1.0)
-    assert sum(flags_of(whole)) == 1
-    assert flags_of(first.merge(second)) == flags_of(whole)
 
 
 def test_episodes_tell_by_their_terminations_unless_they_end_at_their_own_goal():

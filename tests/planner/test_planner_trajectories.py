@@ -21,7 +21,7 @@ def moves(planner):
 def test_integers_in_lists_of_four_are_ambiguous():
     lists = [[1, 2, 3, 4], [4, 5, 6, 7]]
     with pytest.raises(
-        FwrlError, match=r"lists of 4 may be trajectories, or transitions .*; say shape='trajectories' or"
+        FwrlError, match=r"lists of 4 may be trajectories, or transitions .*; set shape='trajectories' or"
     ):
         fwrl.fit(lists)
     planner = fwrl.fit(lists, shape="trajectories")

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fwrl
-from fwrl.planner.state_summary import state_summaries, state_summary
-from fwrl.planner.weak_spots import bridges, links_of, single_trip
+from fwrl.planner.weak_spots import bridges, links_of, single_trip, state_summaries, state_summary
 
 NAMES = "abcdefg"
 TRIPS = st.lists(st.lists(st.sampled_from(NAMES), min_size=2, max_size=6), min_size=1, max_size=5)

@@ -26,7 +26,7 @@ from fwrl.experiment.catalogue import (
     WINDY,
 )
 from fwrl.report import StoredResults, findings, write_report
-from fwrl.report.finding import share_of_runs, verdict_on_share
+from fwrl.report.finding import result_of_share, share_of_runs
 from fwrl.report.room_exit import room_exit
 from fwrl.report.statements import statements
 from fwrl.report.straight_lines import straight_line_reward
@@ -134,12 +134,12 @@ def test_the_gap_in_reward_follows_from_the_raw_rows(folder, found):
 
 
 def test_the_factor_over_the_next_best_follows_from_the_raw_rows(folder, found):
-    finding = claim(found, "Four rooms: twice the median reward of the next best baseline, with a planner free")
+    finding = claim(found, "Four rooms: twice the median of a turning planner")
     factor = np.median(column(folder, FOUR_ROOMS, FWRL.label, "reward")) / np.median(
         column(folder, FOUR_ROOMS, MBRL.label, "reward")
     )
     assert numbers_in(finding.numbers)[0] == pytest.approx(factor, abs=0.005)
-    assert finding.verdict == ("holds" if numbers_in(finding.numbers)[1] >= 2 else "does not hold")
+    assert finding.result == ("confirmed" if numbers_in(finding.numbers)[1] >= 2 else "not confirmed")
 
 
 def test_a_factor_far_from_the_published_one_is_said_to_be_unexplained(folder, found):
@@ -165,33 +165,33 @@ def test_the_straight_line_planner_with_perfect_knowledge_earns_little():
     assert abs(earned.mean() - expected) < 5 * earned.std() / np.sqrt(len(earned))
 
 
-def test_every_finding_has_a_verdict_of_four_and_numbers(found):
-    assert {f.verdict for f in found} <= {"holds", "holds in part", "does not hold", "undecided"}
-    assert all(re.search(r"\d", f.numbers) for f in found)
+def test_every_finding_has_a_result_of_four_and_numbers(found):
+    assert {f.result for f in found} <= {"confirmed", "partly confirmed", "not confirmed", "undecided"}
+    assert all(re.search(r"\d", f.numbers) and re.search(r"\d", f.number) for f in found)
     assert len({f.claim for f in found}) == len(found)
 
 
 @pytest.mark.parametrize(
-    ("words", "verdict"),
+    ("words", "result"),
     [
-        ("Q(s, a) = sum", "does not hold"),
-        ("F(i, a, j) >=", "holds in part"),
-        ("horizon independent", "holds"),
-        ("maximises the total reward of an episode", "holds in part"),
-        ("Rewards lie in", "holds"),
-        ("Dijkstra's algorithm", "holds in part"),
+        ("Q(s, a) = sum", "not confirmed"),
+        ("F(i, a, j) >=", "partly confirmed"),
+        ("horizon independent", "confirmed"),
+        ("maximises the total reward of an episode", "partly confirmed"),
+        ("Rewards lie in", "confirmed"),
+        ("Dijkstra", "partly confirmed"),
     ],
 )
-def test_statements_without_an_experiment_have_their_row(words, verdict):
+def test_statements_without_an_experiment_have_their_row(words, result):
     (found,) = (f for f in statements() if words in f.claim)
-    assert found.verdict == verdict
+    assert found.result == result
     assert found.reading
 
 
 def test_few_runs_leave_a_share_undecided():
-    assert verdict_on_share(share_of_runs(3, 3), 0.9) == "undecided"
-    assert verdict_on_share(share_of_runs(100, 100), 0.9) == "holds"
-    assert verdict_on_share(share_of_runs(5, 100), 0.9) == "does not hold"
+    assert result_of_share(share_of_runs(3, 3), 0.9) == "undecided"
+    assert result_of_share(share_of_runs(100, 100), 0.9) == "confirmed"
+    assert result_of_share(share_of_runs(5, 100), 0.9) == "not confirmed"
     exact = binomtest(45, 100).proportion_ci(0.95, method="exact")
     assert share_of_runs(45, 100) == pytest.approx((0.45, exact.low, exact.high))
 
@@ -249,11 +249,11 @@ def test_a_random_walkers_stay_follows_from_simulation():
 class Page(HTMLParser):
     def __init__(self):
         super().__init__()
-        self.sources, self.text, self.cells = [], [], 0
+        self.sources, self.names, self.text = [], [], []
 
     def handle_starttag(self, tag, attributes):
         self.sources += [v for k, v in attributes if k in ("src", "href")]
-        self.cells += tag == "td"
+        self.names += [v for k, v in attributes if k == "id"]
 
     def handle_data(self, data):
         self.text.append(data)
@@ -263,8 +263,10 @@ def test_the_page_is_one_file_with_every_claim_and_picture(folder, found):
     text = (folder / "report.html").read_text(encoding="utf-8")
     page = Page()
     page.feed(text)
-    assert len(page.sources) == 11
-    assert all(source.startswith("data:image/") for source in page.sources)
+    pictures = [source for source in page.sources if not source.startswith("#")]
+    assert len(pictures) == 11
+    assert all(source.startswith("data:image/") for source in pictures)
+    assert {source[1:] for source in page.sources if source.startswith("#")} <= set(page.names)
     assert "http" not in re.sub(r"base64,[A-Za-z0-9+/=]+", "", text)
     shown = "".join(page.text)
     for finding in found:
@@ -272,10 +274,12 @@ def test_the_page_is_one_file_with_every_claim_and_picture(folder, found):
         assert finding.numbers in shown
 
 
-def test_the_markdown_shows_the_same_verdicts_and_its_pictures_exist(folder, found):
+def test_the_markdown_shows_the_same_results_and_its_pictures_exist(folder, found):
     text = (folder / "report.md").read_text(encoding="utf-8")
     for finding in found:
-        assert f"| {finding.claim} | **{finding.verdict}** | {finding.numbers} |" in text
+        claim = finding.claim.replace("|", "\\|")
+        assert f"| {claim} | **{finding.result}** | {finding.number} |" in text
+        assert f"**{finding.claim}: {finding.result}.** {finding.numbers}" in text
     for name in re.findall(r"\]\((figures/[^)]+)\)", text):
         assert (folder / Path(name)).is_file()
 
@@ -291,7 +295,7 @@ def test_a_single_experiment_makes_a_smaller_report(tmp_path):
         run_experiments(store, [H_MAZE], seeds=1)
         report = write_report(store, tmp_path)
     assert sum(finding.claim.startswith("H-maze") for finding in report.findings) == 4
-    assert {picture.name for picture in report.figures} == {"h-maze", "h-maze-film"}
+    assert {figure.name for section in report.sections for figure in section.figures} == {"h-maze"}
     json.dumps([finding._asdict() for finding in report.findings])
 
 

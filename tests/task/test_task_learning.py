@@ -140,7 +140,7 @@ def test_an_environment_without_goals_is_refused_in_words():
         fwrl.learn(made("fwrl"), gymnasium.make("CartPole-v1"), 100)
     with pytest.raises(FwrlError, match=r"expected a goal environment.*got Discrete\(16\)"):
         fwrl.learn(made("fwrl", 16, 4), gymnasium.make("FrozenLake-v1"), 100)
-    with pytest.raises(FwrlError, match=r"expected a goal environment.*got None"):
+    with pytest.raises(FwrlError, match=r"expected an agent and then an environment.*NoneType"):
         fwrl.learn(made("fwrl"), None, 100)
 
 
@@ -153,9 +153,9 @@ def test_an_agent_of_another_size_is_refused():
     with pytest.raises(FwrlError, match="states from 0 to 7, got state"):
         fwrl.learn(made("fwrl", n_states=8), four_rooms(), 100)
     for n_actions in (3, 5):
-        with pytest.raises(FwrlError, match=rf"environment with {n_actions} actions.*got Discrete\(4\)"):
+        with pytest.raises(FwrlError, match=rf"agent has {n_actions} actions, but the environment has Discrete\(4\)"):
             fwrl.learn(made("fwrl", n_actions=n_actions), four_rooms(), 100)
-    with pytest.raises(OptionError, match="at least one step, got 0"):
+    with pytest.raises(OptionError, match="total_timesteps as a whole number of at least 1, got 0"):
         fwrl.learn(made("fwrl"), four_rooms(), 0)
 
 

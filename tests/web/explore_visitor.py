@@ -6,8 +6,7 @@ from urllib.parse import unquote
 from web_town import PLACES
 from web_visitor import holds, settled
 
-MARGIN = 34  # pixels that the page leaves around the whole map
-WIDTH, HEIGHT = 7.0, 2.0  # of the town
+WIDTH = 7.0  # of the town
 WEST, NORTH = 0.0, 1.0
 
 
@@ -24,16 +23,12 @@ def in_sight(page):
 def place(page, name):
     """Where a state is drawn, in the window."""
     page.locator("#map").scroll_into_view_if_needed()
+    page.wait_for_timeout(200)  # a moved map comes to rest
+    drawn(page)
     box = page.locator("#map").bounding_box()
-    x, y, zoom = in_sight(page)
-    least = min(box["width"] - 2 * MARGIN, (box["height"] - 2 * MARGIN) * WIDTH / HEIGHT)
-    scale = least * zoom
+    left, top, scale = (float(number) for number in page.get_attribute("#map", "data-sight").split(","))
     east, north = PLACES[name]
-    across, down = (east - WEST) / WIDTH, (NORTH - north) / WIDTH
-    return (
-        box["x"] + (across - x) * scale + box["width"] / 2,
-        box["y"] + (down - y) * scale + box["height"] / 2,
-    )
+    return box["x"] + left + (east - WEST) / WIDTH * scale, box["y"] + top + (NORTH - north) / WIDTH * scale
 
 
 def click(page, name, **options):

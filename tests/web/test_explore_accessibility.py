@@ -38,7 +38,7 @@ def with_a_card(page):
 def without_a_way(page):
     page.click("#card-close")
     page.evaluate("location.hash = 'from=home&to=port'")
-    says(page, "No way is known.")
+    says(page, "No route is known.")
 
 
 def in_coverage(page):
@@ -124,7 +124,7 @@ def test_what_colours_mean_is_also_written(opened):
     for word in ("once", "long ago", "stitched at square"):
         assert word in steps
     legend = page.inner_text(".legend")
-    for words in ("route", "stitch", "seen only once", "not seen for 85 days"):
+    for words in ("route, a colour for each trip", "seen only once", "not seen for 85 days"):
         assert words in legend
 
 

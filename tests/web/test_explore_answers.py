@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from web_town import PLACES, write_town
 
 import fwrl
+from fwrl.display import percent
 from fwrl.errors import FwrlError
 from fwrl.planner import Planner, read_positions
 from fwrl.web.explore.copies import copied
@@ -17,7 +18,7 @@ from fwrl.web.explore.explorer import Explorer, Shown
 from fwrl.web.explore.question import Question, from_address, to_address
 from fwrl.web.explore.recency import recency_of
 from fwrl.web.explore.state_map import state_map
-from fwrl.web.explore.words import difference, percent, sentence
+from fwrl.web.explore.words import Unit, difference, sentence
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +50,21 @@ def asked(explorer, address):
 
 LABELS = ["a", "b c", "d&e=f", "+1", "ü#%", "-x"]
 SOME = st.lists(st.integers(0, len(LABELS) - 1), unique=True, max_size=3).map(tuple)
+ROADS = st.lists(
+    st.tuples(st.integers(0, 5), st.integers(0, 5)).map(lambda road: (min(road), max(road))), unique=True, max_size=3
+).map(tuple)
 ONE = st.none() | st.integers(0, len(LABELS) - 1)
 
 
 QUESTIONS = st.builds(
-    Question, ONE, ONE, SOME, SOME, st.sampled_from(["expected", "best"]), st.sampled_from(["route", "coverage"])
+    Question,
+    ONE,
+    ONE,
+    SOME,
+    SOME,
+    st.sampled_from(["expected", "best"]),
+    st.sampled_from(["route", "reach", "coverage"]),
+    ROADS,
 )
 
 
@@ -75,6 +86,7 @@ def test_an_address_carries_the_question_whatever_names_states_have(oddly_named,
         ("backup=worst", "unknown backup 'worst'"),
         ("view=map", "unknown view 'map'"),
         ("&".join(["via=home"] * 101), "at most 100"),
+        ("road=home", "a road has two ends"),
     ],
 )
 def test_an_address_that_cannot_be_read_says_why(explorer, address, problem):
@@ -84,9 +96,9 @@ def test_an_address_that_cannot_be_read_says_why(explorer, address, problem):
 
 def test_the_sentence_says_steps_arrival_trips_and_the_weakest_step(explorer):
     said = asked(explorer, "from=home&to=shop")["sentence"]
-    assert said == "4 steps, arrives 94 %, stitched from at most 2 trips, weakest step seen once, 2024-01-01"
+    assert said == "4 steps, arrives 94 %, stitched from at most 2 trips, weakest step seen once, 1 Jan 2024"
     assert asked(explorer, "from=home&to=mill")["sentence"].startswith("1 step, arrives 100 %, known from one trip")
-    assert asked(explorer, "from=home&to=home")["sentence"] == "nothing to do: from and to are the same"
+    assert asked(explorer, "from=home&to=home")["sentence"] == "Nothing to do: from and to are the same place"
 
 
 def test_a_log_without_trips_and_times_has_a_shorter_sentence():
@@ -101,8 +113,8 @@ def test_steps_carry_their_evidence(explorer):
     assert (first["seen"], first["old"], first["trips"], first["stitch"]) == (1, True, ["old"], False)
     assert (third["seen"], third["old"], third["trips"]) == (2, False, ["slow", "old"])
     assert (last["stitch"], last["probability"], last["seen"]) == (True, 0.9375, 15)
-    assert last["reward"] == pytest.approx(-22 / 15)
-    assert last["last"] == "2024-06-19 09:00:00"
+    assert last["cost"] == "1.47"
+    assert last["last"] == "19 Jun 2024, 09:00"
 
 
 def test_what_if_compares_with_the_way_without_conditions(explorer):
@@ -110,7 +122,7 @@ def test_what_if_compares_with_the_way_without_conditions(explorer):
     states = explorer.shown.planner.states
     assert [states[s] for s in answer["ghost"]] == ["home", "mill", "bridge", "square", "shop"]
     assert answer["difference"] == (
-        "Compared with the way without these conditions: as many steps, 6 lower reward; 2 of 4 steps are the same."
+        "Compared with no conditions: as many steps, cost 6 more; 2 of 4 steps are the same."
     )
     assert "ghost" not in asked(explorer, "from=home&to=shop")
     same = asked(explorer, "from=home&to=shop&via=mill")
@@ -120,20 +132,21 @@ def test_what_if_compares_with_the_way_without_conditions(explorer):
 def test_differences_in_words():
     planner = fwrl.fit([("a", "x", -1.0, "b"), ("b", "x", -1.0, "c"), ("a", "y", -3.0, "c")])
     short, long = planner.plan("a", "c"), planner.plan("a", "c", avoid=["b"])
-    assert difference(short, long) == "1 step fewer, 1 lower reward; no step is the same"
-    assert difference(long, short) == "1 step more, 1 higher reward; no step is the same"
+    assert difference(short, long, Unit("min")) == "1 step fewer, 1 min more; no step is the same"
+    assert difference(long, short, Unit("min")) == "1 step more, 1 min less; no step is the same"
     assert (percent(0.999), percent(0.0)) == ("over 99 %", "0 %")
 
 
 def test_without_a_way_both_sides_and_the_nearest_gap_are_named(explorer):
     answer = asked(explorer, "from=home&to=port")
     states = explorer.shown.planner.states
-    assert answer["problem"] == "No way is known."
+    assert answer["problem"] == "No route is known."
     assert {states[s] for s in answer["gap"]["behind"]} == {"isle", "port"}
     assert {states[s] for s in answer["gap"]["ahead"]} == set(PLACES) - {"isle", "port"}
     assert [states[s] for s in answer["gap"]["near"]] == ["hole", "isle"]
     assert answer["gap"]["words"] == [
-        "home reaches 8 of 11 states, 1 reach port.",
+        "home and port are in two parts of the log that never meet: 9 places and 2.",
+        "home reaches 8 of 11 places, 1 reaches port.",
         "The nearest gap is from hole to isle, 1.41 apart.",
     ]
 
@@ -142,17 +155,17 @@ def test_without_positions_a_move_the_other_way_or_an_avoided_state_is_named(tow
     explorer = explorer_of(town, positions=False)
     back = asked(explorer, "from=square&to=bridge")["gap"]
     assert [explorer.shown.planner.states[s] for s in back["near"]] == ["square", "bridge"]
-    assert back["words"][-1] == "From bridge to square was seen twice, but no way back."
+    assert back["words"][-1] == "The step from bridge to square was seen twice, but never back."
     blocked = asked(explorer, "from=home&to=shop&avoid=bridge")
     assert "bridge, which is avoided, would join them." in blocked["gap"]["words"]
-    assert blocked["difference"].startswith("Without these conditions: 4 steps")
+    assert blocked["difference"].startswith("Without these conditions: home → shop, about cost 4.47")
 
 
 def test_both_backups_are_answered(explorer):
     answer = asked(explorer, "from=home&to=shop")
     expected, best = answer["backups"]["expected"], answer["backups"]["best"]
     assert (expected["arrival"], best["arrival"]) == (0.9375, 1.0)
-    assert best["value"] == -4.0
+    assert (best["cost"], expected["cost"]) == ("cost 4", "cost 4.47")
     assert expected["value"] == pytest.approx(-3 - 22 / 15)
     assert answer["same"]
 
@@ -176,7 +189,7 @@ def test_coverage_lists_bridges_dead_ends_and_one_way_streets(explorer):
     assert "bridge → square" not in rows["bridges"]  # two trips made it
     assert "isle → port" not in rows["one-way"]
     assert {row["trip"] for row in found["lists"]["bridges"] if row["name"] == "square → park"} == {"picnic"}
-    assert found["sentence"].endswith("2 dead ends, 8 one-way streets")
+    assert found["sentence"].endswith("2 dead ends, 8 one-way roads")
 
 
 def test_search_prefers_names_that_begin_with_the_text(explorer):
@@ -195,7 +208,12 @@ def test_states_beyond_the_map_are_refused(explorer):
             explorer.answer(Question(0, 1, avoid=(wrong,)))
 
 
-ADDRESSES = ["from=home&to=shop", "from=home&to=shop&avoid=mill&backup=best", "from=home&to=shop&via=lane&avoid=park"]
+ADDRESSES = [
+    "from=home&to=shop",
+    "from=home&to=shop&road=mill&road=home",
+    "from=home&to=shop&avoid=mill&backup=best",
+    "from=home&to=shop&via=lane&avoid=park",
+]
 
 
 @pytest.mark.parametrize("address", ADDRESSES)

@@ -27,7 +27,12 @@ def use(server, seconds, number, failures):
             k = number
             while time.monotonic() < until or k < number + 3:
                 k += 1
-                question: dict[str, Any] = {"via": [], "backup": ("expected", "best")[k % 2], "view": "route"}
+                question: dict[str, Any] = {
+                    "via": [],
+                    "roads": [],
+                    "backup": ("expected", "best")[k % 2],
+                    "view": "route",
+                }
                 page.send("ask", start=k % 11, goal=(k * 7) % 11, avoid=[(k * 3 + 1) % 11], **question)
                 assert page.receive("answer")["type"] == "answer"
                 page.send("search", text="o")
@@ -96,7 +101,7 @@ def test_a_map_of_100_000_states_is_drawn_searched_and_asked(tmp_path, capsys):
     with visiting(*arguments, command="explore") as visits:
         page = visits.open(1440, 900)
         first = page.get_attribute("#map", "data-drawn")
-        assert "102,400 states" in page.inner_text("#about")
+        assert "102,400 places" in page.inner_text("#about")
         assert "zoom in for all" in page.inner_text("#detail")
         box = page.locator("#map").bounding_box()
 
@@ -106,13 +111,13 @@ def test_a_map_of_100_000_states_is_drawn_searched_and_asked(tmp_path, capsys):
             page.wait_for_selector("#map[data-answered]")
             return page.get_attribute("#map", "data-answered")
 
-        click(0.3, 0.3)
-        new_goal = click(0.6, 0.7)
+        click(0.5, 0.3)
+        new_goal = click(0.7, 0.7)
         assert page.locator("#sentence[data-found=route]").count() == 1
         known = []
         for k in range(7):
             page.click("[data-tool=from]")
-            known.append(click(0.35 + 0.03 * k, 0.35))
+            known.append(click(0.45 + 0.03 * k, 0.35))
         page.fill("#search", "c100-20")
         page.wait_for_selector("#found li")
         visits.close()

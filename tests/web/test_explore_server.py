@@ -33,7 +33,7 @@ def server(town):
 
 
 def ask(page, start, goal, **more):
-    usual = {"via": [], "avoid": [], "backup": "expected", "view": "route"}
+    usual = {"via": [], "avoid": [], "roads": [], "backup": "expected", "view": "route"}
     page.send("ask", start=start, goal=goal, **usual | more)
     return page.receive("answer")
 
@@ -70,13 +70,25 @@ def test_a_page_must_begin_once_and_first(server):
 
 BAD = [
     {"type": "ask", "start": 0, "goal": 1},
-    {"type": "ask", "start": 0, "goal": 99, "via": [], "avoid": [], "backup": "best", "view": "route"},
-    {"type": "ask", "start": 0, "goal": 1, "via": ["x"], "avoid": [], "backup": "best", "view": "route"},
-    {"type": "ask", "start": 0, "goal": 1, "via": [True], "avoid": [], "backup": "best", "view": "route"},
-    {"type": "ask", "start": 0, "goal": 1, "via": [], "avoid": [0] * 101, "backup": "best", "view": "route"},
-    {"type": "ask", "start": 0, "goal": 1, "via": [], "avoid": [], "backup": "__class__", "view": "route"},
-    {"type": "ask", "start": 0, "goal": 1, "via": [], "avoid": [], "backup": "best", "view": "../"},
-    {"type": "ask", "start": -2, "goal": 1, "via": [], "avoid": [], "backup": "best", "view": "route"},
+    {"type": "ask", "start": 0, "goal": 99, "via": [], "avoid": [], "roads": [], "backup": "best", "view": "route"},
+    {"type": "ask", "start": 0, "goal": 1, "via": ["x"], "avoid": [], "roads": [], "backup": "best", "view": "route"},
+    {"type": "ask", "start": 0, "goal": 1, "via": [True], "avoid": [], "roads": [], "backup": "best", "view": "route"},
+    {
+        "type": "ask",
+        "start": 0,
+        "goal": 1,
+        "via": [],
+        "avoid": [0] * 101,
+        "roads": [],
+        "backup": "best",
+        "view": "route",
+    },
+    {"type": "ask", "start": 0, "goal": 1, "via": [], "avoid": [], "roads": [], "backup": "__class__", "view": "route"},
+    {"type": "ask", "start": 0, "goal": 1, "via": [], "avoid": [], "roads": [], "backup": "best", "view": "../"},
+    {"type": "ask", "start": -2, "goal": 1, "via": [], "avoid": [], "roads": [], "backup": "best", "view": "route"},
+    {"type": "ask", "start": 0, "goal": 1, "via": [], "avoid": [], "roads": [1], "backup": "best", "view": "route"},
+    {"type": "reach", "state": 99, "toward": True},
+    {"type": "filter", "hours": "7-9", "weekdays": "", "since": "", "until": ""},
     {"type": "names", "states": [2**70]},
     {"type": "names", "states": [0] * 501},
     {"type": "names", "states": "abc"},
@@ -166,7 +178,8 @@ def test_files_that_hold_no_planner_are_refused_before_anything_is_served(call, 
     for arguments, problem in (
         ((str(agent),), "planner"),
         ((str(damaged),), "damaged"),
-        ((str(town.log),), "not"),
+        ((str(town.planner), "--cost", "elapsed"), "give the log instead"),
+        ((str(town.planner), str(town.log)), "fwrl merge"),
         (("none.fwrl",), "none.fwrl"),
         ((str(town.planner), "--positions", "none.csv"), "none.csv"),
         ((str(town.planner), "--position-columns", "x=east"), "needs --positions"),

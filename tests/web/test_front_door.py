@@ -19,7 +19,7 @@ from web_browser import BROWSER, FLAGS, needs_browser
 import fwrl
 from fwrl.task.rollout import rollout
 from fwrl.task.task import Task
-from fwrl.web.play.scenario_text import from_address
+from fwrl.web.play.scenario import from_address
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "front-door.html"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -295,14 +295,20 @@ def test_a_link_opens_as_it_was_and_fwrl_play_reads_it(browser):
     scenario = from_address(address)
     assert scenario.goal == scenario.world.state_at(1, 1)
     assert [agent.name for agent in scenario.agents] == ["fwrl", "ql"]
-    assert scenario.steps == 40_000
+    assert scenario.steps == 16_000
 
 
 @needs_browser
 @pytest.mark.parametrize("address", ["", "goal=99,1", "map=abc&goal=1,1", "goal=2,2&map=%23", "%%%", "goal=6,1"])
 def test_a_link_that_makes_no_sense_opens_all_the_same(browser, address):
     with Opened(browser, address=address) as page:
-        assert counts(page)[0] == ("1 of 68" if "goal" in address else "68 of 68")  # a goal without training: untrained
+        assert counts(page)[0] == "68 of 68"
+
+
+@needs_browser
+def test_a_link_to_agents_without_practice_opens_on_agents_who_know_nothing(browser):
+    with Opened(browser, address="goal=1,1&steps=0") as page:
+        assert counts(page)[0] == "1 of 68"
 
 
 @needs_browser

@@ -9,7 +9,7 @@ from web_match import match_of
 import fwrl
 from fwrl.errors import FwrlError
 from fwrl.web.play.board_world import board_world, floor_cells
-from fwrl.web.play.world_menu import drawn_world, menu_world
+from fwrl.web.play.menus import drawn_world, menu_world
 
 maps = st.lists(st.text("#.^v<>129", min_size=4, max_size=4), min_size=2, max_size=4).map("\n".join)
 

@@ -1,24 +1,24 @@
-"""What the page offers: updates, knowledge, lessons, links, presentation, and a drawer for researchers."""
+"""What the page offers: updates, knowledge, lessons, links, options, and the data behind the picture."""
 
 import csv
 import io
 import re
 import tomllib
+from pathlib import Path
 
 import pytest
 from web_browser import needs_browser
-from web_visitor import click, holds, on_screen, picture, pixels, route, rows_of, settled, taken, verdict
+from web_visitor import click, holds, more, on_screen, picture, pixels, rows_of, settled, tool
 
-from fwrl.web.play.lessons import own_lessons
-from fwrl.web.play.scenario_text import from_address
+from fwrl.web.play.scenario import from_address, own_lessons
 
 pytestmark = needs_browser
 
-LEARNED = "world=four-rooms&start=1,1&goal=9,9&training=begin:9,9:8000"
+LEARNED = "world=four-rooms&start=1,1&goal=9,9"
 
 
 def test_one_update_is_watched_triangle_by_triangle(opened):
-    page = opened(1440, 900)
+    page = opened(1440, 1000, address="world=four-rooms&steps=0")
     for step in range(1, 7):  # the sixth goes on from the fifth
         page.click("#step")
         holds(page, f"document.querySelectorAll('.taken')[0].textContent === '{step}'")
@@ -39,11 +39,12 @@ def test_one_update_is_watched_triangle_by_triangle(opened):
     holds(page, f"document.getElementById('update-count').textContent.startsWith('Triangle {tried} of {tried}')")
     assert page.locator("#triangle-next").is_disabled()
     page.click("#update-close")
-    settled(page, page.locator("#rewards").is_visible, True)
+    settled(page, page.locator("#update").is_hidden, True)
 
 
 def test_what_does_it_know_counts_pairs(opened):
     page = opened(address=LEARNED)
+    more(page)
     page.check("#knowledge")
     settled(page, lambda: page.locator(".knows").first.is_visible(), True)
     known = [int(n.replace(",", "")) for n in re.findall(r"knows ([\d,]+) of 4,556 pairs", page.inner_text(".boards"))]
@@ -52,42 +53,89 @@ def test_what_does_it_know_counts_pairs(opened):
     settled(page, lambda: page.locator(".knows").first.is_visible(), False)
 
 
-def test_every_lesson_opens_asks_and_explains(opened):
+def test_every_lesson_asks_with_hidden_boards_then_shows_them_sets_a_task_and_goes_on(opened):
     page = opened(1440, 900)
-    for number, lesson in enumerate(own_lessons(), start=1):
-        page.select_option("#lessons", label=lesson.title)
-        settled(page, lambda: page.inner_text("#lesson-title") or "", lesson.title)
+    lessons = own_lessons()
+    page.select_option("#lessons", label=lessons[0].title)
+    for number, lesson in enumerate(lessons, start=1):
+        progress = f"{lesson.title} · lesson {number} of 6, {number - 1} answered"
+        settled(page, lambda: page.inner_text("#lesson-title"), progress)
         card = lesson.scenario.card
         assert card is not None
+        holds(page, "document.querySelectorAll('.route')[0].dataset.optimal !== ''")
+        for hidden in (".stage canvas", ".route b", "#play"):
+            assert page.locator(hidden).first.is_hidden(), hidden
+        assert page.locator("#lesson-task").is_hidden()
+        assert page.locator("#lesson-next").is_hidden()
         page.get_by_role("button", name=card.answers[card.answer], exact=True).click()
         assert page.inner_text("#lesson-result").startswith("That is right.")
-        holds(page, "document.querySelectorAll('.route')[0].dataset.optimal !== ''")
-        assert on_screen(page, "[data-side='0'] .route")
+        assert page.inner_text("#lesson-task") == f"Now you: {card.task}"
+        settled(page, page.locator(".stage canvas").first.is_visible, True)
+        assert on_screen(page, "[data-side='0'] .route b")
         picture(page, f"lesson-{number}")
+        if number < 6:
+            page.click("#lesson-next")
+    assert page.locator("#lesson-next").is_hidden()
     page.click("#lesson-leave")
     settled(page, page.locator("#lesson").is_hidden, True)
+    assert all(title.startswith("✓ ") for title in page.locator("#lessons option").all_inner_texts()[1:])
 
 
-def test_the_address_carries_everything_to_another_tab(opened):
+def test_a_sheet_of_all_lessons_is_printed_without_answers(opened):
+    page = opened()
+    page.evaluate("window.print = () => { window.printed = true }")
+    page.select_option("#lessons", index=1)
+    page.wait_for_selector("#lesson:not([hidden])")
+    page.click("#lesson-print")
+    assert page.evaluate("window.printed")
+    page.emulate_media(media="print")
+    sheet = page.inner_text("#sheet")
+    for lesson in own_lessons():
+        card = lesson.scenario.card
+        assert card is not None
+        assert all(part in sheet for part in (card.title, card.question, card.task, *card.answers))
+        assert card.explanation.strip() not in sheet
+    assert page.locator("header").is_hidden()
+
+
+def test_the_address_carries_world_agents_options_and_seed_to_another_tab(opened):
     page = opened(address=LEARNED + "&agents=fwrl;ql,learning_rate:0.5&seed=7&speed=250")
-    page.click("[data-tool='#']")
+    tool(page, "#")
     click(page, 3, 4)
     settled(page, lambda: rows_of(page)[4], "#..#.#....#")
-    page.click("[data-tool='goal']")
+    page.click("#draw-open")
     click(page, 7, 2)
     holds(page, "document.querySelectorAll('.route')[0].dataset.promise === '7'")
     page.click("#share-open")
     page.wait_for_selector("#share-dialog[open]")
     link = page.input_value("#share-link")
+    assert "This address means this computer" in page.inner_text("#share-note")
     page.click("#share-copy")
-    assert "same agents" in page.inner_text("#share-note") or "Copied" in page.inner_text("#share-note")
+    settled(page, lambda: page.inner_text("#share-said") != "", True)
     other = opened(address=link.partition("#")[2])
-    assert taken(other) == taken(page)
-    assert verdict(other, 0) == verdict(page, 0)
+    holds(other, "document.querySelectorAll('.route')[0].dataset.promise === '7'")
     assert rows_of(other)[4] == "#..#.#....#"
+    more(other)
     assert other.input_value("#seed") == "7"
     assert other.inner_text("#speed-said") == "250 steps/s"
-    assert "LEARNING RATE" in other.locator(".agent").nth(1).inner_text().upper()
+    assert "learning rate" in other.locator(".agent").nth(1).inner_text()
+
+
+def test_a_link_for_the_static_page_is_there_where_that_page_can_show_the_board(opened):
+    page = opened(address="world=four-rooms&goal=7,2")
+    page.click("#share-open")
+    assert page.input_value("#share-page") == "front-door.html#world=four-rooms&goal=7,2"
+    front_door = Path(__file__).resolve().parents[2] / "docs" / "front-door.html"
+    static = page.context.new_page()
+    static.goto(front_door.as_uri() + "#" + page.input_value("#share-page").partition("#")[2])
+    assert "goal=7,2" in static.url
+    assert "68 of 68" in static.inner_text("body")
+    static.close()
+    for address in ("world=h-maze", "world=four-rooms&agents=fwrl;rmax", "map=.../..9"):
+        page.keyboard.press("Escape")
+        other = opened(address=address)
+        other.click("#share-open")
+        assert other.locator("#share-static").is_hidden()
 
 
 def test_a_scenario_is_saved_and_opened(opened, tmp_path):
@@ -98,11 +146,11 @@ def test_a_scenario_is_saved_and_opened(opened, tmp_path):
         page.click("#share-save")
     path = tmp_path / "scenario.toml"
     saved.value.save_as(path)
-    assert tomllib.loads(path.read_text())["training"][0]["steps"] == 8000
-    other = opened()
+    assert tomllib.loads(path.read_text())["goal"] == [9, 9]
+    other = opened(address="world=h-maze")
     other.click("#share-open")
     other.set_input_files("#share-file", path)
-    settled(other, lambda: taken(other), [8000, 8000])
+    settled(other, lambda: len(rows_of(other)), 11)
     path.write_text("world = 3")
     other.click("#share-open")
     other.set_input_files("#share-file", path)
@@ -115,31 +163,14 @@ def test_a_link_that_cannot_be_read_says_so_and_shows_the_first_world(opened):
     assert len(rows_of(page)) == 11
 
 
-def test_presentation_mode_is_large_and_its_verdicts_are_too(opened):
-    page = opened(1920, 1080, address=LEARNED)
-    before = page.locator(".stage canvas").first.bounding_box()["width"]
-    page.keyboard.press("p")
-    holds(page, "document.body.classList.contains('presenting')")
-    assert page.locator(".stage canvas").first.bounding_box()["width"] > 1.05 * before
-    assert float(route(page, 0).evaluate("(p) => parseFloat(getComputedStyle(p).fontSize)")) >= 28
-    for side in ("[data-side='0']", "[data-side='1']"):
-        assert on_screen(page, f"{side} .stage canvas")
-        assert on_screen(page, f"{side} .route")
-    picture(page, "projector")
-    page.keyboard.press("Escape")
-    holds(page, "!document.body.classList.contains('presenting')")
-
-
-def test_the_drawer_has_every_option_other_seeds_and_the_data(opened):
-    page = opened(address="world=h-maze&training=begin:2,2:4000")
-    page.click("#drawer summary")
+def test_the_panel_has_every_option_and_the_data(opened):
+    page = opened(address="world=h-maze&steps=4000")
+    more(page)
+    page.click("#options summary")
     page.locator("form.options").first.locator("select[name=backup]").select_option("expected")
     settled(page, lambda: page.locator(".agent").first.locator("option:checked").inner_text(), "FWRL (backup expected)")
     page.click("#undo")
     settled(page, lambda: page.locator("form.options").first.locator("select[name=backup]").input_value(), "best")
-    page.fill("#seeds", "3")
-    page.click("#seeds-run")
-    holds(page, "document.getElementById('working').textContent === 'Ready'")
     rows: list[dict[str, str]] = []
 
     def agents_in_the_data() -> set[str]:  # the curve that undo brought back may still be on its way
@@ -148,10 +179,11 @@ def test_the_drawer_has_every_option_other_seeds_and_the_data(opened):
         rows[:] = csv.DictReader(io.StringIO(saved.value.path().read_text()))
         return {row["agent"] for row in rows}
 
-    settled(page, agents_in_the_data, {"FWRL", "QLCAT"})
-    match = from_address("world=h-maze&training=begin:2,2:4000").trained()
+    settled(page, agents_in_the_data, {"FWRL", "Q-learning with goals"})
+    match = from_address("world=h-maze&steps=4000").trained()
     rewards = [point.mean_reward for point in match.runners[0].curve.segments[0].points]
-    assert [float(row["reward"]) for row in rows if row["side"] == "0"] == pytest.approx(rewards, abs=1e-4)
+    played = [float(row["reward"]) for row in rows if row["side"] == "0"]  # the page goes on while an agent is made
+    assert played[: len(rewards)] == pytest.approx(rewards, abs=1e-4)
     with page.expect_download() as drawn:
         page.click("#save-png")
     assert drawn.value.path().read_bytes().startswith(b"\x89PNG")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fwrl.web.play.curve import LARGEST, LearningCurve
+from fwrl.web.play.records import LARGEST_CURVE, LearningCurve
 
 
 @given(goals=st.lists(st.integers(0, 3000), min_size=1, max_size=4))
@@ -13,7 +13,7 @@ def test_every_episode_of_the_goals_kept_is_in_exactly_one_point(goals):
         curve.begin(goal)
         for episode in range(episodes):
             curve.add(float(episode), 2.0, 1.0)
-    assert sum(len(segment.points) for segment in curve.segments) <= LARGEST
+    assert sum(len(segment.points) for segment in curve.segments) <= LARGEST_CURVE
     for segment in curve.segments:
         n = goals[segment.goal]
         assert sum(point.episodes for point in segment.points) == n

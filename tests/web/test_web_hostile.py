@@ -8,7 +8,7 @@ import pytest
 from web_server import running
 from websockets.exceptions import ConnectionClosed
 
-from fwrl.web.play.messages import TYPES
+from fwrl.web.play.protocol import TYPES
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +50,9 @@ HOSTILE = [
     '{"type": "open", "text": "training = [1]"}',
     '{"type": "address", "address": "world=nowhere"}',
     '{"type": "address", "address": "%%%"}',
-    '{"type": "address", "address": "training=begin:1,1:99999999999999"}',
+    '{"type": "address", "address": "steps=99999999999999"}',
     '{"type": "lesson", "name": "../x"}',
     '{"type": "triangle", "move": "back"}',
-    '{"type": "seeds", "seeds": 1000}',
     '{"type": "forget", "side": 2}',
     '{"type": "ack", "frame": "1"}',
     b"\x00\xff",

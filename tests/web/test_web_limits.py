@@ -8,54 +8,23 @@ from web_server import TIMEOUT, Running, running
 from websockets.exceptions import ConnectionClosed
 
 
-def test_a_large_world_that_fits_is_taken_and_one_too_large_for_its_agents_refused():
+def test_a_board_too_large_is_refused_and_the_page_goes_on():
     with running("--port", "0") as server, server.page() as page:
         page.receive("state")
-        page.send(
-            "map", text="\n".join(["." * 100] * 100), keep=True, edit=1
-        )  # where FWRL keeps columns of the goals in use
-        while len(page.receive("world")["rows"]) != 100:
-            pass
-        page.send("agent", side=1, name="dg", options={})  # which keeps all pairs, 3,052 MiB
-        assert "a page may use 512 MiB" in page.receive("error")["message"]
+        page.send("map", text="\n".join(["." * 65] * 65), keep=True, edit=1)
+        assert "4,225 cells, and 4,096 is the most" in page.receive("error")["message"]
         page.send("step")
-        while len(page.frame()) < 10_000:
-            pass
-        page.send("world", name="four-rooms-60")  # where DG-learning has some 370 MiB of tables
-        page.send("agent", side=0, name="dg", options={})
-        page.send("agent", side=1, name="dg", options={})
-        assert "a page may use 512 MiB" in page.receive("error")["message"]
-        page.send("step")
-        assert [agent["name"] for agent in page.receive("state")["agents"]] == ["dg", "qlcat"]
-
-
-def test_a_world_in_use_stays_counted_when_the_next_one_cannot_be_made():
-    mib = 2**20  # the world below needs some 11 MiB
-    with running(page_bytes=20 * mib, total_bytes=20 * mib) as server, server.page() as first, server.page() as second:
-        first.send("world", name="four-rooms-32")
-        while first.receive("world")["name"] != "four-rooms-32":
-            pass
-        first.send("map", text=".", keep=True, edit=1)
-        first.receive("error")
-        second.send("world", name="four-rooms-32")
-        assert "the other open pages leave" in second.receive("error")["message"]
-        first.send("world", name="h-maze")
-        while first.receive("world")["name"] != "h-maze":
-            pass
-        second.send("world", name="four-rooms-32")
-        while second.receive("world")["name"] != "four-rooms-32":
-            pass
+        assert page.receive("update")
 
 
 def test_what_a_closed_page_held_is_free_for_others():
-    mib = 2**20
-    with running(page_bytes=20 * mib, total_bytes=20 * mib) as server, server.page() as second:
+    with running(pairs=34**4 + 2 * 121**2) as server, server.page() as second:
         with server.page() as first:
             first.send("world", name="four-rooms-32")
             while first.receive("world")["name"] != "four-rooms-32":
                 pass
             second.send("world", name="four-rooms-32")
-            second.receive("error")
+            assert "leave no room" in second.receive("error")["message"]
         until = time.monotonic() + TIMEOUT
         message: dict[str, Any] | bytes = {"type": "error"}
         while _is_error(message) and time.monotonic() < until:  # a closed page is noticed after a moment
@@ -64,6 +33,38 @@ def test_what_a_closed_page_held_is_free_for_others():
                 pass
         assert isinstance(message, dict)
         assert message.get("name") == "four-rooms-32"
+
+
+ENDLESS = """
+from threading import Event
+
+from fwrl import PythonAgent, register_agent
+
+
+@register_agent
+class Endless(PythonAgent):
+    name, description = "endless", "an agent that never decides"
+
+    def act(self, state, explore=True):
+        Event().wait()
+
+    def observe(self, state, action, reward, next_state, arrived=False):
+        pass
+"""
+
+
+def test_work_without_end_is_cut_off_and_other_pages_go_on():
+    with running(before=ENDLESS, seconds=2) as server, server.page() as other:
+        other.receive("state")
+        with server.page(address="world=h-maze&agents=fwrl;endless") as page:
+            with pytest.raises(ConnectionClosed) as closed:
+                page.receive("state")
+            assert closed.value.rcvd is not None
+            assert (closed.value.rcvd.code, "was cut off" in closed.value.rcvd.reason) == (4002, True)
+        other.send("step")
+        other.receive("update")
+        with server.page() as third:
+            third.receive("state")
 
 
 def assert_opens_soon(server: Running) -> None:

@@ -1,6 +1,9 @@
 """Fifty pages for a minute: no error, and their memory is freed."""
 
+import contextlib
 import random
+import socket
+import struct
 import threading
 import time
 from collections.abc import Callable
@@ -56,7 +59,6 @@ def change_often(server, seconds, number, failures):
         lambda: ("lesson", {"name": rng.choice(["1-the-goal-moves", "5-block-the-corridor", ""])}),
         lambda: ("knowledge", {"shown": rng.random() < 0.5}),
         lambda: ("step", {}),
-        lambda: ("share", {}),
         lambda: ("reset", {"seed": rng.randrange(100)}),
         lambda: ("goal", {"cell": rng.randrange(121)}),
     ]
@@ -92,6 +94,30 @@ def settles(server, most):
     while server.memory > most and time.monotonic() < until:
         time.sleep(0.1)
     return server.memory <= most
+
+
+def lan_address() -> str:
+    """An address of this computer that is not its own alone; the test is skipped without one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing: it only chooses the address
+        except OSError:
+            pytest.skip("this computer has no network")
+        return str(probe.getsockname()[0])
+
+
+def test_a_class_of_thirty_pages_over_the_network_each_with_its_own_flag():
+    with running("--host", "0.0.0.0", "--port", "0") as local, contextlib.ExitStack() as stack:
+        server = local._replace(url=f"http://{lan_address()}:{local.host.rpartition(':')[2]}/")
+        pages = [stack.enter_context(server.page()) for _ in range(30)]
+        for page in pages:
+            page.receive("state")
+        for cell, page in enumerate(pages):
+            page.send("goal", cell=(12, 13, 14, 15, 17)[cell % 5])
+            page.send("play")
+        for cell, page in enumerate(pages):
+            while struct.unpack_from("<H", page.frame(), 12)[0] != (12, 13, 14, 15, 17)[cell % 5]:
+                pass
 
 
 @pytest.mark.stress

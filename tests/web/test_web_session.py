@@ -5,20 +5,19 @@ import struct
 
 import numpy as np
 import pytest
-from web_match import chosen, match_of
+from web_match import match_of
 
 from fwrl.agents import register_agent
 from fwrl.agents.baselines.random import RandomWalk
 from fwrl.errors import FwrlError, TaskError
-from fwrl.web.limits import LimitError, Limits, Memory
+from fwrl.web.play.board_world import board_world
+from fwrl.web.play.controller import hello_message
 from fwrl.web.play.judge import judge
-from fwrl.web.play.messages import FASTEST
-from fwrl.web.play.opening import hello_message
-from fwrl.web.play.roster import bytes_needed
-from fwrl.web.play.scenario import AGENTS
+from fwrl.web.play.menus import drawn_world, menu_world, world_menu
+from fwrl.web.play.protocol import FASTEST
 from fwrl.web.play.session import Session
 from fwrl.web.play.tour import TOUR, tour_match
-from fwrl.web.play.world_menu import drawn_world, menu_world, world_menu
+from fwrl.web.shared import LimitError, Limits, SharedState
 
 
 @pytest.fixture
@@ -138,7 +137,7 @@ def test_an_optimum_of_an_earlier_goal_is_dropped(session):
 def test_a_goal_out_of_reach_is_refused_and_nothing_changes():
     match = match_of(drawn_world("...#.\n####."), "fwrl", "ql", goal=2, start=0, anywhere=False)
     before = match.settings
-    with pytest.raises(TaskError, match="cannot be reached"):
+    with pytest.raises(TaskError, match="can't be reached"):
         match.move_goal(4)
     with pytest.raises(FwrlError, match="wall"):
         match.move_goal(3)
@@ -188,7 +187,7 @@ def test_every_registered_agent_can_be_chosen():
     register_agent(Newcomer)
     try:
         assert ("newcomer-of-a-test", Newcomer.description) in [
-            (agent["name"], agent["description"]) for agent in hello_message("key")["agents"]
+            (agent["name"], agent["sentence"]) for agent in hello_message("key")["agents"]
         ]
         match_of("h-maze", "newcomer-of-a-test", "fwrl").advance(50)
     finally:
@@ -199,9 +198,7 @@ def test_every_registered_agent_can_be_chosen():
 
 @pytest.mark.parametrize("name", world_menu())
 def test_every_world_on_offer_can_be_played(name):
-    world = menu_world(name)
-    budget = Limits().page_bytes
-    assert bytes_needed(world, AGENTS, budget) <= budget
+    assert board_world(menu_world(name)).n_states <= Limits().states
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "maze-9999x9999-1", "nowhere.txt", "four-rooms-2000"])
@@ -210,30 +207,90 @@ def test_a_page_cannot_ask_for_files_or_giants(name):
         menu_world(name)
 
 
-def test_worlds_beyond_the_budget_are_refused():
-    limits = Limits()
-    memory = Memory(limits)
-    world = drawn_world("\n".join(["." * 70] * 70))
-    memory.claim("a", bytes_needed(world, AGENTS, limits.page_bytes))
-    # DG(s, a, g) alone is 4,900 x 4 x 4,900 numbers of 8 bytes, and 10 MiB are set aside for goals: 743 MiB.
-    with pytest.raises(LimitError, match=r"this world needs 74\d MiB, and a page may use 512 MiB"):
-        memory.claim("b", bytes_needed(world, chosen("dg"), limits.page_bytes))
-    for page in range(3):
-        memory.claim(page, limits.page_bytes)
-    with pytest.raises(LimitError, match="close another page"):
-        memory.claim(3, limits.page_bytes)
-    memory.release("a")
-    memory.claim(3, limits.page_bytes)
+@pytest.fixture
+def shared():
+    shared = SharedState(Limits(states=100, pairs=3 * 100**2))
+    yield shared
+    shared.close()
 
 
-def test_tables_that_grow_with_every_goal_stay_within_the_budget():
-    match = match_of("four-rooms", "qlcat", "qlcat", limits=Limits(page_bytes=250_000))
-    refused = 0
-    for goal in match.floor.tolist():
-        try:
-            match.move_goal(goal)
-        except LimitError:
-            refused += 1
-        match.advance(5)
-        assert sum(runner.agent.tables.Q.nbytes for runner in match.runners) < 250_000
-    assert refused > 0
+def test_boards_beyond_the_limits_are_refused_and_what_a_page_has_stays_counted(shared):
+    with pytest.raises(LimitError, match="101 cells, and 100 is the most"):
+        shared.claim("a", 101)
+    for page in "abc":
+        shared.claim(page, 100)
+    with pytest.raises(LimitError, match="other open pages leave no room"):
+        shared.claim("d", 50)
+    shared.claim("a", 50)  # instead of what it had
+    shared.claim("d", 50)
+    shared.release("b")
+    shared.claim("d", 100)
+
+
+def test_parked_sessions_give_way_to_open_pages_the_oldest_first(shared):
+    for key in ("old", "new"):
+        shared.park(key, key, states=100)
+    shared.claim("a", 100)
+    shared.claim("b", 100)
+    assert (shared.take("old"), shared.take("new")) == (None, "new")
+
+
+def test_after_the_goal_moved_no_step_falls_due_for_two_seconds_at_any_speed(session):
+    session.set_speed(FASTEST)
+    session.play(True)
+    session.match.advance(100)
+    assert session.due(10.0) > 0
+    session.match.move_goal(15)
+    session.hold(10.0)
+    assert (session.due(10.1), session.due(11.9)) == (0, 0)
+    assert session.delay(11.5) == pytest.approx(0.5)
+    assert session.match.goal_is_new
+    assert session.due(12.0) > 0
+    session.advance(1, lambda: 0.0)
+    assert not session.match.goal_is_new
+
+
+def test_moves_of_the_goal_are_undone_and_one_drag_is_one_move(session):
+    session.match.advance(500)
+    first = session.match.goal
+    for cell in (13, 14, 15):
+        marks = session.match.marks
+        session.match.move_goal(cell)
+        session.remember_marks("the move of the flag", marks)
+    session.match.advance(1)
+    marks = session.match.marks
+    session.match.move_goal(100)
+    session.remember_marks("the move of the flag", marks)
+    session.undo()
+    assert session.match.goal == 15
+    session.undo()
+    assert session.match.goal == first
+    assert session.undoable is None
+    assert session.match.total_steps == 501
+
+
+def test_a_board_too_large_to_keep_ends_undo(session, monkeypatch):
+    session.remember(session.before("forgetting", copy=True))
+    assert session.undoable == "forgetting"
+    monkeypatch.setattr("fwrl.web.play.session.MOST_PAIRS", 1)
+    session.remember(session.before("the edit of the map", copy=True))
+    assert session.undoable is None
+
+
+def test_the_tour_ends_on_the_board_that_it_explained(session):
+    session.remember(session.before("the tour", copy=False))
+    session.use(tour_match(len(TOUR) - 1), len(TOUR) - 1)
+    session.leave_tour()
+    assert (session.match.world.name, session.tour, session.match.finished) == ("h-maze", None, False)
+    session.match.advance(50)
+    session.undo()
+    assert session.match.world.name == "four-rooms"
+
+
+def test_whoever_leaves_the_tour_early_gets_back_what_it_interrupted(session):
+    before = session.match
+    session.set_speed(7.0)
+    session.remember(session.before("the tour", copy=False))
+    session.use(tour_match(1), 1)
+    session.leave_tour()
+    assert (session.match, session.speed, session.tour) == (before, 7.0, None)

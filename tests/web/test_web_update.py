@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import floyd_warshall
 from web_match import match_of
 
 from fwrl.web.play.match import Match
-from fwrl.web.play.roster import AgentChoice
+from fwrl.web.play.menus import AgentChoice
 from fwrl.web.play.runner import EpisodeSettings
 from fwrl.web.play.session import Session
 from fwrl.web.play.update import relaxed

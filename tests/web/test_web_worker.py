@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from fwrl.web.worker import Worker
+from fwrl.web.shared import Worker
 
 
 @pytest.fixture

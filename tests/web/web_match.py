@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fwrl.web.play.match import Match
-from fwrl.web.play.roster import AgentChoice
+from fwrl.web.play.menus import AgentChoice
 from fwrl.worlds import World, load_world
 
 

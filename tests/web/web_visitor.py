@@ -31,10 +31,28 @@ def drag(page, begin, end):
 
 
 def rows_of(page):
-    page.click("#text")
+    page.evaluate("document.getElementById('text').click()")  # also where the drawer is closed
     text = page.input_value("#map-text")
-    page.get_by_role("button", name="Close", exact=True).click()
+    page.evaluate("document.getElementById('map-dialog').close()")
     return text.split("\n")
+
+
+def tool(page, name):
+    """Choose a tool; its drawer is opened if it is closed."""
+    if page.locator("#draw").is_hidden():
+        page.click("#draw-open")
+    page.click(f"[data-tool='{name}']")
+
+
+def more(page):
+    """Open the panel with everything else."""
+    if page.locator("#panel").is_hidden():
+        page.click("#more-open")
+
+
+def said(page, side):
+    """The large line under a board."""
+    return route(page, side).locator("b").text_content()
 
 
 def choose_speed(page, position):

@@ -48,7 +48,7 @@ def test_states_are_numbered_row_by_row_from_the_top_left() -> None:
     assert [world.position(s) for s in range(3)] == [(1, 0), (0, 1), (1, 1)]
     assert [world.state_at(*world.position(s)) for s in range(3)] == [0, 1, 2]
     for x, y in ((0, 0), (-1, 0), (0.5, 1), (2, 1), (float("inf"), 0)):
-        with pytest.raises(FwrlError, match="expected a floor cell"):
+        with pytest.raises(FwrlError, match="isn't a floor cell"):
             world.state_at(x, y)
     assert world.action_names == ("up", "down", "left", "right")
 

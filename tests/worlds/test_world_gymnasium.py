@@ -117,7 +117,7 @@ def test_an_appended_end_lies_where_it_ended() -> None:
 @pytest.mark.parametrize(
     ("env", "message"),
     [
-        ("CartPole-v1", "transition table env.unwrapped.P, CartPole-v1 has none"),
+        ("CartPole-v1", "CartPole-v1 has no transition table env.unwrapped.P"),
         ("NoSuchLake-v1", "cannot make the environment 'NoSuchLake-v1'"),
         (toy({0: {0: [(1.0, 0, 0.0)]}}), "terminated"),
         (toy({1: {0: [(1.0, 0, 0.0, False)]}}), "numbered from 0"),

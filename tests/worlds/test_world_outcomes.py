@@ -92,7 +92,7 @@ def test_a_step_longer_than_its_moves_travels_the_shortest_of_them() -> None:
 
 
 def test_a_step_that_no_moves_make_is_refused() -> None:
-    with pytest.raises(FwrlError, match="none go from 0 to 1"):
+    with pytest.raises(FwrlError, match="no moves go from 0 to 1"):
         from_outcomes("jump", [[[(1.0, 1, 0.0)]], [[(1.0, 1, 0.0)]]], moves=[[], []])
 
 
@@ -103,7 +103,7 @@ def test_a_step_that_no_moves_make_is_refused() -> None:
         ([[]], "at least one state and one action"),
         ([[[(1.0, 0, 0.0)]], []], "state 1 has 0"),
         ([[[]]], "state 0, action 0 of 'bad' has none"),
-        ([[[(0.9, 0, 0.0)]]], "sum to 1, state 0, action 0 of 'bad' has 0.9"),
+        ([[[(0.9, 0, 0.0)]]], "sum to 1, but those of state 0, action 0 of 'bad' sum to 0.9"),
         ([[[(1.0, 1, 0.0)]]], "next states from 0 to 0"),
         ([[[(1.0, 0, math.inf)]]], "finite rewards"),
         ([[[(-1.0, 0, 0.0), (2.0, 0, 0.0)]]], "probabilities of at least 0"),

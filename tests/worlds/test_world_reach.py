@@ -17,7 +17,7 @@ def test_rooms_without_doors_are_regions() -> None:
     assert world.out_of_reach(0).tolist() == [2, 3, 4, 5]
     assert world.out_of_reach(4).tolist() == [0, 1, 2, 3]
     assert describe_reach(world) == (
-        "4 regions that do not all reach each other: "
+        "4 regions that don't all reach each other: "
         "2 states around (0, 0), 2 states around (2, 2), "
         "1 state around (3, 0), 1 state around (0, 2); from (0, 0) 4 of 6 states are out of reach"
     )

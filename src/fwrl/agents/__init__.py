@@ -5,9 +5,8 @@
 >>> agent.action_values(0, 2)
 array([-inf,  -2.])
 
-What an author of an agent needs is here as well: `PythonAgent` for one in plain Python; `Agent`, `Config`,
-`Field`, `Episode`, `register_verbs`, `compiled`, `LEARNED`, `POSITIVE_CYCLE` and `UNSETTLED` for a compiled one;
-`register_agent`.
+Authors of agents find what they need here too: `PythonAgent` for plain Python, `register_agent`, and for a compiled
+agent `Agent`, `Config`, `Field`, `Episode`, `register_verbs`, `compiled`, `LEARNED`, `POSITIVE_CYCLE` and `UNSETTLED`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from fwrl.kernels.exploration import Episode
     from fwrl.kernels.jit import compiled
 
-# Imported on first use: these import numba.
+# Imported on first use, because these import numba.
 _HOME = {
     "Agent": "fwrl.agents.agent",
     "Config": "fwrl.agents.agent",

@@ -2,9 +2,9 @@
 
 The verbs are `act`, `observe` and `action_values` (see `agents.loops`).
 
-`observe` gets path rewards: the goal reward is not part of F. On the arriving step (in the paper's protocol the
-one taken *on* the goal) `arrived` is true and the reward is the goal reward. FWRL and model-based agents learn
-nothing from it; Q-learning needs it.
+`observe` gets path rewards, without the goal reward, which isn't part of F. On the arriving step (in the paper's
+protocol, the one taken *on* the goal) `arrived` is true and the reward is the goal reward. Q-learning needs it; FWRL
+and model-based agents learn nothing from it.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from fwrl.agents.validation import (
     first_ends,
 )
 from fwrl.agents.value_function import Tables, ValueFunction
+from fwrl.arguments import check_seed, check_whole
 from fwrl.arrays import Ints, empty
 from fwrl.display import Picture, drawn, html_table
 from fwrl.errors import FileError, FwrlError, OptionError, PositiveCycleError, unknown_name
@@ -45,6 +46,7 @@ from fwrl.kernels.edges import with_capacity, without_spare
 from fwrl.kernels.exploration import DEFAULT_STEPS, EXPLORE, GOAL, STEP, STEPS
 
 LONGEST = 10**9  # steps of an episode
+MOST_STATES = 2**31 - 1
 REMEDY = "check the sign of the rewards, and pass goal rewards with arrived=True"  # against positive cycles
 CHUNK = 1 << 20  # transitions for which observe_many reserves memory at a time
 
@@ -55,16 +57,10 @@ class Config:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
-        """The configuration with some options given, the others at their defaults.
-
-        Args:
-            options: Values by name of the option.
-
-        Returns:
-            The configuration.
+        """Make the configuration with some options given, the others at their defaults.
 
         Raises:
-            OptionError: the agent has no such option; close matches are named.
+            OptionError: the agent doesn't have such an option; the message names close matches.
         """
         known = [field.name for field in fields(cls)]
         for name in options:
@@ -80,17 +76,16 @@ class Agent(ABC, ValueFunction[Tables]):
     NamedTuples, each specified as a `Field`, with a field `episode: Episode`.
 
     Args:
-        n_states: number of states, S.
-        n_actions: number of actions, A.
-        seed: of the agent's own generator.
+        n_states: S.
+        n_actions: A.
+        seed: seeds the agent's own generator.
         config: an instance of its `Config`; None for the defaults.
 
     Attributes:
-        name: by which the agent is registered.
+        name: the registered name.
         description: one line for lists of agents.
-        Config: the class of its options.
         verbs: its compiled functions, from `register_verbs`.
-        tables: its state, what is derived from it, and scratch.
+        tables: everything it has learned, data derived from that, and scratch.
         rng: its generator.
     """
 
@@ -100,16 +95,9 @@ class Agent(ABC, ValueFunction[Tables]):
 
     @classmethod
     def class_for(cls, config: Any, n_states: int) -> type[Agent]:
-        """The class that implements a configuration.
+        """Return the class that implements a configuration.
 
-        One registered name may map to several classes, depending on its options.
-
-        Args:
-            config: an instance of `Config`.
-            n_states: number of states.
-
-        Returns:
-            This class, unless a subclass decides otherwise.
+        A registered name may map to several classes, depending on its options; this one by default.
         """
         return cls
 
@@ -120,36 +108,24 @@ class Agent(ABC, ValueFunction[Tables]):
         seed: int | np.random.SeedSequence | None = 0,
         config: Any = None,
     ) -> None:
-        if n_states < 1 or n_actions < 1:
-            raise OptionError(f"expected at least one state and one action, got {n_states} and {n_actions}")
-        self.n_states, self.n_actions = int(n_states), int(n_actions)
+        self.n_states = check_whole("n_states", n_states, 1, MOST_STATES)
+        self.n_actions = check_whole("n_actions", n_actions, 1, MOST_STATES)
+        check_seed(seed)
         self.config = self.Config() if config is None else config
         self.rng = np.random.default_rng(seed)
         self.tables = self.empty_tables()
 
     def sizes(self) -> dict[str, int]:
-        """The sizes that fields of the tables are specified by.
-
-        Returns:
-            S, A and P = S A; an agent may add others.
-        """
+        """Return the sizes used by the specifications of fields: S, A and P = S A; an agent may add others."""
         return {"S": self.n_states, "A": self.n_actions, "P": self.n_states * self.n_actions}
 
     def empty_tables(self) -> Tables:
-        """The tables of an agent that has observed nothing.
-
-        Returns:
-            A NamedTuple of the type that `verbs` were registered with, by the specification of its fields.
-        """
+        """Make the tables of an agent before any observation, as their fields specify."""
         tables: Tables = empty(self.verbs.tables, self.sizes())
         return tables
 
     def reserve(self, observations: int) -> None:
-        """Grow the tables' field `edges`, if there is one; tables of fixed size stay as they are.
-
-        Args:
-            observations: number of further observations to make room for.
-        """
+        """Grow the tables' field `edges`, if they have one, for more observations; other tables have a fixed size."""
         edges = getattr(self.tables, "edges", None)
         if edges is not None:
             grown = with_capacity(edges, observations)
@@ -159,21 +135,22 @@ class Agent(ABC, ValueFunction[Tables]):
     def grow(self, n_states: int) -> None:
         """Make room for more states; everything learned stays.
 
-        The agent then answers and continues like one that was made for as many states from the start. There are four
-        exceptions. With `storage="columns"` and positive rewards, values may differ in their last bits, as after
-        loading. Agents that learn from every step about every goal (`dg`, `agql`, `tdm`) begin anew with new goals.
-        `uvfa` draws the embeddings of new states at random. Agents with positions or features of their states cannot
-        grow, nor can those in plain Python that name no `sections`.
+        Afterwards the agent acts like one made for that many states from the start, with four exceptions. With
+        `storage="columns"` and positive rewards, values may differ in their last bits, as after loading. Agents that
+        learn from every step about every goal (`dg`, `agql`, `tdm`) know nothing yet about new goals. `uvfa` draws the
+        embeddings of new states at random. Agents with positions or features of their states can't grow, and neither
+        can agents in plain Python that name no `sections`.
 
         Args:
-            n_states: number of states from now on, at least as many as before. Growing costs as much as loading the
-                agent, so a caller that meets states one by one should double the number.
+            n_states: the new number of states, at least the current one. Growing costs as much as loading the agent, so
+                if you meet states one by one, double the number.
 
         Raises:
             OptionError: fewer states than before, or too many for the agent's tables; the agent is unchanged.
         """
+        n_states = check_whole("n_states", n_states, 0, MOST_STATES)
         if n_states < self.n_states:
-            raise OptionError(f"expected at least the {self.n_states} states that there are, got {n_states}")
+            raise OptionError(f"an agent with {self.n_states} states can't shrink to {n_states}")
         if n_states == self.n_states:
             return
         sections = self.saved_sections()
@@ -191,74 +168,42 @@ class Agent(ABC, ValueFunction[Tables]):
             self.rng.bit_generator.state = generator
 
     def prepare(self, goal: int) -> None:
-        """Called when an episode begins, before the goal is set.
-
-        Args:
-            goal: of the episode.
-        """
+        """Get ready for a new goal; called when an episode begins, before the goal is set."""
 
     def saved_tables(self) -> Any:
-        """The tables as a file holds them.
-
-        Returns:
-            `tables` without spare room for edges, unless a subclass leaves out what `completed_tables` can compute.
-        """
+        """Return the tables to save, without spare room for edges and what `completed_tables` can recompute."""
         edges = getattr(self.tables, "edges", None)
         return self.tables if edges is None else cast(Any, self.tables)._replace(edges=without_spare(edges))
 
     def completed_tables(self, saved: Any) -> Tables:
-        """The inverse of `saved_tables`.
-
-        Args:
-            saved: tables from a file, in the form of `saved_tables`.
-
-        Returns:
-            The tables.
-
-        Raises:
-            FileError: the file is inconsistent.
-        """
+        """Complete tables from a file; the inverse of `saved_tables`. FileError if the file is inconsistent."""
         tables: Tables = saved
         return tables
 
     def check_tables(self) -> None:
-        """Check tables from a file by the specification of their fields.
-
-        Raises:
-            FileError: an array isn't as specified.
-        """
+        """Check tables from a file against their specification; FileError if an array doesn't match."""
         check(self.tables, self.sizes())
 
     def saved_sections(self) -> dict[str, str]:
-        """Names in a saved file -> paths of fields in `saved_tables`.
+        """Return names in a saved file -> paths of fields in `saved_tables`.
 
-        Returns:
-            The fields that are specified as saved, which are the agent's state. The others follow from its
-            configuration, or are scratch.
+        These are the fields specified as saved. The others follow from the configuration, or are scratch.
         """
         return sections_of(self.verbs.tables)
 
     @property
     def goal(self) -> int | None:
-        """The goal in use, None before the first episode."""
+        """The current goal, None before the first episode."""
         goal = int(self._episode[GOAL])
         return goal if goal >= 0 else None
 
     def checked_episode(self, goal: int, steps: int) -> int:
-        """Check what an episode begins with; for agents that change before `prepare`.
-
-        Args:
-            goal: state to reach.
-            steps: length of the episode.
-
-        Returns:
-            The goal, as a Python integer.
+        """Check goal and length of an episode, and return the goal; for agents that change before `prepare`.
 
         Raises:
-            FwrlError: the goal is no state, or the length is out of range.
+            FwrlError: the goal isn't a state, or the length is out of range.
         """
-        if not 1 <= steps <= LONGEST:
-            raise OptionError(f"expected an episode of 1 to {LONGEST:,} steps, got {steps}")
+        check_whole("steps", steps, 1, LONGEST)
         return self._state(goal, "goal")
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
@@ -275,46 +220,35 @@ class Agent(ABC, ValueFunction[Tables]):
         episode[GOAL], episode[STEP], episode[STEPS], episode[EXPLORE] = goal, 0, steps, int(explore)
 
     def act(self, state: int) -> int:
-        """Choose an action towards the goal in use; this draws from the generator.
-
-        Args:
-            state: where the agent is.
-
-        Returns:
-            The action, exploration included.
-        """
+        """Choose an action towards the current goal, exploration included; this draws from the generator."""
         state = self._state(state)
         if self.goal is None:
             raise FwrlError("no goal is set; call begin_episode(goal) before act(state)")
         return int(act_once.of(self.verbs)(self.tables, state, self.rng))
 
     def settle(self, *, before_acting: bool = True) -> None:
-        """Finish what the compiled `observe` left undone.
+        """Process what the compiled `observe` left pending.
 
         Args:
-            before_acting: False if more observations follow, so that only what may refuse the latest ones is due.
+            before_acting: False if more observations follow; then only the check that may refuse the latest ones is
+            due.
 
         Raises:
             PositiveCycleError: the latest observations close a positive cycle.
         """
 
     def mark_terminated(self, state: int) -> bool:
-        """Learn that the environment ends at a state; agents whose answers do not depend on it ignore it.
+        """Learn that the environment ends at a state, before the transition that ends there is learned.
 
-        Args:
-            state: that a terminated transition leads to, before that transition is learned.
+        Agents whose answers don't depend on it ignore it.
 
         Returns:
-            Whether there is something to undo if the transition is refused.
+            Whether there's something to undo if the transition is refused.
         """
         return False
 
     def unmark_terminated(self, state: int) -> None:
-        """Undo `mark_terminated` where it returned True, as the transition is refused.
-
-        Args:
-            state: that was marked.
-        """
+        """Undo `mark_terminated` if it returned True and the transition was refused."""
 
     def observe(
         self,
@@ -329,11 +263,11 @@ class Agent(ABC, ValueFunction[Tables]):
 
         Args:
             state: where it began.
-            action: that was taken.
-            reward: the step's own reward, up to 1e100 in size; on the arriving step the goal reward.
+            action: the action taken.
+            reward: the step's own reward, at most 1e100 in size; on the arriving step, the goal reward.
             next_state: where it ended.
             arrived: whether this is the arriving step.
-            terminated: whether the environment ended there: nothing follows `next_state`. A truncated episode is not
+            terminated: whether the environment ended there, so nothing follows `next_state`. A truncated episode isn't
                 terminated.
 
         Raises:
@@ -368,19 +302,19 @@ class Agent(ABC, ValueFunction[Tables]):
         Args:
             states: (N,) integers.
             actions: (N,) integers.
-            rewards: (N,) numbers up to 1e100 in size.
+            rewards: (N,) numbers of at most 1e100 in size.
             next_states: (N,) integers.
-            terminated: (N,) True where the environment ended; None for nowhere.
+            terminated: (N,) True if the environment ended there; None if it never did.
 
         Raises:
-            PositiveCycleError: a transition would close a positive cycle; those before it stay learned, and the
-                message says how many these are.
+            PositiveCycleError: a transition would close a positive cycle; those before it stay learned, and the message
+                says how many.
         """
         transitions = checked_transitions(states, actions, rewards, next_states, self.n_states, self.n_actions)
         N = len(transitions.state)
         ends = set() if terminated is None else first_ends(transitions.next_state, checked_marks(terminated, N))
         for begin, end in pairwise(sorted({0, N} | ends)):
-            # A state counts as terminated from the transition on that ended there, as if they came one by one.
+            # A state counts as terminated from the first transition that ended there, as if they came one by one.
             ended = int(transitions.next_state[begin])
             marked = begin in ends and self.mark_terminated(ended)
             k, refusal = self._observe_part(transitions, begin, end)
@@ -391,7 +325,7 @@ class Agent(ABC, ValueFunction[Tables]):
         self.settle()
 
     def _observe_part(self, transitions: Transitions, k: int, end: int) -> tuple[int, PositiveCycleError | None]:
-        """Learn from transitions k to `end` - 1, up to the first that is refused: which one, and the refusal."""
+        """Learn from transitions k to `end` - 1; return the index of the first refused one, and the refusal."""
         while k < end:
             s, a, r, n = (column[k : min(k + CHUNK, end)] for column in transitions)
             self.reserve(len(s))
@@ -406,11 +340,7 @@ class Agent(ABC, ValueFunction[Tables]):
         return end, None
 
     def save(self, path: str | Path) -> None:
-        """Write the state and the generator; `fwrl.agents.load` says how a loaded agent continues.
-
-        Args:
-            path: file to write or replace.
-        """
+        """Write what the agent has learned, and its generator, to a file; `fwrl.load` reads it."""
         details = {
             "name": self.name,
             "n_states": self.n_states,
@@ -422,14 +352,7 @@ class Agent(ABC, ValueFunction[Tables]):
 
     @classmethod
     def restore(cls, archive: Archive) -> Agent:
-        """The agent that was saved.
-
-        Args:
-            archive: an opened file of an agent with this class's name.
-
-        Returns:
-            An agent of the class for its options.
-        """
+        """Restore an agent from a file of an agent with this name, in the class for its options."""
         try:
             config = cls.Config.of(archive.details["config"])
             n_states, n_actions = named_sizes(archive)
@@ -442,7 +365,7 @@ class Agent(ABC, ValueFunction[Tables]):
                 raise FileError("expected an episode as goal, step, number of steps, and 0 or 1")
             agent.check_tables()
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
-            raise FileError(f"{str(archive.path)!r} does not hold a sound {cls.name!r} agent: {error}") from error
+            raise FileError(f"{str(archive.path)!r} is not a valid {cls.name!r} agent file: {error}") from error
         return agent
 
     def __repr__(self) -> str:
@@ -450,14 +373,11 @@ class Agent(ABC, ValueFunction[Tables]):
         return f"<{self.name} agent, {self.n_states} states, {self.n_actions} actions, {options}>"
 
     def plot(self, goal: int, world: Any = None) -> Picture:
-        """Draw the values for a goal.
+        """Draw the values for a goal, as a matplotlib figure.
 
         Args:
             goal: state to reach.
-            world: with positions, to draw a map with the greedy actions as arrows; None for values by state.
-
-        Returns:
-            A matplotlib figure; notebooks show it, `savefig` writes it.
+            world: if it has positions, draw a map with the greedy actions as arrows; None for values by state.
         """
         return drawn("agent_figure", self, self._state(goal, "goal"), world)
 
@@ -474,12 +394,12 @@ class Agent(ABC, ValueFunction[Tables]):
 
 
 def _short(option: Any) -> str:
-    """An option's value in a few words: of rows of numbers, how many."""
+    """Format an option's value briefly: for rows of numbers, how many."""
     return f"<{len(option)} rows>" if isinstance(option, tuple) else repr(option)
 
 
 def positive_cycle(state: int, action: int, reward: float, next_state: int) -> PositiveCycleError:
-    """The error for a step that would close a positive cycle."""
+    """Make the error for a step that would close a positive cycle."""
     return PositiveCycleError(
         f"going from state {state} by action {action} to {next_state} for {reward:g} would close a positive cycle; "
         f"{REMEDY}"

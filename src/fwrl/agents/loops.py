@@ -1,8 +1,8 @@
 """The verbs of an agent as compiled loops call them.
 
-`act`, `observe` and `action_values` below stand for the functions that were registered for the type of an agent's
-tables. Numba resolves them when it compiles a loop, so one loop serves every agent and calls the same functions as
-the agent's Python methods.
+`act`, `observe` and `action_values` below dispatch to the functions registered for the type of an agent's tables. Numba
+resolves them when it compiles a loop, so one loop serves every agent and calls the same functions as the agent's Python
+methods.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from fwrl.errors import CompilationError
 from fwrl.kernels.jit import INNER, PACKAGE, compile_for, compiled
 
-LEARNED, POSITIVE_CYCLE, UNSETTLED = 0, 1, 2  # what `observe` returns
+LEARNED, POSITIVE_CYCLE, UNSETTLED = 0, 1, 2  # results of `observe`
 
 
 class Verbs(NamedTuple):
@@ -34,7 +34,7 @@ class Verbs(NamedTuple):
         act: (tables, state, rng) -> action.
         observe: (tables, state, action, reward, next state, arrived) -> LEARNED, POSITIVE_CYCLE or UNSETTLED.
         action_values: (tables, state, goal, values (A,) to fill) -> None.
-        compiled: False where these are Python functions, so that loops over them are not compiled.
+        compiled: False if these are Python functions, so that loops over them aren't compiled.
     """
 
     tables: type
@@ -67,14 +67,13 @@ def register_verbs(
     Args:
         tables: a NamedTuple class of arrays, or of such NamedTuples, with a field `episode`.
         act: (tables, state, rng) -> action.
-        observe: (tables, state, action, reward, next state, arrived) -> `LEARNED`; `POSITIVE_CYCLE` where it has
-            changed nothing; `UNSETTLED` where it has learned, and the agent's method `settle` is to be called before
-            it acts again.
+        observe: (tables, state, action, reward, next state, arrived) -> `LEARNED`; `POSITIVE_CYCLE` if it changed
+            nothing; `UNSETTLED` if it learned, but the agent's method `settle` must be called before it acts again.
         action_values: (tables, state, goal, values) -> None; fills `values` (A,).
-        compiled: False for Python functions, which numba shall not compile.
+        compiled: False for Python functions, which numba must not compile.
 
     Returns:
-        What the agent's class attribute `verbs` is set to.
+        The value for the agent's class attribute `verbs`.
     """
     verbs = Verbs(tables, act, observe, action_values, compiled)
     _VERBS[tables] = verbs
@@ -82,7 +81,7 @@ def register_verbs(
 
 
 def act(agent: Any, s: int, rng: np.random.Generator) -> int:
-    """The action that the agent takes at `s`."""
+    """Return the action that the agent takes at `s`."""
     return _VERBS[type(agent)].act(agent, s, rng)
 
 
@@ -97,8 +96,8 @@ def action_values(agent: Any, s: int, g: int, values: NDArray[np.float64]) -> No
 
 
 def _borrowed(typingctx: Any, tables: Any) -> Any:
-    """The same tables without owners of their arrays, which numba would count at every call; the caller owns them."""
-    low: Any = cgutils  # which has no types
+    """Return the tables without owners of their arrays, which numba would count at every call; the caller owns them."""
+    low: Any = cgutils  # untyped
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         def without_owner(kind: Any, value: Any) -> Any:
@@ -158,10 +157,10 @@ class Loop:
         self._function = function
         self._own = compiled(function)
         self._foreign: dict[tuple[Path, ...], Callable[..., Any]] = {}
-        self._ready: set[type] = set()  # the tables that it's compiled for
+        self._ready: set[type] = set()  # the tables it's compiled for
 
     def of(self, verbs: Verbs) -> Callable[..., Any]:
-        """The function for these verbs; the next process notices an edit of a foreign file."""
+        """Return the function for these verbs; after an edit of a foreign file, the next process recompiles."""
         if not verbs.compiled:
             return self._function
         loop, foreign = self._own, verbs.foreign
@@ -185,15 +184,7 @@ class Loop:
 
 
 def explained(error: NumbaError, verbs: Verbs) -> CompilationError:
-    """The error for verbs that numba cannot compile: what is wrong, and in which line.
-
-    Args:
-        error: that numba raised.
-        verbs: of the agent.
-
-    Returns:
-        The error to raise instead.
-    """
+    """Explain why numba can't compile some verbs: what's wrong, and in which line."""
     text = str(error)
     where = ""
     for file in verbs.foreign:
@@ -204,8 +195,8 @@ def explained(error: NumbaError, verbs: Verbs) -> CompilationError:
             break
     reason = next((line.strip() for line in text.splitlines()[1:] if line.strip()), text)
     return CompilationError(
-        f"an agent's function cannot be compiled{where}; numba says: {reason}; use what numba supports, or derive the "
-        "agent from fwrl.PythonAgent, which is not compiled"
+        f"numba can't compile an agent's function{where}: {reason}; use only what numba supports, or derive the agent "
+        "from fwrl.PythonAgent, which isn't compiled"
     )
 
 
@@ -228,7 +219,7 @@ def _observe_all(
     rewards: NDArray[np.float64],
     next_states: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Observe transitions in order up to the first that closes a positive cycle; the number learned, and the status."""
+    """Observe transitions up to the first that closes a positive cycle; return the number learned, and the status."""
     for n in range(len(states)):
         if observe(agent, states[n], actions[n], rewards[n], next_states[n], False) == POSITIVE_CYCLE:
             return n, POSITIVE_CYCLE

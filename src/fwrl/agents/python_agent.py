@@ -1,11 +1,11 @@
 """Agents in plain Python: `act` and `observe` are ordinary methods, and nothing is compiled.
 
-Such an agent runs wherever compiled ones do, by the same loops, uncompiled: some ten to a hundred times slower. It is
-the quick way to try an idea; the compiled way is in `agents.loops`.
+Such an agent runs in the same loops as compiled ones, uncompiled, about ten to a hundred times slower. Use it to try an
+idea quickly; `agents.loops` shows the compiled version.
 
 >>> import numpy as np
 >>> class Curious(PythonAgent):
-...     name, description = "curious", "takes the action that it has tried least"
+...     name, description = "curious", "takes the action it has tried least"
 ...     sections = {"tries": "tries"}
 ...
 ...     def start(self):
@@ -43,11 +43,11 @@ from fwrl.errors import FwrlError, OptionError
 from fwrl.kernels.exploration import EXPLORE, NO_EPISODE
 from fwrl.kernels.exploration import epsilon_greedy as compiled_epsilon_greedy
 
-NAMING = "set sections = {'name in the file': 'attribute'} in its class"  # the remedy where there are none
+NAMING = "set sections = {'name in the file': 'attribute'} in its class"  # remedy if an agent names no arrays
 
 
 class PythonTables(NamedTuple):
-    """What loops get instead of arrays: the episode, and the agent whose methods they call."""
+    """Passed to loops instead of arrays: the episode, and the agent whose methods they call."""
 
     episode: NDArray[np.int64]
     agent: PythonAgent
@@ -70,15 +70,15 @@ def _action_values(tables: PythonTables, s: int, g: int, values: Floats) -> None
 class PythonAgent(Agent[PythonTables]):
     """The base class of agents in plain Python.
 
-    A subclass sets `name` and `description`, and implements `act` and `observe`; mostly also `start`, which makes its
-    arrays, and `action_values`, by which it is drawn and evaluated. `self.goal`, `self.rng`, `self.n_states`,
-    `self.n_actions` and `self.config` are there. `sections` names the arrays that a saved file holds, and that stay
+    A subclass sets `name` and `description`, and implements `act` and `observe`. Most also implement `start`, which
+    makes their arrays, and `action_values`, used for drawing and evaluation. You can use `self.goal`, `self.rng`,
+    `self.n_states`, `self.n_actions` and `self.config`. `sections` names the arrays that are saved to a file, and kept
     when the agent grows.
 
     Args:
-        n_states: number of states, S.
-        n_actions: number of actions, A.
-        seed: of the agent's own generator.
+        n_states: S.
+        n_actions: A.
+        seed: seeds the agent's own generator.
         config: an instance of its `Config`; None for the defaults.
     """
 
@@ -87,18 +87,11 @@ class PythonAgent(Agent[PythonTables]):
     verbs = register_verbs(PythonTables, _act, _observe, _action_values, compiled=False)
 
     def start(self) -> None:
-        """Make the arrays of an agent that has observed nothing; called once, and when the agent grows."""
+        """Make the arrays of an agent before any observation; called once, and when the agent grows."""
 
     @abstractmethod
     def act(self, state: int) -> int:
-        """Choose an action towards `self.goal`.
-
-        Args:
-            state: where the agent is.
-
-        Returns:
-            The action.
-        """
+        """Choose an action towards `self.goal`."""
 
     @abstractmethod
     def observe(
@@ -114,44 +107,29 @@ class PythonAgent(Agent[PythonTables]):
 
         Args:
             state: where it began.
-            action: that was taken.
-            reward: the step's own reward; on the arriving step the goal reward.
-            next_state: where it ended; after the arriving step a new start.
+            action: the action taken.
+            reward: the step's own reward; on the arriving step, the goal reward.
+            next_state: where it ended; after the arriving step, a new start.
             arrived: whether this is the arriving step, taken on the goal.
             terminated: whether the environment ended there.
         """
 
     def action_values(self, state: int, goal: int) -> Floats:
-        """The value of each action.
-
-        Args:
-            state: where the action is taken.
-            goal: state to reach.
-
-        Returns:
-            (A,) zeros, unless the agent says otherwise.
-        """
+        """Return the (A,) values of the actions; zeros unless a subclass overrides it."""
         return np.zeros(self.n_actions)
 
     @property
     def value_kind(self) -> ValueKind | None:
-        """What values estimate; None for nothing, unless the agent says otherwise."""
+        """The kind of value; None, for no estimate, unless a subclass overrides it."""
         return None
 
     @property
     def explore(self) -> bool:
-        """False where the episode is to be greedy throughout."""
+        """False if the episode is greedy throughout."""
         return bool(self.tables.episode[EXPLORE])
 
     def epsilon_greedy(self, values: ArrayLike) -> int:
-        """The best action, ties at random; with the paper's eps(t), which falls over the episode, any action.
-
-        Args:
-            values: (A,) of the actions.
-
-        Returns:
-            An action.
-        """
+        """Choose the best of the (A,) values, ties at random; any action with the paper's falling eps(t)."""
         return int(compiled_epsilon_greedy(np.asarray(values, np.float64), self.tables.episode, self.rng))
 
     def observe_many(
@@ -162,45 +140,30 @@ class PythonAgent(Agent[PythonTables]):
         next_states: ArrayLike,
         terminated: ArrayLike | None = None,
     ) -> None:
-        """Learn from N transitions in order, by `observe`.
-
-        Args:
-            states: (N,) integers.
-            actions: (N,) integers.
-            rewards: (N,) finite numbers.
-            next_states: (N,) integers.
-            terminated: (N,) True where the environment ended; None for nowhere.
-        """
+        """Learn from N transitions in order, with `observe`; see `Agent.observe_many`."""
         ended = np.zeros(np.shape(states), np.bool_) if terminated is None else np.asarray(terminated, np.bool_)
         columns = (np.asarray(column).tolist() for column in (states, actions, rewards, next_states, ended))
         for s, a, r, n, over in zip(*columns, strict=True):
             self.observe(s, a, r, n, terminated=over)
 
     def save(self, path: str | Path) -> None:
-        """Write the arrays that `sections` names, and the generator.
-
-        Args:
-            path: file to write or replace.
-        """
+        """Write the arrays named in `sections`, and the generator, to a file."""
         if not self.sections:
             raise FwrlError(f"the agent {self.name!r} names no arrays to save; {NAMING}")
         super().save(path)
 
     def grow(self, n_states: int) -> None:
-        """Make room for more states: `start` makes larger arrays, which get what those of `sections` held.
-
-        Args:
-            n_states: number of states from now on, at least as many as before.
+        """Make room for more states: `start` makes larger arrays, which get the contents of those in `sections`.
 
         Raises:
             OptionError: fewer states than before, or `sections` names none of the arrays that `start` makes; the agent
-                is unchanged, as after any error of `start`.
+                is unchanged, as after any error in `start`.
         """
         starts_anew = type(self).start is not PythonAgent.start
         if n_states > self.n_states and starts_anew and not self.sections:
             raise OptionError(
                 f"the agent {self.name!r} names no arrays to keep when it grows to {n_states} states; {NAMING}, or "
-                "make it for as many states as there will be"
+                "make it with the final number of states"
             )
         before = vars(self).copy()
         try:
@@ -210,45 +173,26 @@ class PythonAgent(Agent[PythonTables]):
             raise
 
     def empty_tables(self) -> PythonTables:
-        """An episode that has not begun, after `start`.
-
-        Returns:
-            What loops get.
-        """
+        """Call `start`, and return an episode that hasn't begun."""
         self.start()
         return PythonTables(NO_EPISODE.empty({}), self)
 
     def saved_sections(self) -> dict[str, str]:
-        """The arrays that `sections` names, and the episode.
-
-        Returns:
-            Names in a saved file -> attributes.
-        """
+        """Return names in a saved file -> attributes, for the arrays in `sections` and the episode."""
         return {**self.sections, "episode": "episode"}
 
     def check_tables(self) -> None:
-        """Nothing to check: no compiled code reads the arrays of a Python agent."""
+        """Check nothing: no compiled code reads the arrays of a Python agent."""
 
     def saved_tables(self) -> Any:
-        """The arrays that `sections` names, and the episode.
-
-        Returns:
-            A NamedTuple.
-        """
+        """Return the arrays named in `sections`, and the episode, as a NamedTuple."""
         arrays = {name: np.asarray(getattr(self, name)) for name in self.sections.values()}
         arrays["episode"] = self.tables.episode
-        make: Any = namedtuple  # whose fields mypy wants to know beforehand
+        make: Any = namedtuple  # mypy wants to know its fields beforehand
         return make("Saved", arrays)(**arrays)
 
     def completed_tables(self, saved: Any) -> PythonTables:
-        """Set the attributes to the arrays of a file.
-
-        Args:
-            saved: in the form of `saved_tables`.
-
-        Returns:
-            What loops get.
-        """
+        """Set the attributes to the arrays of a file."""
         for name in self.sections.values():
             setattr(self, name, getattr(saved, name))
         return PythonTables(saved.episode, self)

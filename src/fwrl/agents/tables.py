@@ -1,4 +1,4 @@
-"""An agent's tables, by the specification of their fields: made empty, saved, checked when a file is read, and grown.
+"""Handle an agent's tables by their fields' specification: make them empty, save, check, and grow them.
 
 Names in a file are the paths of fields: `edges/next-leaving` is `tables.edges.next_leaving`.
 """
@@ -17,17 +17,17 @@ from fwrl.files import Archive
 
 Sections = Mapping[str, str]
 
-SMALL = 1 << 20  # pairs of state and action that a file may name without holding as many bytes
+SMALL = 1 << 20  # pairs of state and action that a file may declare without holding that many bytes
 
 
 def sections_of(tables: type) -> dict[str, str]:
-    """The arrays that a file holds: their names in it, and their paths."""
+    """Return the arrays to save: names in the file, and paths."""
     saved = [path for path, field in fields(tables) if field.saved]
     return {path.replace(".", "/").replace("_", "-"): path for path in saved}
 
 
 def check(tables: Any, sizes: Mapping[str, int], within: str = "") -> None:
-    """Check tables from a file, before compiled code, which checks no index, reads them.
+    """Check tables from a file before compiled code reads them, because that checks no index.
 
     Raises:
         FileError: an array isn't as specified, or arrays don't fit each other.
@@ -45,12 +45,12 @@ def check(tables: Any, sizes: Mapping[str, int], within: str = "") -> None:
 
 
 def saved_arrays(tables: Any, sections: Sections) -> dict[str, NDArray[Any]]:
-    """The arrays that a file holds, by section."""
+    """Return the arrays to save, by section."""
     return {name: at(tables, path) for name, path in sections.items()}
 
 
 def restored_tables(tables: Any, archive: Archive, sections: Sections) -> Any:
-    """`tables` with copies of the archive's arrays in place of those that have a section."""
+    """Return `tables` with copies of the archive's arrays for the fields that have a section."""
     for name, path in sections.items():
         array, blank = archive[name], at(tables, path)
         if array.dtype != blank.dtype or array.ndim != blank.ndim:
@@ -60,9 +60,9 @@ def restored_tables(tables: Any, archive: Archive, sections: Sections) -> Any:
 
 
 def grown_tables(blank: Any, known: Mapping[str, NDArray[Any]], sections: Sections) -> Any:
-    """`blank`, the tables for more states, with the known arrays in their first rows and columns.
+    """Copy the known arrays into the first rows and columns of `blank`, the tables for more states.
 
-    States are numbered from 0, and pairs of state and action by s A + a, so what is known keeps its indices.
+    States are numbered from 0, and pairs of state and action by s A + a, so known entries keep their indices.
     """
     for name, path in sections.items():
         fresh, old = at(blank, path), known[name]
@@ -75,29 +75,29 @@ def grown_tables(blank: Any, known: Mapping[str, NDArray[Any]], sections: Sectio
 
 
 def copied(tables: Any) -> Any:
-    """A copy of all arrays."""
+    """Copy all arrays."""
     return type(tables)(*(copied(part) if isinstance(part, tuple) else part.copy() for part in tables))
 
 
 def named_sizes(archive: Archive) -> tuple[int, int]:
-    """The numbers of states and actions that a file names, unless it is far too small to hold so many."""
+    """Return the numbers of states and actions that a file declares, unless the file is far too small for them."""
     sizes = archive.details["n_states"], archive.details["n_actions"]
     if not all(type(n) is int and 0 < n < 2**31 for n in sizes):
         raise FileError(f"expected positive numbers of states and actions, got {sizes}")
     if sizes[0] * sizes[1] > max(SMALL, sum(archive[name].nbytes for name in archive.names)):
-        raise FileError(f"expected more data for {sizes[0]} states and {sizes[1]} actions")
+        raise FileError(f"the file is too small for {sizes[0]} states and {sizes[1]} actions")
     return sizes
 
 
 def at(tables: Any, path: str) -> Any:
-    """The array at a path of fields."""
+    """Return the array at a path of fields."""
     for field in path.split("."):
         tables = getattr(tables, field)
     return tables
 
 
 def replaced(tables: Any, path: str, array: NDArray[Any]) -> Any:
-    """The tables with another array at a path of fields."""
+    """Return the tables with another array at a path of fields."""
     field, _, rest = path.partition(".")
     part = replaced(getattr(tables, field), rest, array) if rest else array
     return tables._replace(**{field: part})

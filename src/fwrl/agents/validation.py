@@ -1,4 +1,4 @@
-"""Checks of agents' options, and of states, actions and transitions that callers pass, before compiled code reads them.
+"""Check agents' options, and callers' states, actions and transitions, before compiled code reads them.
 
 Compiled code checks no index. A bad option raises `OptionError`, a bad argument `FwrlError`.
 """
@@ -11,11 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fwrl.arguments import check_real
 from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError, OptionError
 
 LARGEST_TABLE = 8 * 2**30  # bytes
-LARGEST_WHOLE = 10**9
+# Limits for options that cost time or memory, for the command line, Python and pages: far above any need, but low
+# enough that a step takes only a moment. Tuning goes up to 300 replays and 10,000 transitions.
+MOST_REPLAYS = 10_000  # at every step
+MOST_AT_STEP = 100_000  # backups
+LARGEST_CAPACITY = 10**7  # transitions kept for replay, about 50 bytes each
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
@@ -32,7 +37,7 @@ def check_number(name: str, value: object, least: float = -np.inf) -> None:
 
 
 def check_learning_rate(value: object) -> None:
-    """Require a number above 0 and of at most 1."""
+    """Require a number above 0 and at most 1."""
     check_number("learning_rate", value)
     if not 0 < value <= 1:  # type: ignore[operator]
         raise OptionError(f"expected 0 < learning_rate <= 1, got {value}")
@@ -46,14 +51,14 @@ def check_give_up(value: object) -> None:
             raise OptionError(f"expected give_up to be a positive cost or None, got {value!r}")
 
 
-def check_whole(name: str, value: object, least: int) -> None:
-    """Require an integer from `least` to `LARGEST_WHOLE`."""
-    if type(value) is not int or not least <= value <= LARGEST_WHOLE:
-        raise OptionError(f"expected {name} to be a whole number of at least {least}, got {value!r}")
+def check_whole(name: str, value: object, *, least: int, most: int) -> None:
+    """Require a Python integer from `least` to `most`."""
+    if type(value) is not int or not least <= value <= most:
+        raise OptionError(f"expected {name} to be a whole number from {least:,} to {most:,}, got {value!r}")
 
 
 def checked_rows(name: str, value: object) -> tuple[tuple[float, ...], ...] | None:
-    """Rows of equally many finite numbers, as tuples; None stays None."""
+    """Return rows of finite numbers, all of one length, as tuples; None stays None."""
     if value is None:
         return None
     try:
@@ -85,7 +90,7 @@ class Transitions(NamedTuple):
 
 
 def checked_index(value: int, limit: int, what: str) -> int:
-    """`value` as a Python int; other integer types would each compile the kernels again."""
+    """Return `value` as a Python int; any other integer type would compile the kernels again."""
     try:
         index = operator.index(value)
     except TypeError:
@@ -96,7 +101,7 @@ def checked_index(value: int, limit: int, what: str) -> int:
 
 
 def checked_batch(values: ArrayLike, limit: int, what: str) -> Ints:
-    """One state as an array without dimensions, or (n,) states; of (n, 1) the column."""
+    """Return one state as an array without dimensions, or (n,) states; from (n, 1), the column."""
     array = np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -117,23 +122,23 @@ def checked_transitions(
     n_states: int,
     n_actions: int,
 ) -> Transitions:
-    """Four sequences of one length: indices in range, and rewards up to `LARGEST_REWARD` in size."""
+    """Check four sequences of one length: indices in range, and rewards of at most `LARGEST_REWARD` in size."""
     s = _indices(states, n_states, "states")
     a = _indices(actions, n_actions, "actions")
     n = _indices(next_states, n_states, "next states")
     r = np.ascontiguousarray(rewards, dtype=np.float64)
     if not len(s) == len(a) == len(r) == len(n) or r.ndim != 1:
         raise FwrlError(
-            "expected four sequences of one length, got "
+            "states, actions, rewards and next states must have the same length, got "
             f"{len(s)} states, {len(a)} actions, {r.size} rewards, {len(n)} next states"
         )
     if not np.isfinite(r).all():
         k = int(np.argmin(np.isfinite(r)))
-        raise FwrlError(f"expected finite rewards, transition {k} has {r[k]}")
+        raise FwrlError(f"expected finite rewards, but transition {k} has {r[k]}")
     if np.abs(r).max(initial=0.0) > LARGEST_REWARD:
         k = int(np.argmax(np.abs(r)))
         raise FwrlError(
-            f"expected rewards up to {LARGEST_REWARD:g} in size, transition {k} has {r[k]}; scale them down"
+            f"expected rewards up to {LARGEST_REWARD:g} in size, but transition {k} has {r[k]}; scale them down"
         )
     return Transitions(s, a, r, n)
 
@@ -142,22 +147,22 @@ def checked_marks(values: ArrayLike, n: int) -> NDArray[np.bool_]:
     """(n,) booleans."""
     marks = np.asarray(values)
     if marks.shape != (n,) or (n and marks.dtype.kind not in "biu"):
-        raise FwrlError(f"expected {n} booleans as terminated, got {marks.dtype} {marks.shape}")
+        raise FwrlError(f"expected terminated as {n} booleans, got {marks.dtype} of shape {marks.shape}")
     return marks.astype(np.bool_)
 
 
 def checked_reward(reward: float) -> float:
-    """`reward` as a Python float."""
-    if not np.isfinite(reward):
+    """Return `reward` as a Python float."""
+    number = check_real("reward", reward)
+    if not np.isfinite(number):
         raise FwrlError(f"expected a finite reward, got {reward}")
-    number = float(reward)
     if abs(number) > LARGEST_REWARD:
         raise FwrlError(f"expected a reward up to {LARGEST_REWARD:g} in size, got {number}; scale rewards down")
     return number
 
 
 def first_ends(next_states: Ints, terminated: NDArray[np.bool_]) -> set[int]:
-    """The transitions that are the first to end at a state, by (N,) their next states and whether they terminated.
+    """Return the transitions that are the first to end at a state, from (N,) next states and whether they terminated.
 
     >>> sorted(first_ends(np.array([4, 2, 2, 4, 2]), np.array([False, True, True, True, False])))
     [1, 3]
@@ -169,7 +174,7 @@ def first_ends(next_states: Ints, terminated: NDArray[np.bool_]) -> set[int]:
 def _indices(values: ArrayLike, limit: int, what: str) -> Ints:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise FwrlError(f"expected a sequence of integers as {what}, got {array.dtype} {array.shape}")
+        raise FwrlError(f"expected {what} as a sequence of integers, got {array.dtype} of shape {array.shape}")
     if array.size and not (array.min() >= 0 and array.max() < limit):
         raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {array.min()} to {array.max()}")
     return np.ascontiguousarray(array, dtype=np.int64)

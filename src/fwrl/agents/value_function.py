@@ -1,6 +1,6 @@
-"""What an agent answers about any goal: values, greedy actions, probabilities of arriving.
+"""An agent's answers about any goal: values, greedy actions, probabilities of arriving.
 
-The value V(s, g) is the largest action value F(s, a, g), and a greedy action has it up to ties. All is read from the
+The value V(s, g) is the largest action value F(s, a, g); greedy actions tie with it. Everything is read from the
 agent's tables by its compiled verb `action_values`; nothing here learns.
 """
 
@@ -34,10 +34,8 @@ class ValueFunction(Generic[Tables]):
     """Values and greedy actions for any state and goal.
 
     Attributes:
-        n_states: number of states, S.
-        n_actions: number of actions, A.
-        tables: what the values are read from.
-        rng: the generator that breaks ties, where that is asked for.
+        tables: values are read from these.
+        rng: breaks ties, if you ask for that.
         verbs: the compiled functions for these tables.
     """
 
@@ -50,22 +48,17 @@ class ValueFunction(Generic[Tables]):
 
     @property
     def value_kind(self) -> ValueKind | None:
-        """What values estimate.
+        """The kind of value that's estimated.
 
-        "path reward": the reward of the way to the goal, without the goal reward. "return": the goal reward
-        included. "steps": minus the number of steps. None: nothing.
+        "path reward": the reward of the path to the goal, without the goal reward. "return": with the goal reward.
+        "steps": minus the number of steps. None: nothing.
         """
         return "path reward"
 
     def action_values(self, state: int, goal: int) -> Floats:
-        """The value of each action; `value_kind` says what it estimates.
+        """Return the (A,) values of the actions at a state; `value_kind` says what they estimate.
 
-        Args:
-            state: where the action is taken.
-            goal: state to reach.
-
-        Returns:
-            (A,) values; -inf for actions that lead to no known path, where the agent can tell.
+        -inf for actions without a known path to the goal, if the agent can tell.
         """
         state, goal = self._state(state), self._state(goal, "goal")
         values = np.empty(self.n_actions)
@@ -73,52 +66,29 @@ class ValueFunction(Generic[Tables]):
         return values
 
     def action_table(self, goal: int) -> Floats:
-        """The action values of every state, in one compiled call.
-
-        Args:
-            goal: state to reach.
-
-        Returns:
-            (S, A) values.
-        """
+        """Return the (S, A) action values of every state, in one compiled call."""
         goal = self._state(goal, "goal")
         table = np.empty((self.n_states, self.n_actions))
         all_action_values.of(self.verbs)(self.tables, goal, table)
         return table
 
     def value(self, state: int, goal: int) -> float:
-        """The value of a state.
-
-        Args:
-            state: where the way begins.
-            goal: state to reach.
-
-        Returns:
-            The largest action value, unless the agent says otherwise.
-        """
+        """Return the value of a state: the largest action value, unless a subclass overrides it."""
         return float(self.action_values(state, goal).max())
 
     def values(self, goal: int) -> Floats:
-        """The value of every state.
-
-        Args:
-            goal: state to reach.
-
-        Returns:
-            (S,) values.
-        """
+        """Return the (S,) values of all states."""
         best: Floats = self.action_table(goal).max(axis=1)
         return best
 
     def estimated_path_rewards(self, goal: int, step_reward: float | None) -> Floats:
-        """The path reward that the values of `goal` amount to.
+        """Convert the values for a goal to path rewards.
 
         Args:
-            goal: state to reach.
-            step_reward: the reward of every step, by which steps become rewards; None where rewards differ.
+            step_reward: the reward of every step, to convert steps to rewards; None if rewards differ.
 
         Returns:
-            (S,) path rewards; NaN where the values estimate none.
+            (S,) path rewards; NaN if the agent doesn't estimate them.
         """
         kind = self.value_kind
         if kind == "path reward":
@@ -128,50 +98,20 @@ class ValueFunction(Generic[Tables]):
         return np.full(self.n_states, np.nan)
 
     def arrival(self, state: int, goal: int) -> float:
-        """The estimated probability of ever arriving.
-
-        Args:
-            state: where the way begins.
-            goal: state to reach.
-
-        Returns:
-            A probability; NaN where the agent estimates none.
-        """
+        """Return the estimated probability of ever arriving; NaN if the agent doesn't estimate it."""
         return float(self.arrivals(goal)[self._state(state)])
 
     def arrivals(self, goal: int) -> Floats:
-        """The estimated probability of ever arriving, from every state.
-
-        Args:
-            goal: state to reach.
-
-        Returns:
-            (S,) probabilities; NaN where the agent estimates none.
-        """
+        """Return the (S,) estimated probabilities of ever arriving; NaN if the agent doesn't estimate them."""
         self._state(goal, "goal")
         return np.full(self.n_states, np.nan)
 
     def greedy(self, state: int, goal: int) -> int:
-        """The best action; this draws nothing.
-
-        Args:
-            state: where the action is taken.
-            goal: state to reach.
-
-        Returns:
-            The action with the largest value, of several that tie the lowest.
-        """
+        """Return the action with the largest value, the lowest if several tie; this draws nothing."""
         return int(self._best(state, goal).argmax())
 
     def best_actions(self, goal: int) -> NDArray[np.bool_]:
-        """The greedy actions of every state.
-
-        Args:
-            goal: state to reach.
-
-        Returns:
-            (S, A) True for every action whose value ties with the largest of its state.
-        """
+        """Return (S, A) True for every action whose value ties with the largest of its state."""
         table = self.action_table(goal)
         least = np.array([least_tie(best) for best in table.max(axis=1)])
         ties: NDArray[np.bool_] = table >= least[:, None]
@@ -184,11 +124,11 @@ class ValueFunction(Generic[Tables]):
         episode_start: Any = None,
         deterministic: bool = True,
     ) -> tuple[Any, None]:
-        """Greedy actions for observations of a goal environment, with the interface of Stable-Baselines3.
+        """Return greedy actions for observations of a goal environment, with the interface of Stable-Baselines3.
 
         Args:
-            observation: states under "observation" and "desired_goal": one each, (n,) or (n, 1); one goes with all
-                of the other.
+            observation: states under "observation" and "desired_goal": one each, (n,) or (n, 1); a single one goes with
+                all of the other.
             state: ignored; these policies have no hidden state.
             episode_start: ignored.
             deterministic: False to break ties at random, with the agent's generator.
@@ -206,7 +146,9 @@ class ValueFunction(Generic[Tables]):
         try:
             pairs = np.broadcast(states, goals)
         except ValueError:
-            raise FwrlError(f"expected as many goals as states, got {len(goals)} and {len(states)}") from None
+            raise FwrlError(
+                f"got {len(states)} states but {len(goals)} goals; pass the same number of both, or a single one"
+            ) from None
         chosen = [
             int(pick_best(self._best(int(s), int(g)).astype(np.float64), self.rng.random()))
             if not deterministic

@@ -1,13 +1,15 @@
-"""The command line. Each command is one file and imports heavy packages only when it runs."""
+"""The command line. Each command has its own file and imports heavy packages only when it runs."""
 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import os
+import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import typer
@@ -30,6 +32,7 @@ from fwrl.cli.show import show
 from fwrl.cli.states import states
 from fwrl.cli.train import train
 from fwrl.cli.worlds import worlds
+from fwrl.display import visible
 from fwrl.errors import FwrlError
 
 STOPPED = 130  # the exit code for Ctrl-C
@@ -41,7 +44,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Example: fwrl train four-rooms --agent fwrl --out rooms.fwrl",
+    epilog="Example: fwrl play",
 )
 
 
@@ -63,61 +66,104 @@ def fwrl(
         typer.echo(context.get_help())
 
 
-app.command(epilog="Example: fwrl reproduce --seeds 5 --out quick")(reproduce)
-app.command(epilog="Example: fwrl compare four-rooms windy-four-rooms --seeds 10")(compare)
-app.command(epilog="Example: fwrl export results")(export)
-app.command(epilog="Example: fwrl worlds windy-four-rooms")(worlds)
-app.command(epilog="Example: fwrl agents --json")(agents)
-app.command(epilog="Example: fwrl train four-rooms --agent fwrl --episodes 20 --out rooms.fwrl")(train)
-app.command(epilog="Example: fwrl evaluate rooms.fwrl four-rooms")(evaluate)
-app.command(epilog="Example: fwrl show rooms.fwrl four-rooms --goal 9,9 --start 1,1 --picture way.png")(show)
-app.command(epilog="Example: fwrl fit trips.csv -o trips.fwrl")(fit)
-app.command(epilog="Example: fwrl merge monday.fwrl tuesday.fwrl -o week.fwrl")(merge)
-app.command(epilog="Example: fwrl states trips.fwrl 'dock-*'")(states)
-app.command(epilog="Example: fwrl plan trips.fwrl dock-1 shelf-7")(plan)
-app.command(epilog="Example: fwrl explain trips.fwrl dock-1 shelf-7")(explain)
-app.command(epilog="Example: fwrl matrix trips.fwrl --from 'dock-*' --to shelf-7 --to @shelves.txt")(matrix)
-app.command(epilog="Example: fwrl reachable trips.fwrl dock-1 60")(reachable)
-app.command(epilog="Example: fwrl within trips.fwrl shelf-7 60")(within)
-app.command(epilog="Example: fwrl quantiles trips.fwrl dock-1 shelf-7 --log trips.csv -q 0.9")(quantiles)
-app.command(epilog="Example: fwrl explore trips.fwrl --positions places.csv")(explore)
-app.command(epilog="Example: fwrl check rooms.fwrl")(check)
-app.command(epilog="Example: fwrl play --lesson my-lesson.toml")(play)
+# The commands by the group that `fwrl --help` shows them in, each with an example.
+COMMANDS: dict[str, tuple[tuple[Callable[..., None], str], ...]] = {
+    "Learn": (
+        (play, "fwrl play --lesson my-lesson.toml"),
+        (worlds, "fwrl worlds windy-four-rooms"),
+        (agents, "fwrl agents --json"),
+        (train, "fwrl train four-rooms --agent fwrl --episodes 20 --out rooms.fwrl"),
+        (evaluate, "fwrl evaluate rooms.fwrl four-rooms"),
+        (show, "fwrl show rooms.fwrl four-rooms --goal 9,9 --start 1,1 --picture route.png"),
+    ),
+    "Logs": (
+        (fit, "fwrl fit trips.csv -o trips.fwrl"),
+        (explore, "fwrl explore trips.fwrl --positions places.csv"),
+        (plan, "fwrl plan trips.fwrl dock-1 shelf-7"),
+        (explain, "fwrl explain trips.fwrl dock-1 shelf-7"),
+        (states, "fwrl states trips.fwrl 'dock-*'"),
+        (matrix, "fwrl matrix trips.fwrl --from 'dock-*' --to shelf-7 --to @shelves.txt"),
+        (reachable, "fwrl reachable trips.fwrl dock-1 60"),
+        (within, "fwrl within trips.fwrl shelf-7 60"),
+        (quantiles, "fwrl quantiles trips.fwrl dock-1 shelf-7 --log trips.csv -q 0.9"),
+    ),
+    "Paper": (
+        (reproduce, "fwrl reproduce --seeds 5 --out quick"),
+        (compare, "fwrl compare four-rooms windy-four-rooms --seeds 10"),
+        (export, "fwrl export results"),
+    ),
+    "Files": (
+        (check, "fwrl check rooms.fwrl"),
+        (merge, "fwrl merge monday.fwrl tuesday.fwrl -o week.fwrl"),
+    ),
+}
+for _group, _commands in COMMANDS.items():
+    for _command, _example in _commands:
+        # Joined lines: typer would keep the line breaks of docstrings in paragraphs.
+        _help = re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.getdoc(_command) or "")
+        app.command(help=_help, rich_help_panel=_group, epilog=f"Example: {_example}")(_command)
 
 
-# The parent of all errors about unknown commands and options; Typer exports only this child of it.
+# Typer's words for a value that isn't a number, and ours.
+PARSED = {
+    "Input should be a valid integer, unable to parse string as an integer": "expected a whole number like 1000",
+    "Input should be a valid number, unable to parse string as a number": "expected a number like 0.5",
+}
+# The base class of errors about unknown commands and options. Typer exports only its subclasses.
 USAGE_ERROR: Any = typer.BadParameter.__base__
 
 
 def main() -> None:
     """Run the command line. Bad input gives exit code 2 and one sentence, never a traceback."""
+    if sys.stdout is None:
+        sys.exit(_print_error("standard output is closed; redirect it to a file or to /dev/null"))
     _write_every_character()
     try:
         with _ended_in_order():
             code = app(prog_name="fwrl", standalone_mode=False)
+            sys.stdout.flush()
+    except SystemExit as error:  # Typer turns a closed pipe into this, with code 1
+        code = _drop_output() if isinstance(error.__context__, BrokenPipeError) else error.code
     except FwrlError as error:
         code = _print_error(str(error))
     except USAGE_ERROR as error:
-        message = error.format_message()
-        where = error.ctx.command_path if error.ctx else "fwrl"
-        code = _print_error(f"{message[:1].lower()}{message[1:].rstrip('.')}; see {where} --help")
+        code = _print_error(_usage(error))
     except (KeyboardInterrupt, typer.Abort):
         code = STOPPED
     except BrokenPipeError:
-        # The reader closed the pipe; at exit the interpreter must not flush the rest to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        code = _drop_output()
     except MemoryError:
-        code = _print_error("there is not enough memory; choose a smaller world, fewer steps or smaller tables")
+        code = _print_error("out of memory; choose a smaller world, fewer steps or smaller tables")
     except OSError as error:
-        code = _print_error(f"cannot use {str(error.filename)!r}: {error.strerror}" if error.filename else str(error))
+        reason = error.strerror or str(error)
+        what = f"use {str(error.filename)!r}" if error.filename else "write the output"
+        code = _print_error(f"cannot {what}: {reason[:1].lower()}{reason[1:]}")
+        _drop_output()
     if code == STOPPED:
         typer.echo("fwrl: stopped", err=True)
     sys.exit(code)
 
 
+def _usage(error: Any) -> str:
+    """Say what's wrong with the arguments, with a hint if a place such as -3 was taken for an option."""
+    message = error.format_message()
+    for parsed, wanted in PARSED.items():
+        message = message.replace(parsed, wanted)
+    where = error.ctx.command_path if error.ctx else "fwrl"
+    looks_negative = re.match(r"-[\d.]", getattr(error, "option_name", ""))
+    hint = "; put -- before a name that starts with -" if looks_negative else ""
+    return f"{message[:1].lower()}{message[1:].rstrip('.')}{hint}; see {where} --help"
+
+
+def _drop_output() -> int:
+    """Discard unwritten output, so that Python doesn't try again at exit; return the exit code of success."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
 def _write_every_character() -> None:
-    r"""Write characters that the encoding of the output lacks as `\uXXXX`; files and pipes of Windows get UTF-8."""
+    r"""Write characters the output's encoding lacks as `\uXXXX`; on Windows, write UTF-8 to files and pipes."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             redirected = sys.platform == "win32" and not stream.isatty() and "PYTHONIOENCODING" not in os.environ
@@ -126,28 +172,28 @@ def _write_every_character() -> None:
 
 @contextlib.contextmanager
 def _ended_in_order() -> Iterator[None]:
-    """Let SIGTERM end the command like an error, so that temporary files are removed."""
+    """End the command on SIGTERM as on an error, so that temporary files are removed."""
     asked = False
 
     def end(*_: object) -> None:
         nonlocal asked
         asked = True
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one would interrupt the removal
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second signal would interrupt the cleanup
         sys.exit(TERMINATED)
 
     before = signal.signal(signal.SIGTERM, end)
     try:
         yield
-    except (KeyboardInterrupt, typer.Abort):  # what DuckDB makes of any exception in a handler, and Typer of that
+    except (KeyboardInterrupt, typer.Abort):  # DuckDB turns any exception in a handler into one, Typer into the other
         if not asked:
             raise
     finally:
         signal.signal(signal.SIGTERM, before)
-    if asked:  # Typer may also end with a code of its own
+    if asked:  # Typer may have chosen another exit code
         sys.exit(TERMINATED)
 
 
 def _print_error(message: str) -> int:
     """Print one line to standard error and return the exit code for bad input."""
-    typer.echo(f"fwrl: {message}", err=True)
+    typer.echo(f"fwrl: {visible(message)}", err=True)
     return 2

@@ -1,4 +1,4 @@
-"""`fwrl check`: whether a saved file is undamaged."""
+"""`fwrl check`: make sure that a saved file isn't damaged."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
+from fwrl.display import visible
+
 
 def check(
     file: Annotated[Path, typer.Argument(help="A file saved by fwrl.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Check every checksum of a saved file, and that it loads. For a planner, list the logs it was fitted from."""
+    """Verify a saved file: its checksums match and it loads. For a planner, also list the logs it was fitted from."""
     from fwrl.files import check_archive
     from fwrl.loading import load
     from fwrl.planner import Planner
@@ -31,6 +33,7 @@ def check(
         typer.echo(json.dumps({"kind": archive.kind, "holds": repr(loaded), "sections": sections, "logs": logs}))
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     console = Console(highlight=False)
@@ -40,8 +43,8 @@ def check(
     table.add_column("bytes", justify="right")
     for section in sections:
         shape = " x ".join(str(n) for n in section["shape"])
-        table.add_row(section["name"], shape, f"{section['bytes']:,}")
+        table.add_row(escape(visible(section["name"])), shape, f"{section['bytes']:,}")
     console.print(table)
     for log in logs:
-        console.print(f"log {log['name']}, {log['size']:,} bytes", markup=False, soft_wrap=True)
-    console.print(f"{file}: sound. {loaded!r}", markup=False, soft_wrap=True)
+        console.print(f"log {visible(log['name'])}, {log['size']:,} bytes", markup=False, soft_wrap=True)
+    console.print(f"{visible(file)} is intact: {visible(repr(loaded))}", markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Names of columns as options give them."""
+"""Column names in options: OURS=THEIRS,..."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from fwrl.errors import OptionError
 
 
 def column_names(text: str | None) -> dict[str, str]:
-    """The columns in OURS=THEIRS,...; none without a text. An empty THEIRS leaves a column out."""
+    """Parse OURS=THEIRS,... An empty THEIRS leaves the column out; without text there are no names."""
     chosen: dict[str, str] = {}
     for pair in (text or "").split(","):
         ours, equals, theirs = pair.partition("=")
         if equals and ours.strip():
             chosen[ours.strip()] = theirs.strip()
         elif text:
-            raise OptionError(f"expected columns as OURS=THEIRS,..., got {pair!r}")
+            raise OptionError(f"write columns as OURS=THEIRS,..., not {pair!r}")
     return chosen

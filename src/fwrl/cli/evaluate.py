@@ -1,4 +1,4 @@
-"""`fwrl evaluate`: how good a saved agent is in a world, exactly."""
+"""`fwrl evaluate`: score a saved agent exactly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fwrl.cli.saved_agent import agent_in, state_named
+from fwrl.cli.saved_agent import agent_in, state_named, world_after
 from fwrl.errors import FwrlError
 
 
@@ -16,28 +16,27 @@ def evaluate(
     file: Annotated[Path, typer.Argument(help="A saved agent.")],
     world: Annotated[str, typer.Argument(help="A world's name, or the path of a map file.")],
     goal: Annotated[
-        str | None, typer.Option(help="One goal, as x,y or as a state. Default: all, or in large worlds some.")
+        str | None, typer.Option(help="Use only this goal: x,y or a state. Default: all, or a sample in large worlds.")
     ] = None,
     start: Annotated[
-        str | None, typer.Option(help="One start. Default: all from which the goal can be reached.")
+        str | None, typer.Option(help="Use only this start. Default: all that can reach the goal.")
     ] = None,
     steps: Annotated[
-        int, typer.Option(min=1, max=10**6, help="Steps of the episodes that rewards are given for.")
+        int, typer.Option(min=1, max=10**6, help="Compute the reward of an episode of this many steps.")
     ] = 400,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with a row for every goal.")] = False,
 ) -> None:
-    """Evaluate the greedy policy of a saved agent exactly, beside the optimum.
+    """Score a saved agent's greedy policy exactly, next to the optimum.
 
-    The world's outcomes are known, so nothing is sampled: probabilities and expectations are solved for. Worlds without
-    known outcomes cannot be evaluated; fwrl.learn reports what an agent earns there.
+    The world's transition probabilities are known, so fwrl solves for the expected values instead of sampling. If they
+    aren't known, as in most Gymnasium environments, use fwrl.learn, which reports the rewards that the agent collects.
     """
     from fwrl.experiment.audit import audited_trips
     from fwrl.experiment.evaluation import evaluated
     from fwrl.task import Task
     from fwrl.task.progress import tracked
-    from fwrl.worlds import load_world
 
-    task = Task(load_world(world))
+    task = Task(world_after(file, world))
     agent = agent_in(file, task.world)
     chosen = [
         None if text is None else state_named(task.world, text, what)
@@ -46,8 +45,7 @@ def evaluate(
     trips = audited_trips(task.world, *chosen)
     if not trips:
         raise FwrlError(
-            "there is no trip to evaluate: the start is the goal, or the goal cannot be reached; choose another --goal "
-            "or --start"
+            "nothing to evaluate: the start is the goal, or the goal can't be reached; choose another --goal or --start"
         )
     rows = list(tracked(evaluated(agent, task, steps, trips, chosen[1]), len(trips), "evaluating"))
     if as_json:

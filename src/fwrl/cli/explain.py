@@ -1,39 +1,20 @@
-"""`fwrl explain`: where a route comes from."""
+"""`fwrl explain`: the past trips behind a route."""
 
 from __future__ import annotations
 
-import inspect
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fwrl.cli.interpreting import interpret_if_small
-from fwrl.cli.log_options import (
-    Cells,
-    Columns,
-    Dates,
-    Decimal,
-    Encoding,
-    Header,
-    Hours,
-    Memory,
-    Missing,
-    Shape,
-    Since,
-    SkipBad,
-    Until,
-    Weekdays,
-    log_options,
-    log_source,
-    reading_log,
-)
+from fwrl.cli.log_options import Memory, log_source, reading_log, with_reading_options
 from fwrl.cli.output_paths import check_file
 from fwrl.cli.plan import (
     At,
     Avoid,
+    AvoidRoads,
     Backup,
     Cautious,
     DeadEnds,
@@ -42,6 +23,7 @@ from fwrl.cli.plan import (
     GiveUp,
     Json,
     MinTrips,
+    Named,
     PositionColumns,
     Positions,
     To,
@@ -49,25 +31,29 @@ from fwrl.cli.plan import (
     evidence,
     headline,
     loaded_planner,
+    place_names,
     rests_on,
     route_options,
     states_listed,
 )
+from fwrl.display import times, visible
 from fwrl.errors import OptionError
-from fwrl.planner.counting import times
 
 if TYPE_CHECKING:
     from fwrl.planner import Explanation, Planner
 
-SHOWN = 20  # stitches that are named
+MEMORY = "1GB"
+SHOWN = 20  # stitches named
 
 
+@with_reading_options("cost", "cell_width", "resolution", "half_life", "at", "around", "min_trips")
 def explain(
     file: File,
     start: From,
     goal: To,
     backup: Backup = "expected",
     avoid: Avoid = None,
+    avoid_road: AvoidRoads = None,
     via: Via = None,
     dead_ends: DeadEnds = None,
     give_up: GiveUp = None,
@@ -78,74 +64,48 @@ def explain(
     position_columns: PositionColumns = None,
     log: Annotated[
         list[str] | None,
-        typer.Option(help="Read this log again for the fewest past trips; may be given several times, as a pattern."),
+        typer.Option(help="Read this log again to find the fewest past trips; repeat for more, or give a pattern."),
     ] = None,
-    columns: Columns = None,
-    shape: Shape = None,
-    cells: Cells = None,
-    since: Since = None,
-    until: Until = None,
-    hours: Hours = None,
-    weekdays: Weekdays = None,
-    header: Header = None,
-    missing: Missing = None,
-    encoding: Encoding = "utf-8",
-    decimal: Decimal = ".",
-    dates: Dates = None,
-    skip_bad: SkipBad = False,
-    memory: Memory = "1GB",
+    *,
+    reading: dict[str, Any],
+    memory: Memory = MEMORY,
     picture: Annotated[
         Path | None,
         typer.Option(
-            help="Draw the route to this .png or .svg file, or write it as .geojson; needs --positions, unless states "
-            "are cells."
+            help="Draw the route to this .png, .svg or .geojson file; needs --positions unless states are cells."
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Where the route comes from: the past trips of each step, how often, when last, and where trips were stitched.
+    """Show the past trips behind a route: who took each step, how often, when last, and where trips were stitched.
 
-    Only the latest few trips of a step are kept, so an older one may have covered more of the route, and the number of
-    past trips is an upper bound. With --log, it is the fewest; the options from --columns to --memory say how that log
-    is read, as in fwrl fit.
+    A planner file keeps only the latest trips of each step. An older trip may have covered more of the route, so the
+    number of stitches is an upper bound. Give --log to find the fewest; the options from --columns to --memory say how
+    to read that log, as in fwrl fit.
     """
     interpret_if_small(file)
     if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".geojson"):
-        raise OptionError(f"expected a picture that ends in .png, .svg or .geojson, got {str(picture)!r}")
+        raise OptionError(f"can't draw to {str(picture)!r}: choose a name ending in .png, .svg or .geojson")
     if picture is not None:
         check_file(picture)
     planner = loaded_planner(file, min_trips, at)
     if picture is not None and positions is None and planner.positions is None:
-        raise OptionError("--picture needs --positions, a file with columns state, x, y")
-    options = route_options(planner, backup, avoid, via, dead_ends, give_up, cautious, positions, position_columns)
-    reading: dict[str, Any] = {
-        "columns": columns,
-        "cells": cells,
-        "missing": missing,
-        "shape": shape,
-        "since": since,
-        "until": until,
-        "hours": hours,
-        "weekdays": weekdays,
-        "header": header,
-        "encoding": encoding,
-        "decimal": decimal,
-        "dates": dates,
-        "skip_bad": skip_bad,
-    }
+        raise OptionError("--picture needs --positions: a file with the columns state, x, y")
+    ends = avoid, avoid_road, via, dead_ends
+    options = route_options(planner, backup, *ends, give_up, cautious, positions, position_columns)
     if log:
         with reading_log() as report, states_listed(file):
             explanation = planner.explain(
                 start,
                 goal,
                 log=log_source(log),
-                log_options=log_options(**reading),
+                log_options=reading,
                 memory=memory,
                 progress=report,
                 **options,
             )
     else:
-        refuse_without_log(explain, {**reading, "memory": memory})
+        refuse_without_log([*reading, *(["memory"] if memory != MEMORY else [])])
         with states_listed(file):
             explanation = planner.explain(start, goal, **options)
     if picture is not None:
@@ -153,25 +113,23 @@ def explain(
     if as_json:
         typer.echo(json.dumps(explanation.to_dict(), indent=2))
         return
-    _print(explanation, give_up is not None)
+    _print(explanation, place_names(planner), give_up is not None)
     if rests_on(planner):
         typer.echo(rests_on(planner))
     if picture is not None:
-        typer.echo(f"drawn to {picture}")
+        typer.echo(f"drawn to {visible(picture)}")
 
 
-def refuse_without_log(command: Callable[..., None], given: dict[str, Any]) -> None:
-    """OptionError where an option of a command says how a log is read, but none is."""
-    usual = inspect.signature(command).parameters
-    for name, value in given.items():
-        if value != usual[name].default:
-            raise OptionError(f"--{name.replace('_', '-')} needs --log")
+def refuse_without_log(given: list[str]) -> None:
+    """Raise if there are options for reading a log but no --log."""
+    for name in given:
+        raise OptionError(f"--{name.replace('_', '-')} needs --log")
 
 
 def _draw(explanation: Explanation, planner: Planner, positions: Any, picture: Path) -> None:
     if picture.suffix.lower() == ".geojson":
         from fwrl.files import replaced
-        from fwrl.planner.geojson import route_geojson
+        from fwrl.planner.interop import route_geojson
 
         text = json.dumps(route_geojson(explanation, planner.experience, positions), indent=1)
         with replaced(picture) as draft:
@@ -182,35 +140,35 @@ def _draw(explanation: Explanation, planner: Planner, positions: Any, picture: P
     save_picture(route_map(explanation, planner.experience, positions), picture)
 
 
-def _print(explanation: Explanation, gives_up: bool) -> None:
-    from fwrl.planner.experience import KEPT
+def _print(explanation: Explanation, named: Named, gives_up: bool) -> None:
     from fwrl.planner.explanation import shown_time
+    from fwrl.planner.transition_counts import KEPT
 
-    typer.echo(headline(explanation.route, gives_up))
+    typer.echo(headline(explanation.route, named, gives_up))
     stretch = -1
     for each in explanation.steps:
         if each.stretch != stretch and each.trips:
             stretch = each.stretch
-            covering = ", ".join(map(str, explanation.stretches[stretch]))
+            covering = ", ".join(map(visible, explanation.stretches[stretch]))
             others = explanation.covering[stretch] - len(explanation.stretches[stretch])
             more = f" and {others:,} more" if others else ""
             word = "stitched: " if stretch else ""
-            typer.echo(f"{word}from {each.step.state} on trip {covering}{more}")
+            typer.echo(f"{word}from {named(each.step.state)} on trip {covering}{more}")
         step = each.step
-        action = "" if step.action == step.next_state else f" by {step.action}"
+        action = "" if step.action == step.next_state else f" by {visible(step.action)}"
         last = "" if each.last is None else f", last {shown_time(each.last)}"
-        trips = f", trips {', '.join(map(str, each.trips))}" if each.trips else ""
+        trips = f", trips {', '.join(map(visible, each.trips))}" if each.trips else ""
         once = "  <- seen only once" if step.seen == 1 else ""
-        typer.echo(f"  {step.state} to {step.next_state}{action}: {times(step.seen)}{last}{trips}{once}")
+        typer.echo(f"  {named(step.state)} to {named(step.next_state)}{action}: {times(step.seen)}{last}{trips}{once}")
     if not explanation.steps:
         typer.echo("  nothing to do: start and goal are the same")
     elif not any(each.trips for each in explanation.steps):
-        typer.echo("the log names no trips, so stitches are unknown")
+        typer.echo("the log has no trip names, so fwrl can't tell where trips were stitched")
     else:
         n = len(explanation.stitches)
-        where = ", ".join(map(str, explanation.stitches[:SHOWN])) + (f" and {n - SHOWN:,} more" if n > SHOWN else "")
-        bound = f"at most: going by the latest {KEPT} trips of each step, see --log"
-        how = "no fewer past trips cover the route" if explanation.fewest else bound
-        typer.echo(f"stitched {times(n)}, at {where} ({how})" if n else "one past trip covers all of it")
+        where = ", ".join(map(named, explanation.stitches[:SHOWN])) + (f" and {n - SHOWN:,} more" if n > SHOWN else "")
+        bound = f"at most, judging by the latest {KEPT} trips of each step; --log finds the fewest"
+        how = "the fewest possible" if explanation.fewest else bound
+        typer.echo(f"stitched {times(n)}, at {where} ({how})" if n else "one past trip covers the whole route")
     if explanation.route.steps:
-        typer.echo(evidence(explanation.route))
+        typer.echo(evidence(explanation.route, named))

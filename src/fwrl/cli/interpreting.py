@@ -1,4 +1,4 @@
-"""Small work is interpreted: one route on a small log takes less than loading or compiling the search for it."""
+"""Skip compilation for small planners: finding one route takes less time than loading the compiled search."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 SMALL = 20_000  # edges: up to here a route takes less than half a second interpreted
 
 
-def interpret_if_small(file: Path) -> None:
-    """Let this process compile nothing if `file` is a small planner; no effect once kernels were imported.
+def interpret_if_small(file: Path, small: int = SMALL) -> None:
+    """Turn off compilation in this process if `file` has at most `small` edges and kernels aren't imported yet.
 
-    A file that cannot be read is left to the command, which says so.
+    Ignore files that can't be read: the command reports those.
     """
     from fwrl.errors import FileError
     from fwrl.files import open_archive
@@ -22,7 +22,13 @@ def interpret_if_small(file: Path) -> None:
         edges = open_archive(file).details["summary"]["edges"]
     except (FileError, LookupError, TypeError):
         return
-    if isinstance(edges, int) and edges <= SMALL:
+    if isinstance(edges, int) and edges <= small:
+        interpret()
+
+
+def interpret() -> None:
+    """Turn off compilation in this process."""
+    if "fwrl.kernels.jit" not in sys.modules:
         import numba
 
         numba.config.DISABLE_JIT = 1  # type: ignore[attr-defined]

@@ -1,104 +1,120 @@
-"""How a log is read: the options of commands that read logs, and the flag that helps where an error names an option."""
+"""Options for reading logs, shared by several commands, and errors that name the right flag."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import Field
 from typing import Annotated, Any
 
 import typer
 
 from fwrl.cli.column_names import column_names
 from fwrl.errors import FwrlError, FwrlWarning, OptionError
+from fwrl.planner.ingest.read_options import reading_options
 
 STDIN = "-"
-# The flag that helps where an option of `fwrl.fit` does.
+# As in `read_options`, but naming flags.
 REMEDIES = {
-    "columns": "say which is which with --columns state=...,next_state=..., by number without a header",
-    "skip_bad": "correct it, or leave such rows out with --skip-bad",
+    "columns": "name the columns with --columns state=...,next_state=..., or give their numbers if there's no header",
+    "skip_bad": "fix it, or skip such rows with --skip-bad",
     "memory": "allow more with --memory",
-    "again": "leave it out, or count it again with --again",
-    "shape": "say which with --shape",
-    "visits": "give four, or say --shape visits",
-    "header": "say --header, or --no-header with --columns by number where there is none",
-    "encoding": "say how it is encoded with --encoding, as cp1252 or latin-1",
-    "decimal": "read decimal commas with --decimal ,",
-    "dates": "say how dates are written with --dates day-first, month-first or a format such as '%d.%m.%y %H:%M'",
-    "cost": "leave one out by an empty name, as --columns reward=",
+    "allow_duplicates": "leave it out, or count it again with --allow-duplicates",
+    "shape": "choose with --shape",
+    "visits": "give four, or use --shape visits",
+    "header": "use --header, or --no-header and --columns with column numbers if there's no header",
+    "encoding": "set --encoding, for example cp1252 or latin-1",
+    "decimal": "use --decimal , for decimal commas",
+    "dates": "set --dates to day-first, month-first or a format such as '%d.%m.%y %H:%M'",
+    "cost": "drop one of them with an empty name: --columns reward=",
+    "cells": "turn them into states with --cells lat,lon or --cells x,y, and name the columns of trips and times if "
+    "need be: --columns trip=vehicle,time=timestamp",
 }
 
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        help="Names of columns, as OURS=THEIRS,...: state=from,next_state=to; or their numbers; or made of "
-        "several: state=station+line,reward=-distance."
-    ),
-]
-Shape = Annotated[str | None, typer.Option(help="What rows are where columns do not tell: transitions or visits.")]
-Cells = Annotated[
-    str | None,
-    typer.Option(
-        help="Two columns of coordinates, x,y or lat,lon: states are squares, or hexagons on the globe. Four in "
-        "transitions."
-    ),
-]
-Since = Annotated[str | None, typer.Option(help="The first moment to keep, as '2024-03-31 17:30'.")]
-Until = Annotated[str | None, typer.Option(help="The first moment not to keep.")]
-Hours = Annotated[
-    str | None, typer.Option(help="Hours of the day to keep: 7-9 is from 7:00 to before 9:00; 8:30-9:15.")
-]
-Weekdays = Annotated[str | None, typer.Option(help="Days of the week to keep: mon-fri, or sat,sun.")]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="Whether CSV files begin with column names; without, give --columns by number.",
-        show_default=False,
-    ),
-]
-Missing = Annotated[
-    str | None,
-    typer.Option(
-        help="Texts of CSV files that mean no value, beside the empty one; NA,N/A,<NA>,NULL,null if left out."
-    ),
-]
-Encoding = Annotated[str, typer.Option(help="Of text files, as cp1252, unless a byte order mark tells it.")]
-Decimal = Annotated[str, typer.Option(help="What stands before decimals in text: . or ,")]
-Dates = Annotated[
-    str | None, typer.Option(help="How dates are written: day-first, month-first, or a format as '%d.%m.%y %H:%M'.")
-]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out rows that lack a value, and count them.")]
-Memory = Annotated[str, typer.Option(help="The most memory that reading a log may take.")]
+Memory = Annotated[str, typer.Option(help="Use at most this much memory to read logs: 4GB, or a number of bytes.")]
+# Options that aren't text on the command line. Text with commas becomes a list.
+TYPES: dict[str, Any] = {
+    "cell_width": float | None,
+    "resolution": int | None,
+    "header": bool | None,
+    "encoding": str,
+    "decimal": str,
+    "around": str,
+    "min_trips": int,
+    "skip_bad": bool,
+}
+FLAGS = {"header": "--header/--no-header", "skip_bad": "--skip-bad"}
+READING = "reading"  # the parameter that `with_reading_options` replaces
 
 
-def log_options(
-    columns: str | None, cells: str | None, missing: str | None, **others: str | float | bool | None
-) -> dict[str, Any]:
-    """The options of `fwrl.fit` that say how a log is read; `others` are the same there and here."""
-    if others.get("cost") not in (None, "elapsed"):
+def with_reading_options(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Replace a command's parameter `reading` by the options of `ReadOptions`, `without` some.
+
+    The command receives the options the user gave as one dictionary, ready for `fwrl.fit`.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command, eval_str=True)
+        taken = {name: _parameter(each) for name, each in reading_options().items() if name not in without}
+        parameters: list[inspect.Parameter] = []
+        for each in signature.parameters.values():
+            parameters += taken.values() if each.name == READING else [each]
+
+        @functools.wraps(command)
+        def wrapped(**given: Any) -> None:
+            said = {name: given.pop(name) for name in taken}
+            usual = {name: each.default for name, each in taken.items()}
+            command(**given, **{READING: _converted({n: v for n, v in said.items() if v != usual[n]})})
+
+        wrapped.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        wrapped.__annotations__ = {each.name: each.annotation for each in parameters}
+        return wrapped
+
+    return decorate
+
+
+def _parameter(declared: Field[Any]) -> inspect.Parameter:
+    """Turn an option of `ReadOptions` into a parameter for typer."""
+    name = declared.name
+    flags = [FLAGS[name]] if name in FLAGS else []
+    info = typer.Option(*flags, help=declared.metadata["help"], show_default=False)
+    default = declared.default if isinstance(declared.default, str | int) else None
+    annotation: Any = Annotated[TYPES.get(name, str | None), info]
+    return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)
+
+
+def _converted(given: dict[str, Any]) -> dict[str, Any]:
+    """Convert text from the command line to the types that `fwrl.fit` expects."""
+    if given.get("cost") not in (None, "elapsed"):
         raise OptionError(
-            f"expected --cost elapsed, got {others['cost']!r}; a column of costs is named with --columns cost=..."
+            f"--cost can only be elapsed, not {given['cost']!r}; if costs are in a column, use --columns cost=..."
         )
-    if others.get("shape") not in (None, "transitions", "visits"):
-        raise OptionError(f"expected --shape transitions or --shape visits, got {others['shape']!r}")
-    options = {"columns": column_names(columns), "cells": None if cells is None else _listed(cells), **others}
-    return options if missing is None else options | {"missing": ("", *_listed(missing))}
+    if given.get("shape") not in (None, "transitions", "visits"):
+        raise OptionError(f"expected --shape transitions or --shape visits, got {given['shape']!r}")
+    convert: dict[str, Callable[[str], Any]] = {
+        "columns": column_names,
+        "cells": _listed,
+        "missing": lambda text: ("", *_listed(text)),
+    }
+    return {name: convert[name](value) if name in convert else value for name, value in given.items()}
 
 
 def log_source(logs: list[str]) -> Any:
-    """The log: files, or what comes from standard input."""
+    """The files, or standard input for `-`."""
     if STDIN not in logs:
         return logs
     if len(logs) > 1:
-        raise OptionError("standard input cannot be read together with files; leave one out")
+        raise OptionError("can't read standard input and files together; leave one out")
     return sys.stdin.buffer
 
 
 @contextlib.contextmanager
 def reading_log() -> Iterator[Callable[[str, float], None]]:
-    """A progress bar, as a function of the name of a step and the part of it that is done.
+    """Show a progress bar; call the result with the name of a phase and the fraction done.
 
     Errors name the flag that helps; warnings are printed at the end.
     """
@@ -118,7 +134,7 @@ def reading_log() -> Iterator[Callable[[str, float], None]]:
 
 @contextlib.contextmanager
 def flags_named() -> Iterator[None]:
-    """Let errors of reading logs name the flag that helps."""
+    """Name the flag that helps in errors from reading logs."""
     from fwrl.planner import LogError
 
     try:

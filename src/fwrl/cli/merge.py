@@ -1,4 +1,4 @@
-"""`fwrl merge`: several planners as one."""
+"""`fwrl merge`: combine planners."""
 
 from __future__ import annotations
 
@@ -15,24 +15,19 @@ from fwrl.cli.output_paths import changing, check_saved_file
 
 
 def merge(
-    files: Annotated[list[Path], typer.Argument(help="Planners saved by fwrl fit or fwrl merge.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to save the merged planner.")],
-    again: Annotated[
-        bool, typer.Option("--again", help="Count logs several times that several of the planners have.")
-    ] = False,
-    skip_bad: Annotated[
+    files: Annotated[list[Path], typer.Argument(help="Combine these planners.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Save the result to this file.")],
+    allow_duplicates: Annotated[
         bool,
-        typer.Option(
-            "--skip-bad", help="Leave out moves between logs that lack an action or a reward, or are cut in two."
-        ),
+        typer.Option("--allow-duplicates", help="Accept planners that share a log, and count it each time."),
     ] = False,
     wait: Wait = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
-    """Merge planners: what one fit of all their logs gives, sums of rewards up to rounding (1e-12).
+    """Combine planners into one, as if you had added their logs with fwrl fit --add.
 
-    A trip of visits that goes on in a log of another planner is joined by the move between. Trips whose parts overlap
-    in time, and logs that two planners have, are refused.
+    Sums of rewards match a single fit up to rounding (1e-12). A trip that continues in another planner's log counts as
+    two trips. Merging fails if two planners contain the same log.
     """
     check_saved_file(out)
     from rich.console import Console
@@ -42,7 +37,7 @@ def merge(
     console = Console(stderr=True)
     with changing(out, wait), console.status("merging"), flags_named():
         first, *others = [Planner.load(file) for file in files]
-        planner = first.merge(*others, again=again, skip_bad=skip_bad)
+        planner = first.merge(*others, allow_duplicates=allow_duplicates)
         planner.save(out)
     if as_json:
         typer.echo(json.dumps(asdict(planner.summary) | {"file": str(out)}, indent=2))

@@ -1,4 +1,4 @@
-"""Checks of output paths before a command starts its work, and locks while it changes a file."""
+"""Check output paths before a command starts work, and lock a file while it changes."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from fwrl.errors import FileError
 
 
 def check_file(out: Path) -> None:
-    """Raise an error if `out` cannot be written as a file."""
+    """Raise if `out` can't be written as a file."""
     from fwrl.files import output_file
 
     output_file(out)
 
 
 def check_saved_file(out: Path) -> None:
-    """Raise an error if `out` cannot be written, or is a file that fwrl did not save and would overwrite."""
+    """Raise if `out` can't be written, or if it would overwrite a file that fwrl didn't save."""
     from fwrl.files import is_archive
 
     check_file(out)
     if out.is_file() and out.stat().st_size > 0 and not is_archive(out):
-        raise FileError(f"{str(out)!r} is there already and was not saved by fwrl; choose another name, or delete it")
+        raise FileError(f"{str(out)!r} exists and wasn't saved by fwrl; choose another name, or delete it")
 
 
 @contextlib.contextmanager
 def changing(out: Path, wait: bool | None = None) -> Iterator[None]:
-    """Lock `out` while a command changes it; a command without the flag --wait has None as `wait`."""
+    """Lock `out` while a command changes it; `wait` is None for commands without a flag --wait."""
     from fwrl.files import LockedError, locked
 
     def report(holder: str) -> None:
@@ -45,14 +45,14 @@ def changing(out: Path, wait: bool | None = None) -> Iterator[None]:
 
 
 def make_folder(out: Path) -> Path:
-    """Make the folder `out` if it does not exist, check that files can be made in it, and return it."""
+    """Create the folder `out` if needed, check that it's writable, and return it."""
     from fwrl.files import check_folder
 
     try:
         out.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
-        raise FileError(f"cannot make the folder {str(out)!r}: a file has that name; choose another --out") from error
+        raise FileError(f"can't create the folder {str(out)!r}: a file has that name; choose another --out") from error
     except OSError as error:
-        raise FileError(f"cannot make the folder {str(out)!r}: {error.strerror}") from error
+        raise FileError(f"can't create the folder {str(out)!r}: {error.strerror}") from error
     check_folder(out)
     return out

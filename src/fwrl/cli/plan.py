@@ -1,10 +1,11 @@
-"""`fwrl plan`: the best route that past trips support."""
+"""`fwrl plan`: find the best route that past trips support."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,30 +13,39 @@ import typer
 
 from fwrl.cli.column_names import column_names
 from fwrl.cli.interpreting import interpret_if_small
+from fwrl.display import between, counted, percent, plain, times, visible
 from fwrl.errors import OptionError, UnknownNameError
-from fwrl.planner.counting import between, counted, times
 
 if TYPE_CHECKING:
     from fwrl.planner import Planner, Route
+    from fwrl.planner.labels import Label
 
-SHOWN = 60  # steps of a route that are printed unless all are asked for
+ARROW = "->"  # between the ends of a road
+SHOWN = 60  # steps printed without --all
 
 File = Annotated[Path, typer.Argument(help="A planner saved by fwrl fit.")]
 From = Annotated[
-    str, typer.Argument(metavar="FROM", help="The state to start from; where states are cells, also x,y or lat,lon.")
+    str, typer.Argument(metavar="FROM", help="Start from this state. If states are cells, x,y or lat,lon also works.")
 ]
-To = Annotated[str, typer.Argument(metavar="TO", help="The state to reach; likewise.")]
+To = Annotated[str, typer.Argument(metavar="TO", help="Go to this state, given in the same form.")]
 Backup = Annotated[
-    str, typer.Option(help="expected: mean rewards and observed frequencies; best: the best reward of every step.")
+    str,
+    typer.Option(
+        help="Plan with observed frequencies and mean rewards (expected), or with the best reward of each step (best)."
+    ),
 ]
-Avoid = Annotated[
-    list[str] | None, typer.Option(help="A state that the route must not pass; may be given several times.")
+Avoid = Annotated[list[str] | None, typer.Option(help="Stay away from this state; repeat for more.")]
+AvoidRoads = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--avoid-road", metavar="'A -> B'", help="Don't go from A to B directly; repeat for more, or for B to A."
+    ),
 ]
-Via = Annotated[list[str] | None, typer.Option(help="A state to pass on the way; several in order.")]
+Via = Annotated[list[str] | None, typer.Option(help="Pass through this state; repeat for more, in order.")]
 DeadEnds = Annotated[
     list[str] | None,
     typer.Option(
-        "--dead-ends", help="A state that nothing leaves, whatever the log shows; may be given several times."
+        "--dead-ends", help="Treat this state as a dead end, even if the log shows a way out; repeat for more."
     ),
 ]
 GiveUp = Annotated[
@@ -43,32 +53,34 @@ GiveUp = Annotated[
     typer.Option(
         "--give-up",
         metavar="COST",
-        help="Allow giving up anywhere for this cost: the plan trades the chance of arriving against reward.",
+        help="Let the plan give up at this cost whenever going on would cost more.",
     ),
 ]
 Cautious = Annotated[
     float | None,
     typer.Option(
         metavar="CONFIDENCE",
-        help="Plan on lower bounds that hold with this confidence, as 0.95: rarely seen steps count for less.",
+        help="Plan for the worse: trust each step only as far as its data allow at this confidence, such as 0.95.",
     ),
 ]
-Positions = Annotated[Path | None, typer.Option(help="A file with columns state, x, y (or lon, lat).")]
+Positions = Annotated[
+    Path | None, typer.Option(help="Read positions from this file, with the columns state, x, y (or lon, lat).")
+]
 PositionColumns = Annotated[
     str | None,
-    typer.Option("--position-columns", help="Names of columns in --positions, as OURS=THEIRS,...: state=id,x=east."),
+    typer.Option("--position-columns", help="Name the columns of --positions: OURS=THEIRS,..., as in state=id,x=east."),
 ]
 MinTrips = Annotated[
     int,
     typer.Option(
         "--min-trips",
         min=1,
-        help="Use only steps that at least this many distinct trips made, up to 3; for more, see fwrl fit.",
+        help="Use only steps that at least this many trips took, up to 3; for more, use the same option of fwrl fit.",
     ),
 ]
 At = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help="A time of day, as 08:30; the planner must be fitted with fwrl fit --at."),
+    typer.Option(metavar="TIME", help="Plan for this time of day, such as 08:30; needs a planner from fwrl fit --at."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -79,13 +91,14 @@ def plan(
     goal: To,
     backup: Backup = "expected",
     avoid: Avoid = None,
+    avoid_road: AvoidRoads = None,
     via: Via = None,
     dead_ends: DeadEnds = None,
     give_up: GiveUp = None,
     cautious: Cautious = None,
     alternatives: Annotated[
         int,
-        typer.Option(min=1, help="Show up to this many routes, none through a state twice; with --backup best only."),
+        typer.Option(min=1, help="Show up to this many routes without loops; only with --backup best."),
     ] = 1,
     min_trips: MinTrips = 1,
     at: At = None,
@@ -94,19 +107,20 @@ def plan(
     all_steps: Annotated[bool, typer.Option("--all", help="Print every step of a long route.")] = False,
     as_json: Json = False,
 ) -> None:
-    """The best route from one state to another, step by step.
+    """Find the best route from one state to another, and list its steps.
 
-    Where outcomes vary, each step shows its most frequent outcome that leads closer, with its probability.
+    If an action can have several outcomes, you see the most frequent one that gets closer, with its probability.
     """
     if alternatives == 1:
         interpret_if_small(file)
     planner = loaded_planner(file, min_trips, at)
-    options = route_options(planner, backup, avoid, via, dead_ends, give_up, cautious, positions, position_columns)
+    ends = avoid, avoid_road, via, dead_ends
+    options = route_options(planner, backup, *ends, give_up, cautious, positions, position_columns)
     if alternatives > 1:
         for name in ("via", "dead_ends", "give_up", "cautious"):
             if options.pop(name) not in (None, ()):
                 flag = name.replace("_", "-")
-                raise OptionError(f"--{flag} and --alternatives cannot be combined; leave one out")
+                raise OptionError(f"--{flag} and --alternatives don't work together; leave one out")
         with states_listed(file):
             routes = planner.alternatives(start, goal, alternatives, **options)
     else:
@@ -119,41 +133,38 @@ def plan(
     for number, route in enumerate(routes, start=1):
         if alternatives > 1:
             typer.echo(f"{number}.")
-        _print(route, None if all_steps else SHOWN, give_up is not None)
+        _print(route, place_names(planner), None if all_steps else SHOWN, give_up is not None)
     if rests_on(planner):
         typer.echo(rests_on(planner))
 
 
 def loaded_planner(file: Path, min_trips: int = 1, at: str | None = None) -> Planner:
-    """A saved planner, limited to steps of enough trips; if a time of day is asked for, it must be one for it."""
+    """Load a planner and drop steps that too few trips took. Raise if it wasn't fitted for the time of day `at`."""
     from fwrl.planner import Planner
 
     planner = Planner.load(file)
     if at is not None:
-        from fwrl.planner.ingest.period import includes
+        from fwrl.planner.ingest.times import includes
 
         hours = planner.experience.hours
         if hours is None or not includes(hours, at):
-            kept = "keeps no times of day" if hours is None else f"has only what was logged at {hours}"
-            raise OptionError(
-                f"{str(file)!r} {kept}; make a planner for {at} with: fwrl fit LOG --at {at} -o at.fwrl, and plan with "
-                "that"
-            )
+            kept = "wasn't fitted for a time of day" if hours is None else f"only covers {hours}"
+            raise OptionError(f"{str(file)!r} {kept}; fit another with: fwrl fit LOG --at {at} -o at.fwrl")
     return planner if min_trips == 1 else planner.with_min_trips(min_trips)
 
 
 def rests_on(planner: Planner) -> str:
-    """Which hours of the log a planner rests on, and on how many trips; empty where it is all of it."""
+    """Say which hours of the log the planner was fitted to, and how many trips those are; empty for the whole log."""
     hours, summary = planner.experience.hours, planner.summary
     if hours is None:
         return ""
     number = summary.transitions if summary.trips is None else summary.trips
-    return f"rests on {counted(number, 'transition' if summary.trips is None else 'trip')} logged at {hours}"
+    return f"based on {counted(number, 'transition' if summary.trips is None else 'trip')} logged at {hours}"
 
 
 @contextlib.contextmanager
 def states_listed(file: Path) -> Iterator[None]:
-    """Let the error for an unknown state name the command that lists all."""
+    """Point to `fwrl states` in errors about unknown states."""
     from fwrl.planner.labels import ALL_NAMES
 
     try:
@@ -166,6 +177,7 @@ def route_options(
     planner: Planner,
     backup: str,
     avoid: list[str] | None,
+    avoid_road: list[str] | None,
     via: list[str] | None,
     dead_ends: list[str] | None,
     give_up: float | None,
@@ -173,15 +185,25 @@ def route_options(
     positions: Path | None,
     position_columns: str | None,
 ) -> dict[str, Any]:
-    """The options of `Planner.plan`."""
+    """Turn command line options into those of `Planner.plan`."""
     options: dict[str, Any] = {"backup": backup, "avoid": avoid or (), "via": via or ()}
     options |= {"dead_ends": dead_ends or (), "give_up": give_up, "cautious": cautious}
+    options["avoid_roads"] = [_road(planner, text) for text in avoid_road or ()]
     where = read_position_file(planner, positions, position_columns)
     return options if where is None else options | {"positions": where}
 
 
+def _road(planner: Planner, text: str) -> tuple[str, str]:
+    """Split "A -> B" into two states, whose names may themselves contain arrows."""
+    parts = text.split(ARROW)
+    if len(parts) < 2:
+        raise OptionError(f"write a road as 'A -> B', not {text!r}")
+    pairs = [(ARROW.join(parts[:k]).strip(), ARROW.join(parts[k:]).strip()) for k in range(1, len(parts))]
+    return next((pair for pair in pairs if all(planner.states.code(name) is not None for name in pair)), pairs[0])
+
+
 def read_position_file(planner: Planner, positions: Path | None, position_columns: str | None) -> Any:
-    """The positions in a file for the states of a planner; None without a file."""
+    """Read the positions of the planner's states; None without a file."""
     if position_columns is not None and positions is None:
         raise OptionError("--position-columns needs --positions")
     if positions is None:
@@ -191,48 +213,61 @@ def read_position_file(planner: Planner, positions: Path | None, position_column
     return read_positions(positions, planner.states, column_names(position_columns))
 
 
-def headline(route: Route, gives_up: bool = False) -> str:
-    """A route's length and reward in a sentence."""
-    n = len(route.steps)
-    said = f"{route.start} to {route.goal}: {n:,} step{'s' * (n != 1)}, reward {route.reward:g}"
+Named = Callable[["Label"], str]
+
+
+def place_names(planner: Planner) -> Named:
+    """How to show the planner's states: by name, cells also by their coordinates."""
+    from fwrl.planner.places import shown_place
+
+    return functools.partial(shown_place, planner.experience)
+
+
+def headline(route: Route, named: Named, gives_up: bool = False) -> str:
+    """Sum up a route: its steps, its cost or reward and, if outcomes vary, how likely it is to arrive."""
+    said = f"{named(route.start)} to {named(route.goal)}: {counted(len(route.steps), 'step')}, "
+    word, sign = ("cost", -1.0) if route.value <= 0 else ("reward", 1.0)
     if route.certain:
-        return said
-    bound = "" if route.cautious is None else "at least "
-    said += f" if all goes as shown (probability {route.probability:.3g}); the policy arrives with probability "
-    said += f"{bound}{_arrival(route)} and expects {bound}{route.value:g}"
-    said += " in all" if gives_up else " if it arrives"
-    return said if route.cautious is None else f"{said} (bounds of confidence {route.cautious:g} for each step)"
+        return f"{said}{word} {_number(sign * route.reward)}"
+    lucky = f"{_number(sign * route.reward)} if nothing goes wrong, {percent(route.probability)} of the time"
+    limit = "" if route.cautious is None else "at most " if sign < 0 else "at least "
+    said += f"expected {word} {limit}{_number(sign * route.value)}{' including giving up' * gives_up} ({lucky})"
+    arrival = between(route.arrival_bounds, percent)
+    if arrival != percent(1.0):
+        least = "at least " if route.cautious is not None and arrival[0].isdigit() else ""
+        said += f", arrives {least}{arrival} of the time"
+    if " to " in arrival:
+        said += " (the log ends during some tries; the lower number counts them as failures)"
+    return said if route.cautious is None else f"{said}; each step is bounded with confidence {route.cautious:g}"
 
 
-def _arrival(route: Route) -> str:
-    """The probability of arriving, as a range where it depends on tries that ended where the log ends."""
-    said = between(route.arrival_bounds, "{:.4g}".format)
-    return f"{said} (the lower counts tries that ended where the log ends as failures)" if " to " in said else said
+def _number(value: float) -> str:
+    return plain(value + 0.0)  # turns -0 into 0
 
 
-def evidence(route: Route) -> str:
-    """The weakest step of a route, and what was left out of the plan, in a sentence."""
+def evidence(route: Route, named: Named) -> str:
+    """Name the weakest step of a route, and outcomes that the plan had to ignore."""
     weakest = route.weakest
     if weakest is None:
         return ""
-    said = f"weakest step: {weakest.state} to {weakest.next_state}, seen {times(weakest.seen)}"
+    said = f"weakest step: {named(weakest.state)} to {named(weakest.next_state)}, seen {times(weakest.seen)}"
     step = route.least_followed
     if step is not None:
         said += (
-            f"; left out of the plan: outcomes that the log does not follow up, at most {step.unknown:.3g} of the "
-            f"observations of a step ({step.state} by {step.action})"
+            f"; the log ends after some outcomes, which the plan ignores (up to {percent(step.unknown)} for "
+            f"{named(step.state)} by {visible(step.action)})"
         )
     return said
 
 
-def _print(route: Route, most: int | None, gives_up: bool) -> None:
-    typer.echo(headline(route, gives_up))
-    certain = route.certain
-    lines = [["", str(route.start), "", "", ""]]
+def _print(route: Route, named: Named, most: int | None, gives_up: bool) -> None:
+    typer.echo(headline(route, named, gives_up))
+    certain, sign = route.certain, -1.0 if route.value <= 0 else 1.0
+    lines = [["", named(route.start), "", "", ""]]
     for number, step in enumerate(route.steps, start=1):
-        action = "" if step.action == step.next_state else f"by {step.action}"
+        action = "" if step.action == step.next_state else f"by {visible(step.action)}"
         chance = "" if certain else f"{step.probability:.0%}"
-        lines.append([str(number), str(step.next_state), action, f"{step.reward:.4g}", chance])
+        lines.append([str(number), named(step.next_state), action, _number(sign * step.reward), chance])
     if most is not None and len(lines) > most:
         half = most // 2
         left = len(lines) - 2 * half
@@ -246,4 +281,4 @@ def _print(route: Route, most: int | None, gives_up: bool) -> None:
         ]
         typer.echo(("  " + "  ".join(cells)).rstrip())
     if route.steps:
-        typer.echo(evidence(route))
+        typer.echo(evidence(route, named))

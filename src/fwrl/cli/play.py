@@ -1,4 +1,4 @@
-"""`fwrl play`: serve the play page."""
+"""`fwrl play`: open the play page."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import Annotated
 
 import typer
 
-Host = Annotated[
-    str, typer.Option(help="The address to listen on; any but this computer's own opens the page to others.")
-]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="The port; the next free one is used if it is taken.")]
+Host = Annotated[str, typer.Option(help="Listen on this address; 0.0.0.0 lets others on your network open the page.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Listen on this port, or the next free one.")]
 Browser = Annotated[bool, typer.Option(help="Open the page in the browser.")]
 
 
@@ -19,12 +17,13 @@ def play(
     port: Port = 8765,
     browser: Browser = True,
     lesson: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Begin with the lesson or scenario in this file (docs/play.md).")
+        Path | None,
+        typer.Option(metavar="FILE", help="Open the lesson or scenario in this file (see docs/class.md)."),
     ] = None,
 ) -> None:
-    """Open a local page on which two agents learn side by side, and any cell clicked becomes the goal."""
-    from fwrl.web import serve
+    """Watch two agents learn side by side in the browser; click any cell to move the goal there."""
+    from fwrl.web import Limits, serve
     from fwrl.web.play import play_page, read_lesson
 
     page = play_page(None if lesson is None else read_lesson(lesson))
-    serve([page], host, port, browser=browser, say=typer.echo)
+    serve([page], host, port, browser=browser, limits=Limits(seconds=20), say=typer.echo)

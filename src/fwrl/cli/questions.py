@@ -1,4 +1,4 @@
-"""`fwrl matrix`, `fwrl reachable`, `fwrl within`, `fwrl quantiles`: costs of many pairs, and how they vary."""
+"""`fwrl matrix`, `fwrl reachable`, `fwrl within` and `fwrl quantiles`: costs of many pairs, and how costs vary."""
 
 from __future__ import annotations
 
@@ -9,28 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fwrl.cli.explain import refuse_without_log
+from fwrl.cli.explain import MEMORY, refuse_without_log
 from fwrl.cli.interpreting import interpret_if_small
-from fwrl.cli.log_options import (
-    Cells,
-    Columns,
-    Dates,
-    Decimal,
-    Encoding,
-    Header,
-    Hours,
-    Memory,
-    Missing,
-    Shape,
-    Since,
-    SkipBad,
-    Until,
-    Weekdays,
-    log_options,
-    log_source,
-    reading_log,
-)
+from fwrl.cli.log_options import Memory, log_source, reading_log, with_reading_options
 from fwrl.cli.plan import (
+    Avoid,
     Backup,
     Cautious,
     DeadEnds,
@@ -41,30 +24,33 @@ from fwrl.cli.plan import (
     MinTrips,
     To,
     loaded_planner,
+    place_names,
     rests_on,
     states_listed,
 )
+from fwrl.display import plain
 from fwrl.errors import FileError, OptionError, missing_file
 
 if TYPE_CHECKING:
     from fwrl.planner import Planner
-    from fwrl.planner.goal_policy import Backup as BackupName
     from fwrl.planner.labels import Label
     from fwrl.planner.planner import PolicyOptions
+    from fwrl.planner.policy import Backup as BackupName
     from fwrl.planner.questions import ReachedPlace
 
-SHOWN = 40  # places that are printed unless all are asked for
+SHOWN = 40  # places printed without --limit
 
-Cost = Annotated[float, typer.Argument(metavar="COST", help="The most that the plan may cost on average.")]
+Cost = Annotated[float, typer.Argument(metavar="COST", help="Spend at most this much, on average.")]
 Limit = Annotated[int, typer.Option(min=0, help="Show at most this many places; 0 shows all.")]
 
 
 def matrix(
     file: File,
     starts: Annotated[
-        list[str], typer.Option("--from", help="A state to start from, or a pattern such as 'dock-*'; several times.")
+        list[str],
+        typer.Option("--from", help="Start here, or at all states that match, such as 'dock-*'; repeatable."),
     ],
-    goals: Annotated[list[str], typer.Option("--to", help="A state to reach, or a pattern; several times.")],
+    goals: Annotated[list[str], typer.Option("--to", help="Go here, or to all states that match; repeatable.")],
     backup: Backup = "expected",
     dead_ends: DeadEnds = None,
     give_up: GiveUp = None,
@@ -72,11 +58,11 @@ def matrix(
     min_trips: MinTrips = 1,
     as_json: Json = False,
 ) -> None:
-    """The costs of many pairs as a table: a row for each start, a column for each goal.
+    """Print the costs between many places as a table: a row per start, a column per goal.
 
-    The cost of a pair is what its best plan costs on average if it arrives, with the probability of arriving in
-    brackets where it isn't 1; - where no route is known. A value of --from or --to that begins with @ names a file
-    with one state per line.
+    A cell is the average cost of the best plan, given that it arrives; brackets give the probability of arriving if
+    it's below 1, and - means that no route is known. Use @FILE in --from or --to to read states from a file, one per
+    line.
     """
     planner = loaded_planner(file, min_trips)
     with states_listed(file):
@@ -88,7 +74,8 @@ def matrix(
     pairs = zip(found.cost.tolist(), found.arrival.tolist(), strict=True)
     cells = [[_cell(*pair) for pair in zip(*row, strict=True)] for row in pairs]
     named = zip(found.starts, cells, strict=True)
-    _print_table([["", *map(str, found.goals)], *([str(start), *row] for start, row in named)])
+    shown = place_names(planner)
+    _print_table([["", *map(shown, found.goals)], *([shown(start), *row] for start, row in named)])
     _print_basis(planner)
 
 
@@ -104,10 +91,10 @@ def reachable(
     limit: Limit = SHOWN,
     as_json: Json = False,
 ) -> None:
-    """The places that can be reached from FROM for at most COST, cheapest first.
+    """List the places you can reach from FROM for at most COST, cheapest first.
 
-    A place counts if the best plan to it costs at most that on average when it arrives; the table says how likely it
-    is to arrive. Where outcomes vary, every place that may be near enough is planned for.
+    COST limits the average over trips that arrive; the table says how likely that is. If outcomes vary, this plans a
+    route to every place that may be near enough, so it takes longer.
     """
     planner = loaded_planner(file, min_trips)
     with states_listed(file):
@@ -127,10 +114,9 @@ def within(
     limit: Limit = SHOWN,
     as_json: Json = False,
 ) -> None:
-    """The places from which TO can be reached for at most COST, cheapest first.
+    """List the places from which you can reach TO for at most COST, cheapest first.
 
-    A place counts if the best plan from it costs at most that on average when it arrives; the table says how likely it
-    is to arrive.
+    COST limits the average over trips that arrive; the table says how likely that is.
     """
     interpret_if_small(file)
     planner = loaded_planner(file, min_trips)
@@ -139,88 +125,70 @@ def within(
     _print_places(planner, found, limit, as_json)
 
 
+@with_reading_options("cell_width", "resolution", "half_life", "at", "around", "min_trips")
 def quantiles(
     file: File,
     start: From,
     goal: To,
     probabilities: Annotated[
         list[float] | None,
-        typer.Option("--quantile", "-q", help="A share of trips, as 0.9; several times. Default: 0.5, 0.9 and 0.99."),
+        typer.Option(
+            "--quantile",
+            "-q",
+            help="Find the cost that this share of trips stays below; repeatable. Default: 0.5, 0.9, 0.99.",
+        ),
     ] = None,
+    avoid: Avoid = None,
     dead_ends: DeadEnds = None,
     min_trips: MinTrips = 1,
     log: Annotated[
         list[str] | None,
-        typer.Option(help="Read this log again for the cost of every observed step; several times, or a pattern."),
+        typer.Option(help="Read this log again for the costs of single steps; repeat for more, or give a pattern."),
     ] = None,
-    columns: Columns = None,
-    shape: Shape = None,
-    cost: Annotated[str | None, typer.Option(help="elapsed: the cost of a move is the time to the next visit.")] = None,
-    cells: Cells = None,
-    since: Since = None,
-    until: Until = None,
-    hours: Hours = None,
-    weekdays: Weekdays = None,
-    header: Header = None,
-    missing: Missing = None,
-    encoding: Encoding = "utf-8",
-    decimal: Decimal = ".",
-    dates: Dates = None,
-    skip_bad: SkipBad = False,
-    memory: Memory = "1GB",
+    *,
+    reading: dict[str, Any],
+    memory: Memory = MEMORY,
     as_json: Json = False,
 ) -> None:
-    """How much the plan costs in nine cases of ten, among trips that arrive.
+    """Find the cost that nine in ten trips stay below, among those that arrive.
 
-    A saved planner keeps the mean cost of a step, so only outcomes vary. With --log, each step costs what it did in the
-    log, each observation as likely as any other. Steps count as independent. Small plans are exact; others are
-    simulated, with a 95 % interval. The options from --columns to --memory say how the log is read, as in fwrl fit;
-    hours are those that the planner was fitted for, unless others are given.
+    A planner file only has the mean cost of each step. Give --log to let costs vary as they did in the log. Steps are
+    treated as independent. Small plans are solved exactly, larger ones simulated with a 95 % interval. The options from
+    --columns to --memory say how to read the log, as in fwrl fit; its hours are those the planner was fitted for,
+    unless you give others.
     """
     interpret_if_small(file)
     planner = loaded_planner(file, min_trips)
     shares = tuple(probabilities or (0.5, 0.9, 0.99))
     ended = dead_ends or ()
-    reading: dict[str, Any] = {
-        "columns": columns,
-        "cells": cells,
-        "missing": missing,
-        "shape": shape,
-        "cost": cost,
-        "since": since,
-        "until": until,
-        "hours": hours,
-        "weekdays": weekdays,
-        "header": header,
-        "encoding": encoding,
-        "decimal": decimal,
-        "dates": dates,
-        "skip_bad": skip_bad,
-    }
     if log:
         with reading_log() as report, states_listed(file):
             found = planner.cost_quantiles(
                 start,
                 goal,
                 shares,
+                avoid=avoid or (),
                 dead_ends=ended,
                 log=log_source(log),
-                log_options=log_options(**reading),
+                log_options=reading,
                 memory=memory,
                 progress=report,
             )
     else:
-        refuse_without_log(quantiles, {**reading, "memory": memory})
+        refuse_without_log([*reading, *(["memory"] if memory != MEMORY else [])])
         with states_listed(file):
-            found = planner.cost_quantiles(start, goal, shares, dead_ends=ended)
+            found = planner.cost_quantiles(start, goal, shares, avoid=avoid or (), dead_ends=ended)
     if as_json:
         typer.echo(json.dumps(found.to_dict(), indent=2))
         return
-    typer.echo(f"{found.start} to {found.goal}: expected cost {found.mean:.4g}{_chance(found.arrival)}")
+    named = place_names(planner)
+    typer.echo(
+        f"{named(found.start)} to {named(found.goal)}: expected cost {plain(found.mean)}{_chance(found.arrival)}"
+    )
     lines = [["share of trips", "cost at most"]]
     for each in found.quantiles:
-        margin = "" if found.simulated is None else f" ({each.low:.4g} to {each.high:.4g})"
-        lines.append([f"{each.probability:.4%}".rstrip("0%").rstrip(".") + "%", f"{each.cost:.4g}{margin}"])
+        margin = "" if found.simulated is None else f" ({plain(each.low)} to {plain(each.high)})"
+        lines.append([f"{each.probability:.4%}".rstrip("0%").rstrip(".") + "%", f"{plain(each.cost)}{margin}"])
     _print_table(lines)
     how = "exact" if found.simulated is None else f"{found.simulated:,} simulated trips, 95 % intervals in brackets"
     steps = "each step at its observed costs" if found.observed else "each step at its mean cost (see --log)"
@@ -229,14 +197,14 @@ def quantiles(
 
 
 def _places(planner: Planner, given: list[str]) -> list[Label]:
-    """The states that are named, match a pattern, or are lines of a file."""
+    """Expand names, patterns and @files to states."""
     places: list[Label] = []
     for text in given:
         for name in _lines(Path(text[1:])) if text.startswith("@") else [text]:
             if planner.states.code(name) is None and ("*" in name or "?" in name):
                 found = planner.states.decode(planner.states.search(name).tolist())
                 if not found:
-                    raise OptionError(f"no state matches {name!r}; look for others with fwrl states")
+                    raise OptionError(f"no state matches {name!r}; fwrl states lists them")
                 places += found
             else:
                 places.append(name)
@@ -249,7 +217,7 @@ def _lines(path: Path) -> list[str]:
     except FileNotFoundError:
         raise missing_file(path) from None
     except UnicodeDecodeError:
-        raise FileError(f"cannot read {str(path)!r}: it is not UTF-8 text; save it as UTF-8") from None
+        raise FileError(f"can't read {str(path)!r}: it isn't UTF-8; save it as UTF-8") from None
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
@@ -262,7 +230,7 @@ def _options(dead_ends: list[str] | None, give_up: float | None, cautious: float
 
 
 def _cell(cost: float, arrival: float) -> str:
-    return "-" if not math.isfinite(cost) else f"{cost:.4g}{_chance(arrival)}"
+    return "-" if not math.isfinite(cost) else f"{plain(cost)}{_chance(arrival)}"
 
 
 def _chance(arrival: float) -> str:
@@ -274,7 +242,8 @@ def _print_places(planner: Planner, found: list[ReachedPlace], limit: int, as_js
     if as_json:
         typer.echo(json.dumps([place._asdict() for place in shown], indent=2))
         return
-    _print_table([["state", "cost"], *([str(place.state), _cell(place.cost, place.arrival)] for place in shown)])
+    named = place_names(planner)
+    _print_table([["state", "cost"], *([named(place.state), _cell(place.cost, place.arrival)] for place in shown)])
     left = f"; {len(found) - len(shown):,} more, see --limit" if len(found) > len(shown) else ""
     typer.echo(f"{len(found):,} place{'s' * (len(found) != 1)}{left}")
     _print_basis(planner)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,21 +13,26 @@ import typer
 from fwrl.cli.output_paths import changing, make_folder
 from fwrl.cli.progress import run_with_progress
 from fwrl.cli.workers import Cluster, Workers, chosen_pool
+from fwrl.display import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
 
     from fwrl.experiment import Store
-    from fwrl.report import Finding
+    from fwrl.report.finding import Result
+    from fwrl.report.page import Page
 
 STORE = "results.sqlite"
-COLOURS = {"holds": "green", "holds in part": "yellow", "does not hold": "red", "undecided": "yellow"}
+MARKS: dict[Result, tuple[str, str]] = {
+    "confirmed": ("✓", "green"),
+    "partly confirmed": ("◐", "yellow"),
+    "not confirmed": ("✗", "red"),
+    "undecided": ("?", "yellow"),
+}
 
 
 def reproduce(
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds for every agent; the paper used one.")] = 100,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds for every agent; the authors' logs have one.")] = 100,
     only: Annotated[
         list[str] | None, typer.Option(help="An experiment's id, such as h-maze; may be given several times.")
     ] = None,
@@ -33,7 +40,7 @@ def reproduce(
     cluster: Cluster = None,
     out: Annotated[Path, typer.Option(help="The folder for results, figures and report.")] = Path("results"),
 ) -> None:
-    """Run every experiment of the paper and write figures, a report and a verdict on every claim.
+    """Run every experiment of the paper and write a report: what is confirmed of every claim.
 
     After an interruption, the same command continues with the runs that are missing.
     """
@@ -44,51 +51,53 @@ def reproduce(
     experiments = chosen(only)
     console = Console(highlight=False)
     with contextlib.ExitStack() as work:
-        pool = work.enter_context(chosen_pool(workers, cluster))
+        runs = seeds * sum(len(experiment.agents) for experiment in experiments)
+        pool = work.enter_context(chosen_pool(workers, cluster, runs))
         path = make_folder(out) / STORE  # not before a cluster is found
         with changing(path):
             with Store(path) as store:
                 run_with_progress(store, experiments, seeds, pool)
             work.close()
             with Store(path) as store:
-                found = _report(store, out)
-    print_findings(console, found)
-    console.print(f"Report: {out / 'report.html'} and {out / 'report.md'}", soft_wrap=True, markup=False)
+                page = _report(store, out, workers or os.cpu_count() or 1)
+    print_claims(console, page)
+    console.print(
+        f"Report: {visible(out / 'report.html')} and {visible(out / 'report.md')}", soft_wrap=True, markup=False
+    )
 
 
-def _report(store: Store, out: Path) -> list[Finding]:
+def _report(store: Store, out: Path, workers: int) -> Page:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
     from fwrl.report import write_report
 
-    with Progress(
-        TextColumn("reporting"),
-        BarColumn(),
-        TextColumn("{task.description}"),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
+    console = Console(stderr=True)
+    columns = (TextColumn("reporting"), BarColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         line = bar.add_task("", total=1.0)
-        report = write_report(store, out, lambda what, part: bar.update(line, completed=part, description=what))
-    return report.findings
+        return write_report(
+            store,
+            out,
+            lambda what, part: bar.update(line, completed=part, description=what),
+            workers=workers,
+        )
 
 
-def print_findings(console: Console, found: Sequence[Finding]) -> None:
-    """Print the verdicts as a table."""
+def print_claims(console: Console, page: Page) -> None:
+    """Print the headline, and every claim with its mark and one number."""
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title="The paper's claims", title_justify="left", pad_edge=False, show_lines=True)
-    table.add_column("claim", ratio=3)
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("numbers [95 % interval]", ratio=5)
-    for finding in found:
-        colour = COLOURS[finding.verdict]
-        table.add_row(finding.claim, f"[bold {colour}]{finding.verdict}[/]", _escaped(finding.numbers))
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 1, 0, 0))
+    table.add_column(no_wrap=True, min_width=1)
+    table.add_column(ratio=1)
+    table.add_column(justify="right", no_wrap=True, min_width=18)
+    for finding in page.findings:
+        mark, colour = MARKS[finding.result]
+        table.add_row(f"[bold {colour}]{mark}[/]", escape(finding.claim), escape(finding.number))
     console.print(table)
-
-
-def _escaped(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
+    counts = Counter(finding.result for finding in page.findings)
+    words = [f"[bold {colour}]{mark}[/] {counts[result]} {result}" for result, (mark, colour) in MARKS.items()]
+    console.print("   ".join(words))
+    console.print(page.headline, markup=False)

@@ -1,4 +1,4 @@
-"""A saved agent and the states of its world, as commands get them."""
+"""Load an agent for a world, and parse states of that world."""
 
 from __future__ import annotations
 
@@ -12,21 +12,31 @@ if TYPE_CHECKING:
     from fwrl.worlds import World
 
 
+def world_after(file: Path, world: str) -> World:
+    """Load the world; raise if the user swapped agent and world."""
+    from fwrl.files import is_archive
+    from fwrl.worlds import load_world
+
+    if Path(world).is_file() and is_archive(world):
+        raise FwrlError(f"{world!r} is a saved agent, not a world; the agent comes first: {world} {file}")
+    return load_world(world)
+
+
 def agent_in(file: Path, world: World) -> Agent:
-    """The agent in a file; FwrlError where it was made for a world of another size."""
+    """Load the agent; raise if it was trained in a world of another size."""
     from fwrl.agents import load
 
     agent = load(file)
     if (agent.n_states, agent.n_actions) != (world.n_states, world.n_actions):
         raise FwrlError(
-            f"the agent in {str(file)!r} is for {agent.n_states:,} states and {agent.n_actions} actions, the world "
-            f"{world.name!r} has {world.n_states:,} and {world.n_actions}; name the world that it was trained in"
+            f"the agent in {str(file)!r} has {agent.n_states:,} states and {agent.n_actions} actions, but the world "
+            f"{world.name!r} has {world.n_states:,} and {world.n_actions}; name the world it was trained in"
         )
     return agent
 
 
 def state_named(world: World, text: str, what: str) -> int:
-    """The state given as x,y, as a label or as a number; FwrlError where there is none."""
+    """Parse a state given as x,y, as a label or as a number."""
     from fwrl.worlds.sizes import MOST_DIGITS
 
     x, comma, y = text.partition(",")

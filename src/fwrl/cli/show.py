@@ -1,4 +1,4 @@
-"""`fwrl show`: the values, greedy actions and route of a saved agent."""
+"""`fwrl show`: draw what a saved agent has learned."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fwrl.cli.output_paths import check_file
-from fwrl.cli.saved_agent import agent_in, state_named
+from fwrl.cli.saved_agent import agent_in, state_named, world_after
+from fwrl.display import visible
 from fwrl.errors import OptionError
 
 if TYPE_CHECKING:
@@ -20,23 +21,21 @@ if TYPE_CHECKING:
 
 def show(
     file: Annotated[Path, typer.Argument(help="A saved agent.")],
-    world: Annotated[str, typer.Argument(help="The world that it was trained in.")],
-    goal: Annotated[str, typer.Option(help="The goal, as x,y or as a state.")],
-    start: Annotated[str | None, typer.Option(help="Also show the way from here, as x,y or as a state.")] = None,
-    picture: Annotated[Path | None, typer.Option(help="Also draw it, as .png or .svg.")] = None,
+    world: Annotated[str, typer.Argument(help="The world it was trained in.")],
+    goal: Annotated[str, typer.Option(help="Show values for this goal: x,y or a state.")],
+    start: Annotated[str | None, typer.Option(help="Also show the route from here: x,y or a state.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Also draw it to this .png or .svg file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what a saved agent knows about a goal: values, greedy actions, and the way from a start.
+    """Show what a saved agent knows about a goal: values, greedy actions, and the route from a start.
 
-    The way takes the likeliest outcome of every step.
+    The route follows the likeliest outcome of every step.
     """
     if picture is not None:
         if picture.suffix not in (".png", ".svg"):
-            raise OptionError(f"expected a picture that ends in .png or .svg, got {str(picture)!r}")
+            raise OptionError(f"can't draw to {str(picture)!r}: choose a name ending in .png or .svg")
         check_file(picture)
-    from fwrl.worlds import load_world
-
-    place = load_world(world)
+    place = world_after(file, world)
     agent = agent_in(file, place)
     g = state_named(place, goal, "goal")
     route = None if start is None else _route(agent, place, state_named(place, start, "start"), g)
@@ -96,7 +95,7 @@ def _print(agent: Agent, world: World, goal: int, route: LikelyRoute | None, pic
     if route is not None:
         _print_route(console, world, route)
     if picture is not None:
-        console.print(f"drawn to {picture}", markup=False, soft_wrap=True)
+        console.print(f"drawn to {visible(picture)}", markup=False, soft_wrap=True)
 
 
 def _print_route(console: Any, world: World, route: LikelyRoute) -> None:
@@ -104,7 +103,7 @@ def _print_route(console: Any, world: World, route: LikelyRoute) -> None:
     if route.arrives:
         end = f"{steps:,} {'step' if steps == 1 else 'steps'} for {route.reward:.5g}"
     else:
-        end = f"after {steps:,} steps it does not arrive: the agent knows no way on, or goes in a circle"
+        end = f"stuck after {steps:,} steps: the agent doesn't know how to go on, or goes in circles"
     console.print(f"from {world.label(route.states[0])} to {world.label(route.states[-1])}: {end}", markup=False)
     console.print(" ".join(world.action_names[a] for a in route.actions), markup=False)
 

@@ -1,4 +1,4 @@
-"""`fwrl states`: the states that a planner knows."""
+"""`fwrl states`: list the states of a planner."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fwrl.cli.plan import MinTrips, loaded_planner
+from fwrl.cli.plan import MinTrips, Named, loaded_planner, place_names
 
 if TYPE_CHECKING:
-    from fwrl.planner.state_summary import StateSummary
+    from fwrl.planner.weak_spots import StateSummary
 
 
 class Order(StrEnum):
-    """What states are sorted by."""
+    """How to sort states."""
 
     name = "name"
     seen = "seen"
@@ -26,7 +26,8 @@ class Order(StrEnum):
 def states(
     file: Annotated[Path, typer.Argument(help="A planner saved by fwrl fit or fwrl merge.")],
     pattern: Annotated[
-        str, typer.Argument(help="A part of the name; with * or ? a pattern for the whole name. Default: all states.")
+        str,
+        typer.Argument(help="Only list names that contain this, or that match it if it has * or ?. Default: all."),
     ] = "",
     by: Annotated[
         Order, typer.Option(help="Sort by name, by how often states were seen, or by number of neighbours.")
@@ -35,8 +36,9 @@ def states(
     min_trips: MinTrips = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List or search states: how many states each leads to and is reached from, and how often it was seen."""
-    found = loaded_planner(file, min_trips).find_states(pattern)
+    """List or search states, with the number of their neighbours and how often they were seen."""
+    planner = loaded_planner(file, min_trips)
+    found = planner.find_states(pattern)
     if by is Order.seen:
         found.sort(key=lambda s: -(s.left + s.entered))
     elif by is Order.degree:
@@ -45,12 +47,12 @@ def states(
     if as_json:
         typer.echo(json.dumps([state._asdict() for state in shown], indent=2))
         return
-    _print(shown, len(found), pattern)
+    _print(shown, place_names(planner), len(found), pattern)
 
 
-def _print(shown: list[StateSummary], n: int, pattern: str) -> None:
-    lines = [["state", "leads to", "reached from", "left", "entered"]]
-    lines += [[str(s.state), *(f"{number:,}" for number in s[1:])] for s in shown]
+def _print(shown: list[StateSummary], named: Named, n: int, pattern: str) -> None:
+    lines = [["state", "next states", "previous states", "left", "entered"]]
+    lines += [[named(s.state), *(f"{number:,}" for number in s[1:])] for s in shown]
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
     if shown:
         for line in lines:

@@ -11,6 +11,7 @@ import typer
 
 from fwrl.cli.output_paths import check_saved_file
 from fwrl.cli.saved_agent import agent_in
+from fwrl.display import visible
 from fwrl.errors import OptionError
 
 if TYPE_CHECKING:
@@ -22,31 +23,31 @@ LAST = 5  # episodes averaged in the summary
 
 def train(
     world: Annotated[str, typer.Argument(help="A world's name, or the path of a map file.")],
-    agent: Annotated[str | None, typer.Option(help="An agent's name, fwrl by default: see fwrl agents.")] = None,
+    agent: Annotated[str | None, typer.Option(help="Train this agent, fwrl by default; fwrl agents lists all.")] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(help="An option of the agent as NAME=VALUE; may be given several times."),
+        typer.Option(help="Set an option of the agent, NAME=VALUE; repeat for more."),
     ] = None,
-    episodes: Annotated[int, typer.Option(min=1, help="Number of episodes.")] = 50,
-    steps: Annotated[int, typer.Option(min=1, help="Steps in each episode.")] = 400,
-    seed: Annotated[int, typer.Option(min=0, help="The seed; the same seed gives the same result.")] = 0,
+    episodes: Annotated[int, typer.Option(min=1, help="Train for this many episodes.")] = 50,
+    steps: Annotated[int, typer.Option(min=1, help="Take this many steps per episode.")] = 400,
+    seed: Annotated[int, typer.Option(min=0, help="Seed the random numbers; the same seed gives the same result.")] = 0,
     resume: Annotated[
-        Path | None, typer.Option(help="A saved agent to train further; it keeps its options and its own generator.")
+        Path | None, typer.Option(help="Continue training this saved agent, with its options and random state.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Where to save the trained agent.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Save the trained agent to this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Train an agent in a world with the paper's protocol, and save it.
+    """Train an agent in a world by the paper's protocol, and save it.
 
-    With --resume a saved agent goes on; choose another --seed, or it meets the same goals and starts again.
+    With --resume, also choose another --seed: the same seed repeats the same goals and starts.
     """
     if out is not None:
         check_saved_file(out)
     if resume is not None and (agent is not None or option):
-        raise OptionError("--resume goes on with the agent in the file, so it does not go with --agent or --option")
-    from fwrl.experiment.contenders import option_of
+        raise OptionError("--resume keeps the saved agent and its options; leave out --agent and --option")
+    from fwrl.experiment.compared_agents import option_of
     from fwrl.task import Task
-    from fwrl.task.fitting import agent_for
+    from fwrl.task.agent_for_world import agent_for
     from fwrl.worlds import load_world
 
     task = Task(load_world(world))
@@ -124,11 +125,11 @@ def _print(summary: dict[str, Any], out: Path | None) -> None:
         table.add_row(f"mean reward, first {LAST} episodes", f"{summary['mean_reward_first']:,.5g}")
         table.add_row(f"mean reward, last {LAST} episodes", f"{summary['mean_reward_last']:,.5g}")
     else:
-        table.add_row("mean reward of an episode", f"{summary['mean_reward_last']:,.5g}")
-    shown = f"{inefficiency:.3f}" if inefficiency is not None else "no completed visit"
+        table.add_row("mean reward per episode", f"{summary['mean_reward_last']:,.5g}")
+    shown = f"{inefficiency:.3f}" if inefficiency is not None else "never arrived"
     table.add_row("distance-inefficiency (1 is best)", shown)
     console = Console(highlight=False)
     console.print(f"{summary['agent']} in {summary['world']}", style="bold", markup=False)
     console.print(table)
     if out is not None:
-        console.print(f"saved to {out}", markup=False, soft_wrap=True)
+        console.print(f"saved to {visible(out)}", markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Warnings of fwrl as one line each on standard error, without the line of the program that issued them."""
+"""Print fwrl's warnings as single lines, without the source line that issued them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fwrl.errors import FwrlWarning
 
 @contextlib.contextmanager
 def told_warnings() -> Iterator[None]:
-    """Print the warnings of fwrl issued within; others stay as they are."""
+    """Print fwrl's warnings on standard error, and pass other warnings on."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

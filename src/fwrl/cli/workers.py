@@ -1,4 +1,4 @@
-"""Where a command runs its work: processes of this computer, or a cluster."""
+"""The options --workers and --cluster."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ from fwrl.errors import OptionError
 if TYPE_CHECKING:
     from fwrl.pool import Pool
 
-Workers = Annotated[int | None, typer.Option(min=1, help="Processes. Default: one per core.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Use this many processes. Default: one per core.")]
 Cluster = Annotated[
     str | None,
     typer.Option(
-        metavar="ADDRESS", help="Run on a Dask cluster: the address of its scheduler, or local:N for N workers here."
+        metavar="ADDRESS",
+        help="Run on a Dask cluster: its scheduler's address, or local:N to start N workers here.",
     ),
 ]
 
 
 @contextlib.contextmanager
-def chosen_pool(workers: int | None, cluster: str | None) -> Iterator[Pool]:
-    """The pool that --workers and --cluster ask for; by default one process per core."""
+def chosen_pool(workers: int | None, cluster: str | None, tasks: int | None = None) -> Iterator[Pool]:
+    """Start the pool that --workers or --cluster asks for, with no more processes than `tasks`."""
     from fwrl.pool import process_pool
 
     if cluster is None:
-        with process_pool(workers or os.cpu_count() or 1) as pool:
+        wanted = workers or os.cpu_count() or 1
+        with process_pool(wanted if tasks is None else max(1, min(wanted, tasks))) as pool:
             yield pool
         return
     if workers is not None:
-        raise OptionError("a cluster has its own number of workers; leave out --workers or --cluster")
+        raise OptionError("a cluster brings its own workers; leave out --workers or --cluster")
     from rich.console import Console
 
     from fwrl.cluster import cluster_pool

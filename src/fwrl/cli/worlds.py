@@ -11,7 +11,7 @@ import typer
 def worlds(
     name: Annotated[
         str | None,
-        typer.Argument(help="A world's name, or the path of a .txt or .map file. Default: list all."),
+        typer.Argument(help="Draw this world: a name, or the path of a .txt or .map file. Default: list all."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -55,17 +55,17 @@ def _list(as_json: bool) -> None:
     table = Table(title="Worlds", title_justify="left", box=None, pad_edge=False)
     table.add_column("name", style="bold", no_wrap=True)
     table.add_column("states", justify="right")
-    table.add_column("what it is")
+    table.add_column("description")
     for row in listed:
         states = "" if row.states is None else str(row.states)
         table.add_row(row.name, states, row.description)
     console = Console(highlight=False)
     console.print(table)
-    console.print("\nThe path of a .txt or .map file also names a world.", markup=False)
+    console.print("\nTo use your own map, give the path of a .txt or .map file.", markup=False)
 
 
 def _drawn(world: Any, encoding: str) -> str:
-    """The drawing; where the terminal's encoding lacks its characters, those of the map, or numbers for labels'."""
+    """Draw the world with characters the terminal can show: those of the map file if need be."""
     from fwrl.worlds import draw
 
     drawing = draw(world)

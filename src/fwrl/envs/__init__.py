@@ -1,6 +1,6 @@
-"""Gymnasium environments over worlds, and other discrete environments as goal environments.
+"""Gymnasium environments for worlds, and a wrapper that turns other discrete environments into goal environments.
 
-`import fwrl` imports this package, so Gymnasium is imported only when an environment is made.
+`import fwrl` imports this package, so Gymnasium itself is imported only when you make an environment.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The goal methods on what `gymnasium.make` returns.
+"""The goal methods for the result of `gymnasium.make`.
 
-Gymnasium's wrappers pass on only the methods of every environment, but Stable-Baselines3 calls `compute_reward` on the
-wrapped environment. The registered ids therefore have this outermost wrapper.
+Gymnasium's wrappers only pass on methods that every environment has, but Stable-Baselines3 calls `compute_reward` on
+the wrapped environment. So this is the outermost wrapper of the registered ids.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class GoalWrapper(gymnasium.Wrapper[Observation, np.int64, Observation, np.int64
     """A wrapped `WorldEnv` with its three goal methods.
 
     Args:
-        env: a `WorldEnv`, or one in wrappers.
+        env: a `WorldEnv`, possibly wrapped.
 
     >>> import gymnasium, fwrl
     >>> env = gymnasium.make("fwrl/HMaze-v0")

@@ -1,9 +1,9 @@
-"""Walks in fwrl's environments as a Minari dataset, with the exact optimum in its metadata; needs the extra `minari`.
+"""Episodes in fwrl's environments as a Minari dataset, with the exact optimum as metadata; needs the extra `minari`.
 
-An episode of a goal environment ends on entering the goal, or after T steps. Its best expected return is therefore that
-of a task without respawn over T + 1 steps, one of which is the arriving step (see `task.expectation`). The metadata has
-it twice: `ref_max_score` is the mean over all starts and goals that the environment draws, `ref_min_score` the same of
-random actions, and every episode has `optimal_return`, that of its own start and goal.
+An episode of a goal environment ends on entering the goal, or after T steps. So its best expected return is that of a
+task without respawn over T + 1 steps, one of which is the arriving step (see `task.expectation`). The metadata have it
+twice: `ref_max_score` is the mean over all starts and goals that the environment draws (`ref_min_score` is the same for
+random actions), and each episode has `optimal_return` for its own start and goal.
 """
 
 from __future__ import annotations
@@ -37,29 +37,33 @@ def export_minari(
     explore: bool = True,
     progress_bar: bool = False,
 ) -> Any:
-    """Let an agent walk in an environment of fwrl, and write its episodes as a Minari dataset.
+    """Run an agent in one of fwrl's environments and write its episodes as a Minari dataset.
 
     Args:
-        agent: of the environment's size.
+        agent: sized for the environment.
         env: made by `gymnasium.make("fwrl/...")`.
-        dataset_id: as Minari names it, such as "fwrl/four-rooms/random-v0".
-        episodes: number of episodes.
-        seed: of the environment; the same seed gives the same episodes.
+        dataset_id: Minari's name for it, such as "fwrl/four-rooms/random-v0".
+        seed: seeds the environment; the same seed gives the same episodes.
         learn: True to let the agent learn meanwhile.
         explore: False to let it act greedily.
-        progress_bar: True to show one.
 
     Returns:
-        The `minari.MinariDataset`, written where Minari keeps its datasets.
+        The `minari.MinariDataset`, written to Minari's folder.
+
+    >>> import gymnasium, fwrl
+    >>> agent, env = fwrl.make_agent("random", 68, 4), gymnasium.make("fwrl/FourRooms-v0")
+    >>> dataset = fwrl.export_minari(agent, env, "fwrl/four-rooms/random-v0", 10)  # doctest: +SKIP
+    >>> dataset.total_episodes  # doctest: +SKIP
+    10
     """
     try:
         minari = importlib.import_module("minari")
         collector = importlib.import_module("minari.data_collector")
     except ImportError:
-        raise FwrlError("Minari is not installed; install it with: pip install 'fwrl[minari]'") from None
+        raise FwrlError("Minari isn't installed; install it with: pip install 'fwrl[minari]'") from None
     inner = env.unwrapped
     if not isinstance(inner, WorldEnv):
-        raise FwrlError(f"expected an environment of fwrl, whose optimum is known, got {type(inner).__name__}")
+        raise FwrlError(f"expected one of fwrl's environments, whose optimum is known, got {type(inner).__name__}")
     if episodes < 1:
         raise OptionError(f"expected at least one episode, got {episodes}")
     task = Task(inner.world, goal_reward=inner.goal_reward, goal_threshold=inner.goal_threshold, respawn=False)
@@ -79,8 +83,8 @@ def export_minari(
         algorithm_name=agent.name,
         ref_min_score=float(random_rewards(task, goals, steps).mean()),
         ref_max_score=float(best_rewards(task, goals, steps).reward.mean()),
-        description=f"{episodes} walks of {agent!r} in {inner.world.name}; optimal_return of an episode is the exact "
-        "expectation of the best policy for its start and goal",
+        description=f"{episodes} episodes of {agent!r} in {inner.world.name}; an episode's optimal_return is the exact "
+        "expected return of the best policy for its start and goal",
         requirements=["fwrl"],
     )
     dataset.storage.update_episode_metadata([{"optimal_return": optimum} for optimum in optima])
@@ -90,7 +94,7 @@ def export_minari(
 def _walk(
     agent: Agent, env: gymnasium.Env[Any, Any], seed: int | None, steps: int, learn: bool, explore: bool
 ) -> dict[str, Any]:
-    """One episode, of up to `steps` with the arriving one, as the fields of Minari's buffer."""
+    """Run one episode of up to `steps`, the arriving step included, and return the fields of Minari's buffer."""
     observation, _ = env.reset(seed=seed)
     agent.begin_episode(int(observation["desired_goal"]), steps, explore=explore)
     seen = {key: [observation[key]] for key in KEYS}
@@ -101,7 +105,7 @@ def _walk(
         action = checked_index(agent.act(state), agent.n_actions, "an action")
         observation, reward, terminated, truncated, info = env.step(action)
         actions.append(np.int64(action))
-        truncated = truncated or (not terminated and len(actions) == steps - 1)  # also without a time limit
+        truncated = truncated or (not terminated and len(actions) == steps - 1)  # if the environment sets no time limit
         if learn:
             _observe(agent, state, action, float(reward), int(observation["observation"]), bool(terminated), info)
         for key in KEYS:

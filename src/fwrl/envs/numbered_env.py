@@ -1,24 +1,24 @@
 """Any discrete Gymnasium environment as a goal environment: observations are numbered as they appear.
 
-State 0 is success, a virtual state. A step enters it where the environment reports `info["is_success"]`; where it
-reports nothing, on termination with a positive reward; or where a predicate of the user says so. A terminated step that
-is no success ends in a state of its own for that observation, which is never left: a trap. So what an episode's end
-looks like is not confused with an observation in its middle.
+State 0 is success, a virtual state. A step enters it if the environment reports `info["is_success"]`, or if your own
+predicate says so. If neither exists, termination with a positive reward counts as success. Any other terminated step
+ends in a separate state for that observation, a dead end. This keeps the end of an episode apart from the same
+observation in the middle of one.
 
-The reward of success is no part of a path, and other rewards are, less the `step_cost`, so that of several ways the
-shortest is the best even where steps are free:
+The reward for success isn't part of a path. All other rewards are, minus the `step_cost`, which makes the shortest path
+the best one even if steps are free:
 
     path reward = reward - step_cost            of ordinary steps
     path reward = min(reward, 0) - step_cost    of the step that enters success
 
-Any state seen so far can be the goal of an episode, success by default. Entering it ends the episode.
+Any state seen so far can be the goal of an episode; the default is success. Entering it ends the episode.
 
 >>> import gymnasium, fwrl
 >>> env = fwrl.wrap(gymnasium.make("FrozenLake-v1", is_slippery=False))
 >>> agent = fwrl.make_agent("fwrl", env.n_states, env.n_actions, explorer="optimistic")
 >>> fwrl.learn(agent, env, total_timesteps=2000, seed=0).success[-10:].all()
 np.True_
->>> env.n_states  # cells of the lake that were seen, and success
+>>> env.n_states  # cells of the lake seen so far, plus success
 16
 """
 
@@ -34,6 +34,7 @@ from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
+from fwrl.arguments import check_function, check_real
 from fwrl.envs.observation_key import CONTINUOUS, observation_key
 from fwrl.envs.world_env import Observation
 from fwrl.errors import FileError, FwrlError, OptionError
@@ -43,14 +44,14 @@ SUCCESS = 0
 STEP_COST = 1e-3
 MOST_STATES = 2**31 - 1
 KIND = "states"
-LIVE, ENDED = b"+", b"-"  # before the bytes of an observation: in the middle of an episode, or at its end
+LIVE, ENDED = b"+", b"-"  # prefix of an observation's bytes: in the middle of an episode, or at its end
 
 
 class Success(Protocol):
-    """Whether a step succeeded."""
+    """Decides whether a step succeeded."""
 
     def __call__(self, observation: Any, reward: float, terminated: bool, info: dict[str, Any], /) -> bool:
-        """Whether the step that led to `observation` succeeded."""
+        """Return whether the step to `observation` succeeded."""
 
 
 def wrap(
@@ -65,15 +66,15 @@ def wrap(
     Args:
         env: with Discrete actions; its observations may be integers, arrays of integers, texts, or mappings and
             sequences of these.
-        key: (observation) -> an integer, a text or a tuple of these: observations with the same key are one state; None
-            to tell observations apart by all of their content.
-        success: (observation, reward, terminated, info) -> whether the step succeeded; None for `info["is_success"]`,
-            or, where there is none, termination with a positive reward.
-        step_cost: taken off the reward of every step.
-        states: a file that `save_states` wrote, to give observations the same numbers again.
+        key: (observation) -> an integer, a text or a tuple of these. Observations with the same key are one state. None
+            compares their whole content.
+        success: (observation, reward, terminated, info) -> whether the step succeeded. None for `info["is_success"]`,
+            or termination with a positive reward if there's no such entry.
+        step_cost: subtracted from the reward of every step.
+        states: a file written by `save_states`, to give observations the same numbers again.
 
     Returns:
-        A goal environment whose number of states grows; `fwrl.learn` lets the agent grow with it.
+        A goal environment whose number of states grows; with `fwrl.learn`, the agent grows too.
 
     >>> import gymnasium
     >>> env = wrap(gymnasium.make("CliffWalking-v1"), success=lambda observation, reward, terminated, info: terminated)
@@ -86,16 +87,7 @@ def wrap(
 class NumberedEnv(gymnasium.Wrapper[Observation, np.int64, Any, Any], RecordConstructorArgs):
     """A goal environment whose states are the observations of another environment, numbered as they appear.
 
-    Args:
-        env: as for `wrap`.
-        key: as for `wrap`.
-        success: as for `wrap`.
-        step_cost: as for `wrap`.
-        states: as for `wrap`.
-
-    Attributes:
-        n_actions: the number of actions.
-        step_cost: taken off the reward of every step.
+    The arguments are those of `wrap`.
     """
 
     def __init__(
@@ -106,7 +98,7 @@ class NumberedEnv(gymnasium.Wrapper[Observation, np.int64, Any, Any], RecordCons
         step_cost: float = STEP_COST,
         states: str | Path | None = None,
     ) -> None:
-        _check(env, key, step_cost)
+        _check(env, key, success, step_cost)
         RecordConstructorArgs.__init__(self, key=key, success=success, step_cost=step_cost, states=states)
         super().__init__(env)
         self.step_cost = float(step_cost)
@@ -125,46 +117,28 @@ class NumberedEnv(gymnasium.Wrapper[Observation, np.int64, Any, Any], RecordCons
 
     @property
     def n_states(self) -> int:
-        """The number of states so far, those seen and success."""
+        """The number of states so far, success included."""
         return len(self._numbers)
 
     def state_of(self, observation: Any) -> int:
-        """The number of an observation.
-
-        Args:
-            observation: as the wrapped environment returns it.
-
-        Returns:
-            Its state; one that only ended episodes so far has the state of that end.
-        """
+        """Return the state of an observation; if it has only ended episodes so far, the state of that end."""
         content = observation_key(self._key(observation))
         for place in (LIVE, ENDED):
             if place + content in self._numbers:
                 return self._numbers[place + content]
-        raise FwrlError("this observation has not been seen; states are numbered as they appear")
+        raise FwrlError("this observation hasn't been seen yet; states are numbered as they appear")
 
     def observation_of(self, state: int) -> Any:
-        """An observation that has a number.
-
-        Args:
-            state: from 1 to n_states - 1.
-
-        Returns:
-            The first observation of this state since the environment was wrapped.
-        """
+        """Return the first observation of a state, from 1 to n_states - 1, since the environment was wrapped."""
         if state not in self._examples:
             raise FwrlError(
                 f"state {state} has no observation: "
-                + ("it is success, a virtual state" if state == SUCCESS else "it has not been seen")
+                + ("it's success, a virtual state" if state == SUCCESS else "it hasn't been seen yet")
             )
         return self._examples[state]
 
     def aim(self, goal: int | None = None) -> None:
-        """Choose the goal of the episodes that follow.
-
-        Args:
-            goal: a state; None for success.
-        """
+        """Choose the goal of the next episodes, a state; None for success."""
         self._next_goal = SUCCESS if goal is None else self._checked_goal(goal)
 
     def reset(
@@ -173,8 +147,8 @@ class NumberedEnv(gymnasium.Wrapper[Observation, np.int64, Any, Any], RecordCons
         """Begin an episode.
 
         Args:
-            seed: of the wrapped environment.
-            options: `goal` is the goal of this episode, a state; the others are those of the wrapped environment.
+            seed: seeds the wrapped environment.
+            options: `goal` is the goal of this episode, a state; the others go to the wrapped environment.
 
         Returns:
             The first observation, and `info` with `is_success`.
@@ -189,12 +163,9 @@ class NumberedEnv(gymnasium.Wrapper[Observation, np.int64, Any, Any], RecordCons
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take one step.
 
-        Args:
-            action: from 0 to A - 1.
-
         Returns:
-            Observation, the wrapped environment's reward, whether the episode ended or the goal was reached, whether
-            it was truncated, and `info` with the step's own reward as `path_reward`, and `is_success`.
+            Observation, the wrapped environment's reward, whether the episode ended or the goal was reached, whether it
+            was truncated, and `info` with the step's own reward as `path_reward`, and `is_success`.
         """
         observation, reward, terminated, truncated, info = self.env.step(np.int64(self._first_action + action))
         paid = float(reward)
@@ -208,11 +179,7 @@ class NumberedEnv(gymnasium.Wrapper[Observation, np.int64, Any, Any], RecordCons
         return self._observation(), paid, over, bool(truncated) and not over, told
 
     def save_states(self, path: str | Path) -> None:
-        """Write which observation has which number, for `wrap(env, states=path)` in another process.
-
-        Args:
-            path: file to write or replace.
-        """
+        """Write the number of each observation to a file, for `wrap(env, states=path)` in another process."""
         contents = list(self._numbers)
         ends = np.cumsum([len(content) for content in contents], dtype=np.int64)
         arrays: dict[str, NDArray[Any]] = {"contents": np.frombuffer(b"".join(contents), np.uint8), "ends": ends}
@@ -240,30 +207,32 @@ class NumberedEnv(gymnasium.Wrapper[Observation, np.int64, Any, Any], RecordCons
         if isinstance(goal, int | np.integer) and 0 <= goal < self.n_states:
             return int(goal)
         raise FwrlError(
-            f"expected a goal from 0 (success) to {self.n_states - 1}, the states seen so far, got {goal!r}; state_of "
-            "gives the number of an observation"
+            f"expected a goal from 0 (success) to {self.n_states - 1}, the states seen so far, got {goal!r}; look up "
+            "an observation's number with state_of"
         )
 
 
-def _check(env: Any, key: Any, step_cost: float) -> None:
-    """Require Discrete actions, observations that can be numbered as far as their space tells, and a cost."""
+def _check(env: Any, key: Any, success: Any, step_cost: float) -> None:
+    """Require Discrete actions, a valid cost, and observations that can be numbered, as far as their space shows."""
     if not isinstance(env, gymnasium.Env):
         raise FwrlError(f"expected a Gymnasium environment, got {type(env).__name__}; make one with gymnasium.make")
     if isinstance(env, NumberedEnv):
-        raise FwrlError("this environment is wrapped already")
+        raise FwrlError("this environment is already wrapped")
     if not isinstance(env.action_space, spaces.Discrete):
         raise FwrlError(
-            f"expected an environment with Discrete actions, got {env.action_space}; fwrl.make_navigator(env) takes "
-            "continuous ones"
+            f"expected an environment with Discrete actions, got {env.action_space}; for continuous ones use "
+            "fwrl.make_navigator(env)"
         )
     if key is None and _continuous(env.observation_space):
         raise FwrlError(f"the observations are continuous: {env.observation_space}; {CONTINUOUS}")
-    if not (np.isfinite(step_cost) and step_cost >= 0):
+    check_function("key", key)
+    check_function("success", success)
+    if not (np.isfinite(check_real("step_cost", step_cost)) and step_cost >= 0):
         raise OptionError(f"expected a finite step_cost of at least 0, got {step_cost!r}")
 
 
 def _continuous(space: Any) -> bool:
-    """Whether a part of the space holds floating-point numbers."""
+    """Check whether a part of the space holds floating-point numbers."""
     parts = space.spaces if isinstance(space, spaces.Dict | spaces.Tuple) else None
     if parts is not None:
         return any(map(_continuous, parts.values() if isinstance(parts, dict) else parts))
@@ -273,9 +242,9 @@ def _continuous(space: Any) -> bool:
 def _read(path: str | Path) -> dict[bytes, int]:
     archive = open_archive(path)
     if archive.kind != KIND:
-        raise FileError(f"expected a file that save_states wrote, {str(path)!r} holds a {archive.kind!r}")
+        raise FileError(f"{str(path)!r} holds a {archive.kind!r}; expected a file written by save_states")
     contents, ends = archive["contents"].tobytes(), archive["ends"].tolist()
     numbers = {contents[begin:end]: n for n, (begin, end) in enumerate(zip([0, *ends], ends, strict=False))}
     if list(numbers)[:1] != [b""] or len(numbers) != len(ends) or ends[-1] != len(contents):
-        raise FileError(f"{str(path)!r} does not number different observations; the file is damaged")
+        raise FileError(f"{str(path)!r} is damaged: two of its observations have the same number")
     return numbers

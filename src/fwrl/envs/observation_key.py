@@ -1,7 +1,7 @@
 """Observations as bytes: equal bytes for equal content, so that observations can be numbered and saved.
 
-Arrays count by type, shape and bytes; mappings by their items in the order of the keys; sequences by their elements.
-Floating-point numbers are refused: two observations of a continuous space are hardly ever equal.
+Arrays compare by type, shape and bytes; mappings by their items, sorted by key; sequences by their elements. We refuse
+floating-point numbers, because two observations of a continuous space are hardly ever equal.
 """
 
 from __future__ import annotations
@@ -14,22 +14,19 @@ import numpy as np
 from fwrl.errors import FwrlError
 
 CONTINUOUS = (
-    "fwrl.make_navigator(env) learns in continuous spaces, or pass key=, a function that makes an integer, a text or a "
-    "tuple of an observation"
+    "use fwrl.make_navigator(env) for continuous spaces, or pass key=, a function from an observation to an integer, a "
+    "text or a tuple"
 )
 
 
 def observation_key(observation: Any) -> bytes:
-    """The bytes of an observation.
+    """Encode an observation: the same bytes for the same content, in any process.
 
     Args:
         observation: integers, texts, bytes, None, arrays of integers, and mappings and sequences of these.
 
-    Returns:
-        The same bytes for the same content, in any process.
-
     Raises:
-        FwrlError: A part is a floating-point number, or of another type.
+        FwrlError: a part is a floating-point number, or has another type.
 
     >>> observation_key({"b": (1, 2), "a": np.zeros(2, np.uint8)}) == observation_key(
     ...     {"a": np.zeros(2, np.uint8), "b": [1, 2]}
@@ -58,10 +55,10 @@ def observation_key(observation: Any) -> bytes:
         raise FwrlError(f"observations are numbered by content, and this one has floating-point numbers; {CONTINUOUS}")
     raise FwrlError(
         f"observations are numbered by content, and one has a part of type {type(observation).__name__}; pass key=, a "
-        "function that makes an integer, a text or a tuple of an observation"
+        "function from an observation to an integer, a text or a tuple"
     )
 
 
 def _framed(kind: bytes, *parts: bytes) -> bytes:
-    """The parts with their lengths, so that no two lists of parts give the same bytes."""
+    """Join parts with their lengths, so different lists of parts never give the same bytes."""
     return kind + b"".join(len(part).to_bytes(4, "big") + part for part in (len(parts).to_bytes(4, "big"), *parts))

@@ -1,6 +1,6 @@
 """Pictures of an environment: text, pixels, or output to the terminal.
 
-In a terminal each picture overwrites the last one, at `FRAMES_PER_SECOND`. In a file or a pipe pictures are printed
+In a terminal each picture overwrites the last one, at `FRAMES_PER_SECOND`. In a file or a pipe, pictures are printed
 one below the other, without delay.
 """
 
@@ -38,7 +38,7 @@ class Picture:
         self._due = 0.0
 
     def show(self, state: int, goal: int) -> Frame | None:
-        """The picture as text or (height, width, 3) pixels; None in the mode "human", which prints it."""
+        """Return text or (height, width, 3) pixels; in the mode "human", print the picture and return None."""
         if self._mode == "rgb_array":
             return paint(self._world, agent=state, goal=goal)
         text = draw(self._world, agent=state, goal=goal)

@@ -1,7 +1,7 @@
 """The ids of fwrl's environments in Gymnasium's registry.
 
-Since version 1.0 Gymnasium loads no plugins: an id exists once its package has been imported. `import fwrl` does not
-import Gymnasium: if that is already imported the ids are registered at once, otherwise when it is imported.
+Since version 1.0 Gymnasium loads no plugins: an id exists once its package has been imported. `import fwrl` doesn't
+import Gymnasium. It registers the ids immediately if Gymnasium is already imported, otherwise as soon as it is.
 `gymnasium.make("fwrl:fwrl/FourRooms-v0")` imports fwrl itself.
 """
 
@@ -28,13 +28,13 @@ IDS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "fwrl/Grid-v0": {},
     }
 )
-"""Every id and the arguments of its `WorldEnv`; `fwrl/Grid-v0` requires `map=`."""
+"""Every id with the arguments of its `WorldEnv`; `fwrl/Grid-v0` requires `map=`."""
 
 _REGISTRY_MODULE = "gymnasium.envs.registration"
 
 
 def register() -> None:
-    """Register every id of `IDS` that is not registered yet.
+    """Register every id of `IDS` that isn't registered yet.
 
     >>> import gymnasium
     >>> register()
@@ -47,7 +47,7 @@ def register() -> None:
 
 
 def register_on_import() -> None:
-    """Register now if Gymnasium has been imported, otherwise when it is; never import it."""
+    """Register now if Gymnasium has been imported, otherwise when it is. This never imports it."""
     module = sys.modules.get(_REGISTRY_MODULE)
     if module is not None:
         _register_in(module)
@@ -69,7 +69,7 @@ def _register_in(module: ModuleType) -> None:
 
 
 class _RegisterAfterImport:
-    """An import finder that registers the ids after Gymnasium's registry has been loaded as usual."""
+    """An import finder that registers the ids once Gymnasium's registry is loaded."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name != _REGISTRY_MODULE:

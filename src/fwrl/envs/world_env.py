@@ -1,11 +1,11 @@
-"""A world as an episodic goal environment of Gymnasium.
+"""A world as an episodic Gymnasium goal environment.
 
 With r the step's own reward and s' where it ended, the reward of a step towards g is
 
     R(s', g) = r + R_goal [s' has arrived at g]
 
-and arriving terminates. Since R needs only s', g and r, `compute_reward` gives it for any other goal as well, as
-hindsight replay requires. An absorbing state that is not the goal does not terminate: the episode goes on until it is
+and arriving terminates. R needs only s', g and r, so `compute_reward` can return it for any other goal too, as
+hindsight replay requires. An absorbing state that isn't the goal doesn't terminate: the episode continues until it's
 truncated.
 """
 
@@ -38,9 +38,9 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
 
     Args:
         world: a world, its name or a map file.
-        map: the same for `fwrl/Grid-v0`; give either.
+        map: the same for `fwrl/Grid-v0`; give one of the two.
         goal_reward: paid on top of the step's own reward on arriving.
-        goal_threshold: states within this distance of the goal arrive.
+        goal_threshold: states within this distance of the goal count as the goal.
         render_mode: "ansi", "rgb_array" or "human"; None for no pictures.
 
     >>> env = WorldEnv("h-maze")
@@ -85,7 +85,7 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
         """Begin an episode.
 
         Args:
-            seed: of the environment's generator; None to continue with it.
+            seed: seeds the environment's generator; None to continue with it.
             options: may have `start` and `goal`, as states or as (x, y).
 
         Returns:
@@ -101,12 +101,9 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take one step.
 
-        Args:
-            action: from 0 to A - 1.
-
         Returns:
-            Observation, reward, whether the goal was reached, False (truncation is a wrapper's), and `info` with the
-            step's own reward as `path_reward`, `success` and `is_success`.
+            Observation, reward, whether the goal was reached, False (wrappers truncate), and `info` with the step's own
+            reward as `path_reward`, `success` and `is_success`.
         """
         slot = self._outcome(self._here, action)
         self._state = int(self.world.tables.next_state[slot])
@@ -118,12 +115,12 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
         return self._observation(self._state), reward, arrived, False, info
 
     def compute_reward(self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None) -> float | Floats:
-        """The reward of steps towards any goal.
+        """Return the reward of steps towards any goal.
 
         Args:
             achieved_goal: where the steps ended: one state, (n,) or (n, 1).
-            desired_goal: the goals, likewise.
-            info: one dict, or n of them, with `path_reward`; needed only where steps have different rewards.
+            desired_goal: the goals, in the same shape.
+            info: one dict, or n of them, with `path_reward`; needed only if steps have different rewards.
 
         Returns:
             A float for one state, otherwise (n,).
@@ -138,16 +135,7 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
     def compute_terminated(
         self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None
     ) -> bool | NDArray[np.bool_]:
-        """Whether steps arrived.
-
-        Args:
-            achieved_goal: where the steps ended: one state, (n,) or (n, 1).
-            desired_goal: the goals, likewise.
-            info: ignored.
-
-        Returns:
-            A bool for one state, otherwise (n,).
-        """
+        """Return whether steps arrived: a bool for one state, otherwise (n,). `info` is ignored."""
         S = self.world.n_states
         achieved, desired = np.broadcast_arrays(
             checked_batch(achieved_goal, S, "achieved_goal"), checked_batch(desired_goal, S, "desired_goal")
@@ -158,24 +146,14 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
     def compute_truncated(
         self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None
     ) -> bool | NDArray[np.bool_]:
-        """False: only the time limit of `gymnasium.make` truncates an episode.
-
-        Args:
-            achieved_goal: where the steps ended: one state, (n,) or (n, 1).
-            desired_goal: the goals, likewise.
-            info: ignored.
-
-        Returns:
-            False for one state, otherwise (n,) of it.
-        """
+        """Return False, for one state or (n,): only the time limit of `gymnasium.make` truncates an episode."""
         never = np.zeros_like(self.compute_terminated(achieved_goal, desired_goal), dtype=np.bool_)
         return never if never.ndim else False
 
     def render(self) -> Frame | None:
-        """A picture of the current state.
+        """Return a picture of the current state: text or (height, width, 3) pixels.
 
-        Returns:
-            Text, (height, width, 3) pixels, or None where `render_mode` is "human", which prints it, or None.
+        With `render_mode` "human" it's printed, and the result is None.
         """
         if self._picture is None:
             gymnasium.logger.warn(f"nothing to render: choose a render_mode of {', '.join(MODES)}")
@@ -230,7 +208,7 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
             return np.array(rewards, dtype=np.float64).reshape(shape)
         except (KeyError, TypeError, IndexError, ValueError):
             raise FwrlError(
-                f"steps of {self.world.name!r} pay different rewards, so compute_reward expected "
+                f"steps of {self.world.name!r} pay different rewards, so compute_reward needs "
                 f'info["path_reward"], in one dict or in each of {shape[0] if shape else 1}; pass '
                 "on each step's info (Stable-Baselines3: HerReplayBuffer with copy_info_dict=True)"
             ) from None
@@ -240,7 +218,7 @@ def _chosen_world(world: World | str | None, map: str | Path | None) -> World:
     chosen = map if world is None else world
     if chosen is None or (world is not None and map is not None):
         raise OptionError(
-            "expected either a world or a map, got "
-            f"{'neither' if chosen is None else 'both'}; give one, for example map='four-rooms'"
+            "expected either a world or a map, for example map='four-rooms', got "
+            f"{'neither' if chosen is None else 'both'}"
         )
     return chosen if isinstance(chosen, World) else load_world(chosen)

@@ -1,8 +1,8 @@
-"""Audit: an agent's believed values against the exact values of its greedy policy.
+"""Audit: compare an agent's estimates with the exact values of its greedy policy.
 
-For every goal, or in larger worlds for some spread evenly over them, mean over all starts in the goal's region: the
-path reward and arrival probability that the agent believes, and the exact arrival probability, path reward and number
-of steps of its greedy policy. Ties are broken uniformly. Nothing is sampled.
+For each goal (in large worlds, an evenly spread selection) an audit averages over all starts in the goal's region: the
+agent's own estimates of path reward and arrival, and the exact arrival probability, path reward and steps of its greedy
+policy. Ties are broken uniformly, and nothing is sampled.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from fwrl.oracle import evaluate
 from fwrl.worlds import World
 from fwrl.worlds.goal_sampler import GoalSampler
 
-LARGEST = 30_000  # states x goals: evaluating one goal takes time in proportion to the states
+LARGEST = 30_000  # states x goals; the time to evaluate a goal grows with the number of states
 
 
 class Audit(NamedTuple):
-    """The means over the starts of one goal; the fields are columns of the results store."""
+    """Means over the starts of one goal; the fields are columns of the results store."""
 
     goal: int
     unknown: int  # starts from which the agent knows no path
     believed: float  # path reward, over the other starts
     kept: float  # the policy's true path reward, over the same starts
-    believed_arrival: float  # NaN where the agent has no belief about it
-    arrival: float  # true, over all starts, as are the next two
+    believed_arrival: float  # NaN if the agent doesn't estimate it
+    arrival: float  # this and the next two are exact, over all starts
     value: float
     steps: float
 
@@ -42,7 +42,7 @@ def greedy_policy(agent: Agent, goal: int) -> NDArray[np.float64]:
 
 
 def audited_trips(world: World, goal: int | None = None, start: int | None = None) -> list[tuple[int, Ints]]:
-    """The goals that are audited, each with its starts: all that the task may draw, or `LARGEST` states' worth.
+    """The goals to audit, each with its starts: all that the task may draw, up to `LARGEST` states x goals.
 
     >>> from fwrl.worlds import load_world
     >>> len(audited_trips(load_world("four-rooms"))), len(audited_trips(load_world("maze-51x51-7")))
@@ -56,7 +56,7 @@ def audited_trips(world: World, goal: int | None = None, start: int | None = Non
 
 
 def audit(agent: Agent, world: World, goal: int | None = None, start: int | None = None) -> list[Audit]:
-    """The audit of the goals that the task may draw, or of one, over all starts that it may draw, or one."""
+    """Audit all goals and starts that the task may draw, or only `goal` or `start`."""
     return [_audit_goal(agent, world, goal, starts) for goal, starts in audited_trips(world, goal, start)]
 
 

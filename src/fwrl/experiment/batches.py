@@ -1,8 +1,8 @@
-"""Runs in batches: what one task of a pool is.
+"""Group runs into batches, the tasks of a pool.
 
-Runs take milliseconds or minutes. A batch takes about as long as a task should (see `fwrl.pool.task_seconds`), by the
-times of the runs that are finished: of each agent the least, because the first run compiles. As long as no run of an
-agent is finished, its runs are batches of their own.
+A run takes milliseconds or minutes, a batch about as long as a task should (see `fwrl.pool.task_seconds`). The estimate
+is the shortest finished run of the same agent, because the first run includes compiling. Until an agent's first run has
+finished, its batches have a single run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Run(NamedTuple):
 
     @property
     def kind(self) -> tuple[str, str]:
-        """Runs of a kind take about as long."""
+        """Runs of the same kind take about the same time."""
         return self.experiment.id, self.agent
 
 
@@ -52,12 +52,12 @@ def _timed(run: Run) -> Finished:
 
 
 class Batches:
-    """A queue of runs, taken from in batches.
+    """A queue of runs that hands out batches.
 
     Args:
         runs: The runs in order.
-        seconds: What a batch should take.
-        workers: The number of workers at the moment; what is left is divided among all of them.
+        seconds: Target duration of a batch.
+        workers: Returns the current number of workers, to leave work for each of them at the end.
 
     """
 
@@ -68,7 +68,7 @@ class Batches:
         self._seconds, self._workers = seconds, workers
 
     def take(self) -> Batch | None:
-        """The next batch; None where no run is left."""
+        """The next batch; None if no run is left."""
         if not self._queue:
             return None
         left = sum(n * self._least.get(kind, 0.0) for kind, n in self._left.items())

@@ -1,8 +1,8 @@
 """The experiments of the paper.
 
-Constants that the paper does not state (rewards, schedule of epsilon, learning rates, H-maze) are those of the authors'
-public logs and settings. Q-learners have a learning rate of 1 in wind too, as theirs have; a rate of 0.5, which would
-average over outcomes, earns less here. Wind has three readings (see `fwrl.worlds.grid`); `WIND_READINGS` compares them.
+Constants that the paper doesn't state (rewards, epsilon schedule, learning rates, H-maze) come from the authors' public
+logs and settings. Like theirs, our Q-learners use a learning rate of 1 even in wind; 0.5 would average over outcomes,
+but earns less here. The paper's wind has three readings (see `fwrl.worlds.grid`), which `WIND_READINGS` compares.
 """
 
 from __future__ import annotations
@@ -107,13 +107,10 @@ def chosen(ids: Sequence[str] | None = None) -> tuple[Experiment, ...]:
     """The experiments with the given ids, in the catalogue's order.
 
     Args:
-        ids: Ids of experiments; None, or an empty list, gives all.
-
-    Returns:
-        The experiments.
+        ids: Ids of experiments; None or an empty list means all.
 
     Raises:
-        UnknownNameError: no experiment has such an id; close matches are named.
+        UnknownNameError: There's no such id; the message suggests close matches.
 
     >>> [experiment.id for experiment in chosen(["h-maze"])]
     ['h-maze']

@@ -1,4 +1,4 @@
-"""How good an agent's greedy policy is, exactly: arrival, steps, path reward and episode reward beside the optimum.
+"""Evaluate a greedy policy exactly: arrival, steps, path reward and episode reward, each next to the optimum.
 
 Ties are broken uniformly, as agents do. Means are over the starts that the task may draw for a goal.
 """
@@ -21,18 +21,18 @@ from fwrl.task.expectation import best_rewards, expected_rewards
 def evaluated(
     agent: Agent, task: Task, steps: int, trips: Sequence[tuple[int, Ints]], start: int | None = None
 ) -> Iterator[dict[str, Any]]:
-    """One row for each goal.
+    """Evaluate the agent for each goal.
 
     Args:
-        agent: of the world's size.
-        task: the world and its protocol.
-        steps: length of the episodes that `reward` is for.
-        trips: goals, each with the starts that means are over, as `audited_trips` chooses them.
-        start: of every trip of an episode; None to draw.
+        agent: Must have as many states and actions as the world.
+        task: The world and its protocol.
+        steps: Length of an episode, for `reward`.
+        trips: Goals with the starts to average over (see `audited_trips`).
+        start: Where every trip of an episode starts; None draws one per trip.
 
     Yields:
-        `arrival`, `steps`, `path_reward` (both given arrival) and `reward` of an episode, each also as `best_...`; None
-        where some start never arrives.
+        A row per goal: `arrival`, `steps` and `path_reward` given arrival, and `reward` of an episode, each also as
+        `best_...`. A value is None if some start never arrives.
 
     >>> import fwrl
     >>> from fwrl.experiment.audit import audited_trips
@@ -61,6 +61,6 @@ def evaluated(
 
 
 def _mean(values: Floats) -> float | None:
-    """The mean, None where it is not finite."""
+    """The mean, or None if it isn't finite."""
     mean = float(values.mean())
     return mean if np.isfinite(mean) else None

@@ -1,6 +1,6 @@
-"""What an experiment's rewards are measured against: the expected rewards of the oracle and of random play.
+"""Reference rewards of an experiment: the exact expected rewards of the oracle and of random play.
 
-Both are exact and belong to the goal of an episode, so they need no runs and no seeds.
+They depend only on the goal of an episode, so they need no runs and no seeds.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from fwrl.task import Task
 from fwrl.task.expectation import best_rewards, random_rewards
 from fwrl.worlds import load_world
 
-LOSS = 0.1  # of the oracle's reward: where an episode at its worst loses more, zero does not mean "nothing"
+LOSS = 0.1  # of the oracle's reward: if the worst episode loses more, a share of 0 doesn't mean "nothing"
 
 
 class Reference(NamedTuple):
-    """Expected rewards of episodes, in the shape of the goals asked for.
+    """Expected rewards of episodes, in the shape of the given goals.
 
     Attributes:
-        oracle: Of the best policy for an episode of this length.
-        random: Of an agent that acts at random.
-        exact: False where the oracle's is the reward per step of an endless episode, times the steps.
-        gains: Whether an episode can hardly lose anything, so that a share of the oracle's reward says something.
+        oracle: The best policy's, for episodes of this length.
+        random: Random play's.
+        exact: False if `oracle` is the best long-run reward per step, times the number of steps.
+        gains: Whether an episode can hardly lose anything, so that a share of the oracle's reward is meaningful.
     """
 
     oracle: Floats
@@ -35,7 +35,7 @@ class Reference(NamedTuple):
 
 
 def reference(experiment: Experiment, goals: Ints) -> Reference:
-    """The expected rewards of episodes of `experiment` with these goals.
+    """Compute the expected rewards of episodes with these goals.
 
     >>> from fwrl.experiment.catalogue import FOUR_ROOMS
     >>> found = reference(FOUR_ROOMS, np.array([[0, 67]]))

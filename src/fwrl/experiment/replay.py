@@ -1,6 +1,6 @@
-"""Replaying a scripted run: the agent's values after every stored step.
+"""Replay a scripted run to get the agent's values after every step.
 
-The store keeps steps, not tables: tables may be large, and the steps and the seed determine them.
+The store keeps steps rather than tables of values, which may be large and follow from the steps and the seed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fwrl.worlds import World, load_world
 
 
 class Moment(NamedTuple):
-    """The state after a step, and the agent's values for the goal in use."""
+    """The state after a step, and the agent's values for the current goal."""
 
     state: int
     values: NDArray[np.float64]  # (S,)
@@ -29,7 +29,7 @@ def replay(
 ) -> list[list[Moment]]:
     """For each stage of a script, the moment before its first step and the one after each step.
 
-    `episodes` are the stored steps, (state, action, reward, next_state, arrived), of each stage.
+    `episodes` has the stored steps of each stage: (state, action, reward, next_state, arrived).
     """
     world, agent = load_world(experiment.world), seeded_agent(experiment, experiment.agent(label), seed)
     return [

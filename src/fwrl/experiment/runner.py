@@ -1,13 +1,14 @@
-"""Running experiments: parallel and resumable, with the same result in any order.
+"""Run experiments in parallel. You can stop and resume, and the order of runs doesn't change the result.
 
-The first run of every agent comes first, so that each agent is compiled early, once, and shared through the disk. Only
-this process writes to the store, one batch at a time. Stored runs are not run again.
+Every agent's first run goes first: it compiles the agent once, and the others load that from disk. Only this process
+writes to the store, one batch at a time. Stored runs aren't repeated.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fwrl.errors import FileError, OptionError
@@ -18,19 +19,21 @@ from fwrl.pool import Pool, PoolError, finished, process_pool, task_seconds
 
 
 class Progress(NamedTuple):
-    """How far the runs are.
+    """Progress of the runs.
 
     Attributes:
-        done: Number of finished runs, those that were stored before included.
-        total: Number of all runs.
+        done: Finished runs, including those stored earlier.
+        total: All runs.
         latest: Experiment and agent of the run that finished last; "" before the first.
-        workers: Number of workers at the moment.
+        workers: The current workers, such as "2 processes".
+        left: Remaining runs by the experiment's title.
     """
 
     done: int
     total: int
     latest: str
-    workers: int = 1
+    workers: str
+    left: Mapping[str, int]
 
 
 def run_experiments(
@@ -42,20 +45,20 @@ def run_experiments(
     pool: Pool | None = None,
     watch: Callable[[Progress], None] = lambda _: None,
 ) -> None:
-    """Run every agent of every experiment with each seed, except the runs that are stored already.
+    """Run every agent of every experiment with each seed, except for runs in the store.
 
     Args:
-        store: Where runs are stored as they finish.
+        store: Receives runs as they finish.
         experiments: The experiments to run.
-        seeds: Number of seeds; they are 0 to `seeds` - 1.
-        workers: Number of processes, where no pool is given.
+        seeds: Use the seeds 0 to `seeds` - 1.
+        workers: Number of processes, where no pool is given; no more are started than there are runs to make.
         pool: Where to run; None runs in processes of this computer.
-        watch: Called with the progress before the first batch of runs and after each.
+        watch: Called with the progress before the first batch and after each.
 
     Raises:
-        OptionError: fewer than one seed or one worker.
-        FileError: the store has runs of another map, protocol or options under the same names, or cannot be written.
-        PoolError: workers are lost; finished runs are stored.
+        OptionError: There's no seed or no worker.
+        FileError: The store has runs of another map, protocol or options under the same names, or can't be written.
+        PoolError: Workers were lost; finished runs are stored.
     """
     if seeds < 1 or workers < 1:
         raise OptionError(f"expected at least one seed and one worker, got {seeds} and {workers}")
@@ -64,7 +67,7 @@ def run_experiments(
     total = seeds * sum(len(experiment.agents) for experiment in experiments)
     todo = list(missing(store, experiments, seeds))
     with contextlib.nullcontext(pool) if pool else process_pool(min(workers, max(1, len(todo)))) as chosen:
-        watch(Progress(total - len(todo), total, "", chosen.workers()))
+        watch(Progress(total - len(todo), total, "", _workers(chosen), Counter(run.experiment.title for run in todo)))
         try:
             _run(store, todo, chosen, total, watch)
         except PoolError as error:
@@ -72,31 +75,36 @@ def run_experiments(
 
 
 def _run(store: Store, todo: list[Run], pool: Pool, total: int, watch: Callable[[Progress], None]) -> None:
-    """Run what is to do and store it."""
+    """Run and store `todo`."""
     if not todo:
         return
     by_id = {run.experiment.id: run.experiment for run in todo}
-    done = total - len(todo)
+    left = Counter(run.experiment.title for run in todo)
     batches = Batches(todo, task_seconds(pool), pool.workers)
     for batch, runs in finished(pool, run_batch, batches.take, _singly, _named):
         store.write([run.trial for run in runs], by_id)
         batches.record(batch, [run.seconds for run in runs])
-        done += len(runs)
-        watch(Progress(done, total, f"{batch[-1].experiment.title}: {batch[-1].agent}", pool.workers()))
+        left.subtract(run.experiment.title for run in batch)
+        latest = f"{batch[-1].experiment.title}: {batch[-1].agent}"
+        watch(Progress(total - left.total(), total, latest, _workers(pool), left))
+
+
+def _workers(pool: Pool) -> str:
+    return f"{pool.workers()} {pool.name}"
 
 
 def check_provenance(store: Store, experiment: Experiment) -> None:
-    """Raise an error if the store has runs of another map, protocol or options under the same names."""
+    """Raise if the store has runs of another map, protocol or options under the same names."""
     for agent in experiment.agents:
         if store.provenances(experiment.id, agent.label) - {experiment.provenance(agent.label)}:
             raise FileError(
-                f"{str(store.path)!r} holds runs of {agent.label!r} in {experiment.title!r} made with another map or "
-                "other settings; use another file, or delete this one"
+                f"{str(store.path)!r} has runs of {agent.label!r} in {experiment.title!r} with another map or other "
+                "settings; use another file, or delete this one"
             )
 
 
 def missing(store: Store, experiments: Iterable[Experiment], seeds: int) -> Iterator[Run]:
-    """The runs that are not stored yet: one of each agent, then the others of each agent."""
+    """The runs not stored yet: first one of each agent, then the rest."""
     known = store.finished()
     by_agent = [
         [Run(experiment, agent.label, n) for n in range(seeds) if (experiment.id, agent.label, n) not in known]
@@ -110,7 +118,7 @@ def missing(store: Store, experiments: Iterable[Experiment], seeds: int) -> Iter
 
 
 def _singly(batch: Batch) -> list[Batch]:
-    """The runs of a batch, each as one of its own."""
+    """Split a batch into single runs."""
     return [(run,) for run in batch]
 
 

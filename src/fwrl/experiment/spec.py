@@ -1,4 +1,4 @@
-"""Experiments as immutable data that can be written as JSON."""
+"""Specifications of experiments: immutable, and convertible to JSON."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class AgentSpec:
     """An agent of an experiment.
 
     Attributes:
-        label: What results and figures call it; no other agent of the experiment has the same.
+        label: Its name in results and figures, unique in the experiment.
         name: Its registered name, or "oracle" for the oracle player.
-        options: Its options; the others are at their defaults.
+        options: Options that differ from their defaults.
     """
 
     label: str
@@ -36,12 +36,12 @@ class Stage:
     """One scripted episode; it ends at the goal.
 
     Attributes:
-        start: The cell to start from, as (x, y).
-        goal: The cell to reach, as (x, y).
-        steps: The most steps of the episode.
-        learn: Whether an agent that makes the trip itself learns from it.
-        explore: Whether an agent that makes the trip itself explores; otherwise it acts greedily.
-        walker: Who makes the trip: the agent, or the oracle player, whose steps the agent observes.
+        start: First cell, (x, y).
+        goal: Cell to reach, (x, y).
+        steps: Maximum number of steps.
+        learn: Whether the agent learns from a trip that it makes itself.
+        explore: Whether the agent explores on a trip that it makes itself; otherwise it acts greedily.
+        walker: Who makes the trip: the agent, or the oracle player while the agent observes.
     """
 
     start: tuple[int, int]
@@ -61,17 +61,17 @@ class Experiment:
     Attributes:
         id: Its name in the store and on the command line.
         title: Its name in figures and reports.
-        world: The name of its world, or the path of a map.
+        world: Name of the world, or path of a map.
         agents: The agents that run it.
-        episodes: Number of episodes of a run; 0 with a script.
-        steps: Number of steps of an episode; 0 with a script.
-        start: The state where every trip begins; None draws one for each trip. A script has its own.
-        goal: The goal of every episode; None draws one for each episode. A script has its own.
-        stages: The episodes of a script, in order; none for the paper's protocol.
-        visits: Whether the distances of every visit are stored.
-        audit: Labels of the agents that are audited after their last step.
-        audited_seeds: Audit the runs of so many seeds only, the first: the exact evaluation of every goal takes longer
-            than the run itself.
+        episodes: Episodes per run; 0 with a script.
+        steps: Steps per episode; 0 with a script.
+        start: State where every trip starts; None draws one per trip. Scripts have their own.
+        goal: Goal of every episode; None draws one per episode. Scripts have their own.
+        stages: The episodes of a script, in order; empty for the paper's protocol.
+        visits: Whether to store the distances of every visit.
+        audit: Labels of the agents to audit after their last step.
+        audited_seeds: Audit only the first so many seeds, because evaluating every goal exactly takes longer than the
+            run itself.
     """
 
     id: str
@@ -88,25 +88,11 @@ class Experiment:
     audited_seeds: int = 20
 
     def agent(self, label: str) -> AgentSpec:
-        """The agent with this label.
-
-        Args:
-            label: The label of one of the agents.
-
-        Returns:
-            The agent.
-        """
+        """The agent with this label."""
         return next(agent for agent in self.agents if agent.label == label)
 
     def provenance(self, label: str) -> str:
-        """All that determines a run except its seed and the code, as JSON.
-
-        Args:
-            label: The label of the agent that runs.
-
-        Returns:
-            The JSON; equal for equal runs.
-        """
+        """Everything that determines the run of an agent except the seed and the code, as JSON."""
         spec = asdict(self)
         spec["agents"] = [asdict(self.agent(label))]
         spec["audit"] = label in self.audit
@@ -116,7 +102,7 @@ class Experiment:
 
 @functools.cache
 def fingerprint(world: str) -> str:
-    """A checksum of a world's outcomes: a map file may change without its name changing."""
+    """A checksum of the world's outcomes, because a map file can change while its name stays the same."""
     state = hashlib.sha256()
     for array in load_world(world).tables:
         state.update(np.ascontiguousarray(array).tobytes())

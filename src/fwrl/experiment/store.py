@@ -1,8 +1,8 @@
 """The results of runs in one SQLite file.
 
-A run is written in one transaction, so it is stored completely or not at all. Tables are keyed by (experiment, agent,
-seed), so the content depends neither on the order in which runs finish nor on the time. One process writes: workers
-return runs, `runner` stores them, and commands lock the file meanwhile (`changing` in `fwrl.cli.output_paths`).
+Each run is written in one transaction, completely or not at all. Tables are keyed by (experiment, agent, seed), so the
+content doesn't depend on when and in which order runs finish. Only one process writes: workers return runs, `runner`
+stores them, and commands lock the file meanwhile (`changing` in `fwrl.cli.output_paths`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ TABLES = {
 
 @functools.cache
 def versions() -> str:
-    """The versions of fwrl, its compiled sources and its dependencies, as JSON; computed once per process."""
+    """The versions of fwrl, its compiled sources and its dependencies, as JSON."""
     import numba
     import scipy
 
@@ -70,8 +70,8 @@ class Store:
     """An open results file; a context manager.
 
     Args:
-        path: The file, created if it does not exist.
-        read_only: Only read results, which may be those of other versions; the file must exist.
+        path: The file; created if it doesn't exist.
+        read_only: Only read an existing file, possibly from other versions of fwrl.
 
     """
 
@@ -88,7 +88,7 @@ class Store:
             if fresh:
                 self._create()
         except (sqlite3.Error, OSError) as error:
-            raise FileError(f"cannot use {str(self.path)!r} as a results file: {error}") from error
+            raise FileError(f"can't use {str(self.path)!r} as a results file: {error}") from error
 
     def __enter__(self) -> Self:
         return self
@@ -108,25 +108,11 @@ class Store:
             self._db.execute(f"PRAGMA user_version = {SCHEMA}")
 
     def finished(self) -> set[tuple[str, str, int]]:
-        """The keys of all stored runs.
-
-        Returns:
-            (experiment, agent, seed) of every run.
-
-        """
+        """(experiment, agent, seed) of every stored run."""
         return set(self._db.execute("SELECT experiment, agent, seed FROM runs"))
 
     def provenances(self, experiment: str, agent: str) -> set[str]:
-        """The distinct specs of the stored runs of an agent, as JSON.
-
-        Args:
-            experiment: The id of the experiment.
-            agent: The agent's label.
-
-        Returns:
-            The specs, as `Experiment.provenance` gives them.
-
-        """
+        """The distinct specs of an agent's stored runs, as JSON (see `Experiment.provenance`)."""
         sql = "SELECT DISTINCT spec FROM runs WHERE experiment = ? AND agent = ?"
         return {spec for (spec,) in self._db.execute(sql, [experiment, agent])}
 
@@ -135,10 +121,10 @@ class Store:
 
         Args:
             trials: The runs.
-            experiments: The experiments of these runs, by id.
+            experiments: Their experiments, by id.
 
         Raises:
-            FileError: the file cannot be written; none of these runs is stored.
+            FileError: The file can't be written; none of these runs is stored.
 
         """
         try:
@@ -147,7 +133,7 @@ class Store:
                     self._write_one(trial, experiments[trial.experiment])
         except sqlite3.Error as error:
             raise FileError(
-                f"cannot write to {str(self.path)!r}: {error}; finished runs are safe, run the same command again"
+                f"can't write to {str(self.path)!r}: {error}; finished runs are safe, run the same command again"
             ) from error
 
     def _write_one(self, trial: Trial, experiment: Experiment) -> None:
@@ -171,29 +157,12 @@ class Store:
         self._db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * n)})", rows)
 
     def seeds(self, experiment: str, agent: str) -> list[int]:
-        """The seeds of the finished runs, in order.
-
-        Args:
-            experiment: The id of the experiment.
-            agent: The agent's label.
-
-        Returns:
-            The seeds, ascending.
-
-        """
+        """The seeds of an agent's stored runs, ascending."""
         sql = "SELECT seed FROM runs WHERE experiment = ? AND agent = ? ORDER BY seed"
         return [seed for (seed,) in self._db.execute(sql, [experiment, agent])]
 
     def agents(self, experiment: str) -> list[str]:
-        """The labels of the agents that have runs.
-
-        Args:
-            experiment: The id of the experiment.
-
-        Returns:
-            The labels.
-
-        """
+        """The labels of the agents with stored runs."""
         return [
             agent for (agent,) in self._db.execute("SELECT DISTINCT agent FROM runs WHERE experiment = ?", [experiment])
         ]
@@ -207,7 +176,7 @@ class Store:
             column: `goal`, `reward`, `distance`, `shortest`, `visits` or `steps`.
 
         Returns:
-            (runs, episodes) values, in order of seed; (1, 0) without runs.
+            (runs, episodes) values, ordered by seed; shape (1, 0) without runs.
 
         """
         sql = f"SELECT {column} FROM episodes WHERE experiment = ? AND agent = ? ORDER BY seed, episode"
@@ -215,7 +184,7 @@ class Store:
         return flat.reshape(max(1, len(self.seeds(experiment, agent))), -1)
 
     def visits(self, experiment: str, agent: str) -> dict[int, tuple[Floats, Floats]]:
-        """The distances of all visits, of experiments that store them.
+        """The distances of all visits, if the experiment stores them.
 
         Args:
             experiment: The id of the experiment.
@@ -238,7 +207,7 @@ class Store:
             episode: The index of the episode in the script.
 
         Returns:
-            (state, action, reward, next_state, arrived) of every step, in order; empty if the episode is not stored.
+            (state, action, reward, next_state, arrived) of every step, in order; empty if the episode isn't stored.
 
         """
         sql = (
@@ -266,30 +235,22 @@ class Store:
         return {seed: np.array(values, dtype=np.float64) for seed, values in found.items()}
 
     def rows(self, table: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """The columns and all rows of a table, in the order of its key.
+        """The column names and all rows of a table, in the order of its key.
 
         Args:
             table: `about`, `runs`, `episodes`, `visits`, `steps` or `audits`.
 
-        Returns:
-            The names of the columns, and the rows.
-
         Raises:
-            FileError: there is no such table.
+            FileError: There's no such table.
 
         """
         if table not in TABLES:
-            raise FileError(f"expected one of the tables {', '.join(TABLES)}, got {table!r}")
+            raise FileError(f"there's no table {table!r}, only {', '.join(TABLES)}")
         cursor = self._db.execute(f"SELECT * FROM {table}")
         return [column[0] for column in cursor.description], cursor.fetchall()
 
     def content(self) -> str:
-        """A checksum of everything in the store: equal for equal results, in whatever order they were written.
-
-        Returns:
-            The checksum, SHA-256 in hexadecimal digits.
-
-        """
+        """A SHA-256 checksum of all results, regardless of the order in which they were written."""
         state = hashlib.sha256()
         for table in TABLES:
             for row in self.rows(table)[1]:
@@ -298,7 +259,7 @@ class Store:
 
 
 def _roll_back(path: Path) -> None:
-    """Let SQLite roll back the unfinished transaction of a killed process, which read-only access cannot do."""
+    """Let SQLite roll back the unfinished transaction of a killed process, which needs write access."""
     if path.exists() and Path(f"{path}-journal").exists():
         db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)
         with contextlib.closing(db), contextlib.suppress(sqlite3.DatabaseError):  # `_check_sound` reports damage
@@ -306,20 +267,17 @@ def _roll_back(path: Path) -> None:
 
 
 def _check_sound(path: Path, *, any_version: bool) -> None:
-    """Raise an error if an existing file is damaged, foreign or, unless all will do, of other versions.
-
-    The file stays as it is.
-    """
+    """Raise if an existing file is damaged, not ours or, unless `any_version`, from other versions. Never change it."""
     db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
     try:
         application = db.execute("PRAGMA application_id").fetchone()[0]
         schema = db.execute("PRAGMA user_version").fetchone()[0]
         sound = db.execute("PRAGMA quick_check").fetchone()[0] == "ok"
         if application != APPLICATION:
-            raise FileError(f"{str(path)!r} is not a results file of fwrl; it was left untouched")
+            raise FileError(f"{str(path)!r} isn't a results file of fwrl; it was left untouched")
         if schema != SCHEMA:
             raise FileError(
-                f"{str(path)!r} has version {schema}, this fwrl writes version {SCHEMA}; it was left untouched: "
+                f"{str(path)!r} has format version {schema}, this fwrl needs {SCHEMA}; it was left untouched: "
                 "use another file"
             )
         if not sound:
@@ -327,8 +285,8 @@ def _check_sound(path: Path, *, any_version: bool) -> None:
         found = db.execute("SELECT value FROM about WHERE key = 'versions'").fetchone()
         if not any_version and (found is None or found[0] != versions()):
             raise FileError(
-                f"{str(path)!r} was made with {found[0] if found else 'unknown versions'}, this process has "
-                f"{versions()}; results of different versions are not mixed, it was left untouched: use another file"
+                f"{str(path)!r} was made with {found[0] if found else 'unknown versions'}, but this is "
+                f"{versions()}; fwrl doesn't mix results of different versions: use another file"
             )
     except sqlite3.DatabaseError as error:
         raise FileError(f"{str(path)!r} is damaged and was left untouched ({error}); use another file") from error

@@ -1,4 +1,4 @@
-"""A trial: one run of one agent with one seed, the unit that the store keeps."""
+"""A trial: one run of one agent with one seed, the unit of the store."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from fwrl.agents.agent import Agent
 from fwrl.experiment.audit import Audit, audit
 from fwrl.experiment.spec import ORACLE, AgentSpec, Experiment, Stage
 from fwrl.task import Result, Task, Trajectory, run
-from fwrl.task.fitting import agent_for
+from fwrl.task.agent_for_world import agent_for
 from fwrl.task.oracle_player import OraclePlayer
 from fwrl.worlds import World, load_world
 
-AGENT_STREAM = 3  # the task's streams are 0, 1 and 2
+AGENT_STREAM = 3  # the task uses the streams 0, 1 and 2
 
 
 class Trial(NamedTuple):
-    """The results of a run, as the store keeps them."""
+    """The results of a run."""
 
     experiment: str
     agent: str
@@ -95,14 +95,14 @@ def _play(experiment: Experiment, agent: Agent, stage: Stage, seed: int) -> Resu
 
 
 def watch(agent: Agent, goal: int, trip: Trajectory) -> None:
-    """Let `agent` observe the steps of a trip that another agent made."""
+    """Show `agent` the steps of a trip that another agent made."""
     agent.begin_episode(goal)
     for step in zip(*(column.tolist() for column in trip[1:]), strict=True):
         agent.observe(*step)
 
 
 def _joined(results: list[Result]) -> Result:
-    """The stages of a script as the episodes of one result."""
+    """Join the stages of a script into one result, an episode per stage."""
     joined: dict[str, Any] = {
         name: np.concatenate([getattr(result, name) for result in results])
         for name in Result.__dataclass_fields__

@@ -4,10 +4,10 @@ No metric is computed here and no store is read. Only this package imports matpl
 """
 
 from fwrl.figures.belief import BeliefRow, belief
+from fwrl.figures.comparison import comparison_scores
+from fwrl.figures.forest import forest
 from fwrl.figures.h_maze import Panel, h_maze
-from fwrl.figures.h_maze_animation import Frame, Scene, h_maze_animation
 from fwrl.figures.intuition import intuition
-from fwrl.figures.league import league_scores
 from fwrl.figures.palette import Look, table_of_colours
 from fwrl.figures.results import results
 from fwrl.figures.reward_curves import RewardCurve, reward_curves
@@ -18,18 +18,16 @@ from fwrl.figures.world_map import world_map
 __all__ = [
     "BeliefRow",
     "Figure",
-    "Frame",
     "Look",
     "Panel",
     "RewardCurve",
     "Saved",
-    "Scene",
     "Strip",
     "belief",
+    "comparison_scores",
+    "forest",
     "h_maze",
-    "h_maze_animation",
     "intuition",
-    "league_scores",
     "results",
     "reward_curves",
     "save",

@@ -16,11 +16,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
+from fwrl.display import counted
 from fwrl.errors import FwrlError
 from fwrl.figures.palette import BLACK, INK, Look, table_of_colours
 from fwrl.figures.strip_plot import name_rows, scatter_row
 from fwrl.figures.style import figure_of, sheet
-from fwrl.planner.counting import counted
 
 # The belief is a ring and the truth a disc that fits inside, so that both are visible where they agree.
 RING: dict[str, Any] = {"marker": "o", "markersize": 19, "markeredgewidth": 3, "linestyle": "", "zorder": 4}
@@ -48,7 +48,7 @@ class BeliefRow(NamedTuple):
 
 @figure_of
 def belief(title: str, rows: Mapping[str, BeliefRow], optimum: float) -> Figure:
-    r"""Believed and true path costs of each agent beside the optimum, all in steps.
+    r"""Believed and true path costs of each agent next to the optimum, all in steps.
 
     Args:
         title: The text above the figure.
@@ -108,12 +108,12 @@ def _scale(axes: Axes, optimum: float) -> None:
 
 
 def _write_row(axes: Axes, row: BeliefRow, place: int, look: Look) -> None:
-    """The medians of a row as text beside it."""
+    """Write the medians of a row next to it."""
     text = f"believes {_steps(row.believed_median)} steps, takes {_steps(row.true_median)}"
     if row.lost:
         text += f"\n{row.lost} of {len(row.true)} runs may never arrive"
-    beside: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
-    axes.text(1.02, place, text, color=look.ink, weight="bold", **beside)
+    place_at: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
+    axes.text(1.02, place, text, color=look.ink, weight="bold", **place_at)
 
 
 def _add_legend(figure: Figure) -> None:

@@ -1,7 +1,7 @@
 """The qualitative figure: the values of QLCAT and FWRL in the H-maze, and their trips.
 
 Rows are agents. Columns are the two training trips and the test, which has the start of the second and the goal of the
-first. Each move of a trip is an arrow, thicker where it was repeated; the number beside a round arrow counts the steps
+first. Each move of a trip is an arrow, thicker where it was repeated; the number next to a round arrow counts the steps
 into walls.
 """
 

@@ -18,7 +18,7 @@ ORANGE = "#E69F00"
 PURPLE = "#CC79A7"
 SKY = "#56B4E9"
 VERMILLION = "#D55E00"
-# Five of Tol's muted colours, and Okabe's yellow and orange darkened: yellow is invisible on white.
+# Five of Tol's muted colours, a slate, and Okabe's yellow and orange darkened: yellow is invisible on white.
 WINE = "#882255"
 INDIGO = "#332288"
 MUSTARD = "#8A7A00"
@@ -26,6 +26,7 @@ BROWN = "#6B4226"
 TEAL = "#44AA99"
 ROSE = "#CC6677"
 OLIVE = "#999933"
+SLATE = "#4A6274"
 
 
 class Look(NamedTuple):
@@ -54,7 +55,7 @@ class Look(NamedTuple):
         return "#" + "".join(f"{round(0.7 * channel):02x}" for channel in channels)
 
 
-# In the order of rows and legends: the labels of the paper's experiments, those of a league, then random and oracle.
+# In the order of rows and legends: labels of the paper's experiments, of `fwrl compare`, then random and oracle.
 LOOKS = {
     "FWRL (Algorithm 1)": Look(VERMILLION, "o", "-", 3.2),
     "FWRL (exact)": Look(ORANGE, "D", (0, (3, 2)), 1.5),
@@ -73,6 +74,7 @@ LOOKS = {
     "psrl": Look(TEAL, "d", "-"),
     "uvfa": Look(ROSE, "8", (0, (6, 2))),
     "tdm": Look(OLIVE, "H", (0, (4, 1.5, 1, 1.5))),
+    "trl": Look(SLATE, ".", "-"),
     "qlcat": Look(GREEN, "^", "-"),
     "ql": Look(PURPLE, "P", (0, (6, 2))),
     "random": Look(GREY, "X", (0, (1, 1.5))),
@@ -89,7 +91,7 @@ SPARE = (
 def table_of_colours(labels: Iterable[str]) -> dict[str, Look]:
     """The look of each label, in drawing order: known agents first, then the others by name.
 
-    Labels without a look of their own get the spare ones in order of name.
+    Labels that aren't listed get the spare looks, in order of name.
 
     Args:
         labels: Labels of agents, in any order; repeated ones count once.

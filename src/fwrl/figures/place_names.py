@@ -1,4 +1,4 @@
-"""Names beside points of a route, where they cover neither the route nor each other."""
+"""Place names along a route so that they cover neither the route nor each other."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def shortened(name: object, most: int) -> str:
 
 
 def place_names(axes: Axes, way: Points, names: Mapping[int, str]) -> None:
-    """Write names beside points of the route `way`, each on the side where it covers least.
+    """Write names next to points of the route `way`, each on the side where it covers least.
 
     The names of both ends come first, in bold. Others are left out where they would cover the route or another name.
 

@@ -14,13 +14,13 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from fwrl.arrays import Floats
+from fwrl.display import between
 from fwrl.errors import FwrlError
 from fwrl.figures.board import WALL
 from fwrl.figures.palette import BLUE, GREEN, INK, ORANGE, SKY, VERMILLION
 from fwrl.figures.style import NOTE, figure_of, sheet
 from fwrl.figures.value_map import SHADES, UNKNOWN, scale
 from fwrl.figures.world_map import world_map
-from fwrl.planner.counting import between
 from fwrl.worlds import World
 from fwrl.worlds.drawing import layout, paint
 
@@ -100,7 +100,7 @@ def _draw_arrows(axes: Axes, agent: Agent, goal: int, world: World, places: Floa
     np.add.at(moved, pair, T.probability[:, None] * (places[T.next_state] - places[pair // A]))
     known = np.isfinite(agent.values(goal))
     best = agent.best_actions(goal) & known[:, None]
-    best[best.all(axis=1)] = False  # all alike: no preference
+    best[best.all(axis=1)] = False  # all the same: no preference
     best[goal] = False
     s, a = np.nonzero(best)
     step = moved.reshape(S, A, 2)[s, a]

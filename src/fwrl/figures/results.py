@@ -14,12 +14,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from fwrl.display import counted
 from fwrl.errors import FwrlError
 from fwrl.figures.palette import INK, Look, table_of_colours
 from fwrl.figures.strip_plot import Strip, name_rows, scatter_row
 from fwrl.figures.style import NOTE, figure_of, sheet
 from fwrl.metrics import BoxPlot
-from fwrl.planner.counting import counted
 
 BAR = 0.3  # of a row: the height of a box
 
@@ -50,8 +50,8 @@ def results(title: str, reward: Mapping[str, Strip], inefficiency: Mapping[str, 
     looks = table_of_colours(reward)
     figure = sheet(13, 2.0 + 0.58 * len(looks))
     left, right = figure.subplots(1, 2, sharey=True)
-    for axes, metric in ((left, reward), (right, inefficiency)):
-        _draw_metric(axes, metric, looks)
+    for axes, metric, digits in ((left, reward, 0), (right, inefficiency, 2)):
+        _draw_metric(axes, metric, looks, digits)
     name_rows(left, looks)
     right.spines["left"].set_visible(False)
     right.tick_params(axis="y", length=0)
@@ -71,7 +71,7 @@ def results(title: str, reward: Mapping[str, Strip], inefficiency: Mapping[str, 
     return figure
 
 
-def _draw_metric(axes: Axes, metric: Mapping[str, Strip], looks: dict[str, Look]) -> None:
+def _draw_metric(axes: Axes, metric: Mapping[str, Strip], looks: dict[str, Look], digits: int) -> None:
     """A row of dots with a box plot for each agent, and the medians in a column."""
     medians = []
     for row, (label, look) in enumerate(looks.items()):
@@ -79,7 +79,7 @@ def _draw_metric(axes: Axes, metric: Mapping[str, Strip], looks: dict[str, Look]
         scatter_row(axes, scores.ravel(), row, look)
         if np.isfinite(box.median):
             _draw_box(axes, box, row, look)
-        medians.append(_short(box.median) if np.isfinite(box.median) else "none")
+        medians.append(f"{box.median:,.{digits}f}" if np.isfinite(box.median) else "none")
     axes.grid(axis="x")
     _print_column(axes, 54, "median", medians, looks)
 
@@ -92,16 +92,16 @@ def _draw_box(axes: Axes, box: BoxPlot, row: int, look: Look) -> None:
 
 
 def _print_column(axes: Axes, points: float, heading: str, texts: list[str], looks: dict[str, Look]) -> None:
-    """Print `texts` beside the rows, right-aligned at `points` right of the axes."""
-    beside: Any = {
+    """Print `texts` next to the rows, right-aligned at `points` right of the axes."""
+    place_at: Any = {
         "xycoords": axes.get_yaxis_transform(),
         "textcoords": "offset points",
         "va": "center",
         "ha": "right",
     }
-    axes.annotate(heading, (1, -0.75), (points, 0), fontsize=NOTE, **beside)
+    axes.annotate(heading, (1, -0.75), (points, 0), fontsize=NOTE, **place_at)
     for row, (text, look) in enumerate(zip(texts, looks.values(), strict=True)):
-        axes.annotate(text, (1, row), (points, 0), color=look.ink, weight="bold", **beside)
+        axes.annotate(text, (1, row), (points, 0), color=look.ink, weight="bold", **place_at)
 
 
 def _scale_inefficiency(axes: Axes) -> None:
@@ -117,8 +117,3 @@ def _scale_inefficiency(axes: Axes) -> None:
 def _without(strip: Strip) -> str:
     missing = strip.box.without_value
     return f"{missing:,} ({100 * missing / max(strip.scores.size, 1):.0f} %)"
-
-
-def _short(value: float) -> str:
-    """Three significant digits, or all digits of a whole part of more."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

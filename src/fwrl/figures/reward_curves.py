@@ -49,7 +49,7 @@ def reward_curves(
         reward: The curve of each agent by its label; at least one.
         intervals: Text below the figure: what curve and shade are, and the number of seeds.
         oracle: The expected reward of the best policy, one number or (E,) one per episode; None draws none.
-        of: What the curves show, the label of the vertical axis.
+        of: label of the vertical axis.
 
     Returns:
         The figure; `save` writes it.

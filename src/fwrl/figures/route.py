@@ -13,19 +13,21 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from fwrl.display import between, counted
 from fwrl.figures.palette import BLUE, GREEN, INK, ORANGE, PURPLE, VERMILLION
 from fwrl.figures.place_names import place_names, shortened
 from fwrl.figures.style import NOTE, figure_of, sheet, style
 from fwrl.files import replaced
-from fwrl.planner.counting import between, counted
-from fwrl.planner.experience import Experience
 from fwrl.planner.explanation import Explanation
-from fwrl.planner.positions import route_positions
+from fwrl.planner.places import route_positions
+from fwrl.planner.transition_counts import TransitionCounts
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
 ROAD, PLACE = "#D5D5D5", "#B8B8B8"
+WIDTH = 9  # inches of the picture
+HIGHEST, LOWEST = 6.0, 1.8  # inches of the map in it
 LISTED = 6  # stretches in the legend
-NAMED = 10  # stitches whose names are written beside them, at most
+NAMED = 10  # stitches at most that get their names
 NAME = 26  # characters of a name, at most
 LINE_HEIGHT = 0.2  # inches of a line of the legend
 LINE = 96  # characters that fit into the width of the figure
@@ -39,7 +41,7 @@ Points = NDArray[np.float64]
 
 
 @figure_of
-def route_map(explanation: Explanation, experience: Experience, positions: Points) -> Figure:
+def route_map(explanation: Explanation, experience: TransitionCounts, positions: Points) -> Figure:
     """The route of `explanation` over the moves of `experience`, whose states are at `positions` (NaN: unknown).
 
     >>> import fwrl, numpy
@@ -52,31 +54,40 @@ def route_map(explanation: Explanation, experience: Experience, positions: Point
     route = explanation.route
     way = route_positions(route, experience, positions)
     legend = _legend(explanation)
-    figure = sheet(9, 6 + LINE_HEIGHT * len(legend))
+    ncols = 2 if max(len(str(handle.get_label())) for handle in legend) <= LINE // 2 - 6 else 1
+    lines = 4 + -(-len(legend) // ncols)  # of the legend and of both titles
+    figure = sheet(WIDTH, _map_height(positions) + LINE_HEIGHT * lines)
     axes = figure.add_subplot()
-    axes.set_aspect("equal")
+    axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.06)
+    axes.set(xticks=[], yticks=[])
     axes.set_axis_off()
     _draw_roads(axes, experience, positions)
     _draw_route(axes, explanation, way)
-    for point, shape in ((way[0], "o"), (way[-1], "s")):
-        axes.plot(*point, shape, color=VERMILLION, markeredgecolor="white", markersize=13, zorder=6)
+    for point, shape in ((way[0], "o"), *((way[k], "D") for k in route.stopovers), (way[-1], "s")):
+        axes.plot(
+            *point, shape, color=VERMILLION, markeredgecolor="white", markersize=10 if shape == "D" else 13, zorder=6
+        )
     figure.suptitle(f"{shortened(route.start, NAME)} to {shortened(route.goal, NAME)}")
     axes.set_title(textwrap.fill(_described(explanation), LINE), fontsize=NOTE + 1, pad=18)
-    longest = max(len(str(handle.get_label())) for handle in legend)
-    ncols = 2 if longest <= LINE // 2 - 6 else 1
     figure.legend(handles=legend, loc="outside lower center", ncols=ncols, frameon=False, fontsize=NOTE)
     place_names(axes, way, _names(explanation))
     return figure
 
 
+def _map_height(positions: Points) -> float:
+    """The height of the map in inches: less where it is wide."""
+    width, height = np.ptp(positions[np.isfinite(positions).all(axis=1)], axis=0).tolist()
+    return max(LOWEST, HIGHEST if WIDTH * height >= HIGHEST * width else WIDTH * height / width)
+
+
 def _names(explanation: Explanation) -> dict[int, str]:
-    """The names of start and goal and of up to `NAMED` stitches, evenly chosen, by index along the route."""
+    """Names by index along the route: of start, goal, stopovers, and up to `NAMED` stitches, evenly chosen."""
     route = explanation.route
     stitches = [k for k in range(1, len(explanation.steps)) if explanation.is_stitch(k)]
     chosen = stitches[:: -(-len(stitches) // NAMED) or 1]
     names = {k: shortened(route.states[k], NAME) for k in chosen}
-    ends = {0: route.start, len(route.steps): route.goal}
+    ends = {k: route.states[k] for k in (0, *route.stopovers, len(route.steps))}
     return names | {k: shortened(name, NAME) for k, name in ends.items()}
 
 
@@ -92,7 +103,7 @@ def _described(explanation: Explanation) -> str:
     return f"{said}, {'known from one past trip' if n == 1 else f'stitched from {most}{n:,} past trips'}"
 
 
-def _draw_roads(axes: Axes, experience: Experience, positions: Points) -> None:
+def _draw_roads(axes: Axes, experience: TransitionCounts, positions: Points) -> None:
     """Logged moves between two places as grey lines, with an arrow head where none was logged back.
 
     The more there are, the thinner and fainter they are; of more than `MOST_ROADS` an even choice is drawn.

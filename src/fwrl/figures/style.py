@@ -1,6 +1,6 @@
 """The style of all figures, and saving them as PNG and SVG.
 
-The style starts from matplotlib's defaults, so a user's own settings have no effect. pyplot is not used, so no global
+The style starts from matplotlib's defaults, so a user's own settings don't change it. pyplot is not used, so no global
 state is left behind. The layout of a finished figure is computed once and frozen: PNG and SVG agree, and the same
 input gives the same bytes.
 """

@@ -1,11 +1,11 @@
-"""Named arrays and some JSON in one file that can be mapped into memory.
+"""Named arrays and JSON in one file that can be memory-mapped.
 
     magic (8) | version (4) | header length (4) | sha-256 of the header (32) | header: JSON | sections
 
-The header has the `kind` of the file, the `details` of its writer, and a list of sections: name, dtype, shape, offset
-and sha-256 of each. Sections begin at multiples of 64 bytes. Opening checks the header, its checksum and that every
-section lies within the file; a section's own checksum is checked on first use. Nothing in a file is executed: no
-pickle, no names of functions.
+The header has the `kind` of the file, `details` from its writer, and a list of sections with name, dtype, shape, offset
+and sha-256. Sections start at multiples of 64 bytes. Opening a file checks the header, its checksum, and that every
+section lies within the file; a section's own checksum is checked on first use. Nothing in a file is executed: it has no
+pickles and no names of functions.
 """
 
 from __future__ import annotations
@@ -23,35 +23,31 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arguments import check_path
 from fwrl.errors import FileError, FwrlError, missing_file
 from fwrl.files.atomic import replaced
 
 MAGIC = b"\x89fwrl\r\n\x1a"
 VERSION = 1
 ALIGNMENT = 64
-# Bytes. Labels are sections, so a header has a few thousand bytes at any number of states, and some 170 more for each
-# log that a planner was fitted from: this is room for about 100,000 logs. JSON takes some twenty times its length in
-# memory.
+# Bytes. Labels are sections, so a header takes a few thousand bytes for any number of states, plus about 170 for each
+# log that a planner was fitted from: this is enough for about 100,000 logs. Parsed JSON takes about twenty times its
+# length in memory.
 LONGEST_HEADER = 16 * 2**20
-MOST_BYTES = 2**63 - 1  # of an array, counting a dimension of length 0 as 1: NumPy makes no larger one, even if empty
+MOST_BYTES = 2**63 - 1  # of an array, counting a dimension of length 0 as 1: NumPy's limit, even for empty arrays
 PREFIX = struct.Struct("<8sII32s")
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "<u4", "|i1", "|u1", "|b1")
 
 
 class Archive:
-    """An opened file: read-only arrays mapped from the disk, by name, and details as JSON values.
+    """An open file: read-only arrays mapped from disk, by name, and details as JSON values.
 
-    `open_archive` makes one. `archive[name]` is an array, whose checksum is checked on first use.
+    `open_archive` makes one. `archive[name]` is an array; its checksum is checked on first use.
 
     Args:
-        path: The file, for messages.
-        header: Its header, with offsets from the beginning of the file.
-        data: Its whole content.
-
-    Attributes:
-        kind: What the file holds.
-        details: What its writer added, as JSON values.
-
+        path: for messages.
+        header: with offsets from the start of the file.
+        data: the whole file.
     """
 
     def __init__(self, path: Path, header: dict[str, Any], data: mmap.mmap | bytes) -> None:
@@ -71,7 +67,7 @@ class Archive:
         return name in self._sections
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """The array `name`; its checksum is checked on first use."""
+        """Return an array; its checksum is checked on first use."""
         if name not in self._sections:
             raise FileError(f"{str(self.path)!r} has no section {name!r}, only {self.names}")
         section = self._sections[name]
@@ -82,7 +78,7 @@ class Archive:
             found = hashlib.sha256(raw).hexdigest()
             raw.release()
             if found != section["sha256"]:
-                raise FileError(f"{str(self.path)!r} is damaged: the checksum of {name!r} does not match")
+                raise FileError(f"{str(self.path)!r} is damaged: the checksum of {name!r} doesn't match")
             self._sound.add(name)
         if count == 0:
             return np.zeros(section["shape"], dtype)
@@ -94,15 +90,21 @@ def write_archive(path: str | Path, kind: str, details: Mapping[str, Any], array
     """Write named arrays and details to a file, all or nothing.
 
     Args:
-        path: The file to write.
-        kind: What it holds; whoever opens it can tell by that.
+        path: the file to write.
+        kind: tells readers what the file holds.
         details: JSON values.
-        arrays: Arrays by name: float64, float32, int64, int32, uint32, int8, uint8 or bool.
+        arrays: arrays by name: float64, float32, int64, int32, uint32, int8, uint8 or bool.
 
     Raises:
-        FwrlError: an array is of another type.
-        FileError: the file cannot be written, or its header would be too long.
+        FwrlError: an array has another dtype.
+        FileError: the file can't be written, or its header would be too long.
 
+    >>> from fwrl.files import open_archive, scratch_folder
+    >>> with scratch_folder() as folder:
+    ...     write_archive(folder / "x.fwrl", "numbers", {"unit": "s"}, {"times": np.array([1.5, 2.0])})
+    ...     archive = open_archive(folder / "x.fwrl")
+    ...     print(archive.kind, archive.details, archive["times"])
+    numbers {'unit': 's'} [1.5 2. ]
     """
     sections: list[dict[str, Any]] = []
     offset = 0
@@ -119,7 +121,7 @@ def write_archive(path: str | Path, kind: str, details: Mapping[str, Any], array
             }
         )
         offset += array.nbytes
-    # Offsets count from the end of the header; otherwise they would change its length.
+    # Offsets count from the end of the header, because writing them changes its length.
     header = {"version": VERSION, "kind": kind, "details": dict(details), "sections": sections}
     text = json.dumps(header).encode()
     if len(text) > LONGEST_HEADER:
@@ -138,19 +140,18 @@ def write_archive(path: str | Path, kind: str, details: Mapping[str, Any], array
 
 
 def open_archive(path: str | Path) -> Archive:
-    """Open a saved file and check its header and sizes, not yet its arrays.
-
-    Args:
-        path: A file that `write_archive` wrote.
-
-    Returns:
-        The opened file.
+    """Open a saved file and check its header and sizes, but not yet its arrays.
 
     Raises:
-        FileError: the file cannot be read, is not one of fwrl's, is damaged, or has another format version.
+        FileError: the file can't be read, isn't fwrl's, is damaged, or has a different format version.
 
+    >>> from fwrl.files import scratch_folder, write_archive
+    >>> with scratch_folder() as folder:
+    ...     write_archive(folder / "x.fwrl", "numbers", {}, {"times": np.array([1.5, 2.0])})
+    ...     open_archive(folder / "x.fwrl").names
+    ['times']
     """
-    path = Path(path)
+    path = check_path(path, "a saved file")
     try:
         with path.open("rb") as file:
             prefix = file.read(PREFIX.size)
@@ -167,7 +168,7 @@ def open_archive(path: str | Path) -> Archive:
 
 
 def _content(file: IO[bytes]) -> mmap.mmap | bytes:
-    """The whole content of an open file, mapped; read on Windows, where a mapped file could not be replaced."""
+    """Map the whole file; on Windows read it, because a mapped file couldn't be replaced there."""
     if sys.platform == "win32":
         file.seek(0)
         return file.read()
@@ -175,17 +176,10 @@ def _content(file: IO[bytes]) -> mmap.mmap | bytes:
 
 
 def is_archive(path: str | Path) -> bool:
-    """Whether a file begins like those saved by fwrl.
+    """Check whether a file starts like fwrl's files, without reading the rest; FileError if it can't be read.
 
-    Args:
-        path: An existing file.
-
-    Returns:
-        True if it does; the rest of the file is not read.
-
-    Raises:
-        FileError: the file cannot be read.
-
+    >>> is_archive(__file__)
+    False
     """
     try:
         with Path(path).open("rb") as file:
@@ -204,15 +198,14 @@ def _unreadable(path: str | Path, error: OSError) -> FileError:
 def check_archive(path: str | Path) -> Archive:
     """Open a saved file and check every section's checksum.
 
-    Args:
-        path: A file that `write_archive` wrote.
-
-    Returns:
-        The opened file, all of which is sound.
-
     Raises:
-        FileError: the file cannot be read, is not one of fwrl's, is damaged, or has another format version.
+        FileError: the file can't be read, isn't fwrl's, is damaged, or has a different format version.
 
+    >>> from fwrl.files import scratch_folder, write_archive
+    >>> with scratch_folder() as folder:
+    ...     write_archive(folder / "x.fwrl", "numbers", {}, {"times": np.array([1.5, 2.0])})
+    ...     check_archive(folder / "x.fwrl").kind
+    'numbers'
     """
     archive = open_archive(path)
     for name in archive.names:
@@ -239,7 +232,7 @@ def _header(path: Path, prefix: bytes, text: bytes) -> dict[str, Any]:
     if len(text) < length:
         raise FileError(f"{str(path)!r} is truncated: the header is cut off")
     if hashlib.sha256(text).digest() != checksum:
-        raise FileError(f"{str(path)!r} is damaged: the header's checksum does not match")
+        raise FileError(f"{str(path)!r} is damaged: the header's checksum doesn't match")
     try:
         header = json.loads(text)
         sound = header["version"] == VERSION

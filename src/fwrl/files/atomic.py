@@ -1,12 +1,8 @@
-"""Writing files so that a kill at any moment loses nothing that was finished.
+"""Write files so that a kill at any moment loses nothing that was finished.
 
-`replaced` replaces a file all or nothing. It writes the new content to a draft in the same folder and then renames the
-draft. It follows symbolic links, so that the file a link names is replaced, and keeps permissions. It refuses anything
-that isn't a regular file: renaming a draft over a device or a pipe would replace it by a file.
-
-`partial_results` keeps the finished parts of a long computation in a folder next to its result. A part is a file named
-by a digest of everything that determines it, so a part is reused only if it would come out the same. The folder goes
-when the block ends without an error; after an error or a kill, the same command finds the finished parts there.
+`replaced` replaces a file all or nothing: it writes to a draft in the same folder, then renames the draft. It follows
+symbolic links, so the linked file is replaced, and keeps permissions. It refuses anything that isn't a regular file:
+renaming a draft over a device or a pipe would turn it into a file.
 
 `scratch_folder` is a folder for temporary files, removed when the block ends.
 
@@ -17,7 +13,6 @@ by the missing lock and removes them. On Windows an open file can't be removed, 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import stat
@@ -28,11 +23,11 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
+from fwrl.arguments import check_path
 from fwrl.errors import FileError
 from fwrl.files.locks import release, try_lock
 
 DRAFT = ".part"
-PARTS = ".parts"
 SCRATCH = "fwrl-scratch-"
 SCRATCH_LOCK = "lock"
 KINDS = {
@@ -45,27 +40,27 @@ KINDS = {
 
 
 def output_file(path: str | Path) -> Path:
-    """The regular file that writing to `path` replaces, links followed; FileError if it cannot be written.
+    """Return the absolute path of the regular file that writing to `path` replaces, following links.
 
-    Args:
-        path: Where output is to go. The file need not exist, its folder must.
+    The file doesn't need to exist, but its folder does. FileError if the file can't be written.
 
-    Returns:
-        The absolute path of the file.
-
+    >>> output_file("nowhere/x.fwrl")
+    Traceback (most recent call last):
+    fwrl.errors.FileError: cannot write 'nowhere/x.fwrl': its folder doesn't exist; make it first
     """
+    path = check_path(path, "a file to write")
     target = Path(os.path.realpath(path))
     try:
-        mode = Path(path).stat().st_mode  # of what is open where the path is /dev/stdout, which has no real path
+        mode = Path(path).stat().st_mode  # works for an open /dev/stdout too, which has no real path
     except FileNotFoundError:
         mode = None
     except OSError as error:
         raise FileError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
     if mode is not None and not stat.S_ISREG(mode):
-        kind = KINDS.get(stat.S_IFMT(mode), "no regular file")
+        kind = KINDS.get(stat.S_IFMT(mode), "not a regular file")
         raise FileError(f"cannot write: {str(path)!r} is {kind}; choose the name of a file")
     if not target.parent.is_dir():
-        raise FileError(f"expected an existing folder for {str(path)!r}; make it first")
+        raise FileError(f"cannot write {str(path)!r}: its folder doesn't exist; make it first")
     if mode is not None and not os.access(target, os.W_OK):
         raise FileError(f"cannot write {str(path)!r}: the file is read-only; choose another name, or allow writing")
     check_folder(target.parent)
@@ -73,14 +68,11 @@ def output_file(path: str | Path) -> Path:
 
 
 def check_folder(folder: Path) -> None:
-    """Check that a file can be made in a folder.
+    """Raise FileError unless files can be created in an existing folder.
 
-    Args:
-        folder: An existing folder.
-
-    Raises:
-        FileError: no file can be made there.
-
+    >>> check_folder(Path.cwd() / "nowhere")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    fwrl.errors.FileError: cannot write into the folder '...nowhere': No such file or directory
     """
     try:
         with tempfile.TemporaryFile(dir=folder):
@@ -91,19 +83,15 @@ def check_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def replaced(path: str | Path) -> Iterator[Path]:
-    """A temporary file beside `path` that replaces it when the block ends without an error.
+    """Yield a temporary file next to `path` that replaces it when the block ends without an error.
 
-    After an error, or a crash at any moment, `path` is unchanged.
+    After an error, or a crash at any moment, `path` is unchanged. FileError if the file can't be written.
 
-    Args:
-        path: The file to replace or to make.
-
-    Yields:
-        The path of the temporary file.
-
-    Raises:
-        FileError: the file cannot be written.
-
+    >>> with scratch_folder() as folder:
+    ...     with replaced(folder / "x.txt") as draft:
+    ...         _ = draft.write_text("new")
+    ...     (folder / "x.txt").read_text()
+    'new'
     """
     target = output_file(path)
     _remove_abandoned_drafts(target)
@@ -126,11 +114,11 @@ def replaced(path: str | Path) -> Iterator[Path]:
 
 
 def _draft(target: Path) -> tuple[Path, IO[bytes]]:
-    """A new draft of `target`, and the open file that locks it."""
+    """Make a new draft of `target`, and return it with the open file that locks it."""
     while True:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=DRAFT)
         lock = os.fdopen(handle, "rb", buffering=0)
-        # Another process may have taken it for abandoned before it was locked.
+        # Another process may have removed it as abandoned before we locked it.
         if _try_lock(lock) and Path(name).exists():
             return Path(name), lock
         lock.close()
@@ -149,7 +137,7 @@ def _remove_abandoned_drafts(target: Path) -> None:
 
 
 def _literal(name: str) -> str:
-    """A pattern that matches `name` alone."""
+    """Return a glob pattern that matches only `name`."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in name)
 
 
@@ -160,7 +148,7 @@ def _keep_owner_and_mode(target: Path, draft: Path) -> None:
         return
     before, now = target.stat(), draft.stat()
     if sys.platform != "win32" and (before.st_uid, before.st_gid) != (now.st_uid, now.st_gid):
-        with contextlib.suppress(PermissionError):  # only the superuser may give files away
+        with contextlib.suppress(PermissionError):  # only the superuser may change owners
             os.chown(draft, before.st_uid, before.st_gid)
     draft.chmod(stat.S_IMODE(before.st_mode))
 
@@ -172,7 +160,7 @@ def _flush(path: Path) -> None:
 
 def _flush_folder(folder: Path) -> None:
     if sys.platform == "win32":
-        return  # folders cannot be opened there
+        return  # folders can't be opened there
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -186,68 +174,15 @@ def _umask() -> int:
     return mask
 
 
-class Partials:
-    """A folder of finished parts.
-
-    Args:
-        folder: Where they are; made when the first part is written.
-
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def path(self, key: str) -> Path:
-        """The file of a part, which may not be there.
-
-        Args:
-            key: Everything that determines the part, as text.
-
-        Returns:
-            Its path.
-        """
-        return self.folder / hashlib.sha256(key.encode()).hexdigest()[:32]
-
-    def write(self, key: str, content: bytes) -> None:
-        """Keep a part, all or nothing.
-
-        Args:
-            key: Everything that determines it, as text.
-            content: Its bytes.
-
-        """
-        try:
-            self.folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise FileError(f"cannot make the folder {str(self.folder)!r}: {error.strerror}") from error
-        with replaced(self.path(key)) as draft:
-            draft.write_bytes(content)
-
-
-@contextlib.contextmanager
-def partial_results(out: Path) -> Iterator[Partials]:
-    """The finished parts of the file `out`; they stay after an error and are removed otherwise.
-
-    Args:
-        out: The file that the whole is to be written to.
-
-    Yields:
-        The parts.
-
-    """
-    target = output_file(out)
-    partials = Partials(target.with_name(target.name + PARTS))
-    yield partials
-    shutil.rmtree(partials.folder, ignore_errors=True)
-
-
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """An empty folder in the system's place for temporary files; removed when the block ends.
+    """Yield an empty temporary folder, removed when the block ends.
 
-    Yields:
-        The path of the folder.
-
+    >>> with scratch_folder() as folder:
+    ...     list(folder.glob("*.txt"))
+    []
+    >>> folder.exists()
+    False
     """
     _remove_abandoned_folders()
     try:
@@ -261,11 +196,11 @@ def scratch_folder() -> Iterator[Path]:
 
 
 def _locked_folder() -> tuple[Path, IO[bytes]]:
-    """A new scratch folder, and the open file that locks it."""
+    """Make a new scratch folder, and return it with the open file that locks it."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=SCRATCH))
         lock = (folder / SCRATCH_LOCK).open("xb", buffering=0)
-        # Another process may have taken it for abandoned before it was locked.
+        # Another process may have removed it as abandoned before we locked it.
         if try_lock(lock) and (folder / SCRATCH_LOCK).exists():
             return folder, lock
         lock.close()

@@ -1,10 +1,10 @@
 """Locks between processes.
 
-A file that is read, changed and written again is locked for as long as that takes, by a lock file beside it. The
-operating system holds the lock, so a killed process holds none; what its lock file says is then out of date, and the
-next holder writes its own.
+A file stays locked while it's read, changed and written back, by a lock file next to it. The operating system holds the
+lock, so a killed process holds none. The holder's name in its lock file is then out of date, and the next holder
+overwrites it.
 
-Windows neither removes nor renames a file that is open, so there a lock is given up just before its file is removed.
+Windows can't remove or rename an open file, so there we release a lock just before removing its file.
 """
 
 from __future__ import annotations
@@ -23,23 +23,22 @@ from fwrl.errors import FileError
 if sys.platform == "win32":
     import msvcrt
 
-    LOCKED = OSError  # which error it is depends on the version
+    LOCKED = OSError  # the exact error depends on the version
 else:
     import fcntl
 
     LOCKED = BlockingIOError
 
 POLL = 0.1  # seconds between two tries
-LOCKED_BYTE = 2**30  # on Windows others cannot read what is locked, so it is a byte far behind the holder's name
+LOCKED_BYTE = 2**30  # Windows doesn't let others read locked bytes, so lock one far behind the holder's name
 
 
 class LockedError(FileError):
     """A file that another process is changing.
 
     Attributes:
-        path: The file.
-        holder: Which process changes it, and since when.
-
+        path: the file.
+        holder: the process that's changing it, and since when.
     """
 
     def __init__(self, path: str | Path, holder: str) -> None:
@@ -48,7 +47,7 @@ class LockedError(FileError):
 
 
 def try_lock(file: IO[bytes]) -> bool:
-    """Whether an open, unbuffered file could be locked; it is until it is closed."""
+    """Try to lock an open, unbuffered file; the lock lasts until the file is closed."""
     try:
         if sys.platform == "win32":
             file.seek(LOCKED_BYTE)
@@ -61,15 +60,10 @@ def try_lock(file: IO[bytes]) -> bool:
 
 
 def release(file: IO[bytes], remove: Callable[[], object]) -> None:
-    """Remove what a locked file stands for, and close it.
+    """Remove a locked file, or the folder it locks, and close it.
 
-    It is removed first, so that no other process locks what is about to go. Windows needs the other order; what was
-    locked again in between is in use there, cannot be removed, and stays.
-
-    Args:
-        file: The locked file.
-        remove: Removes it, or the folder that it locks.
-
+    Removing it first keeps other processes from locking something that's about to go. Windows needs the other order; if
+    another process locks it in between, it can't be removed there, and stays.
     """
     if sys.platform == "win32":
         file.close()
@@ -82,13 +76,19 @@ def release(file: IO[bytes], remove: Callable[[], object]) -> None:
 
 @contextlib.contextmanager
 def locked(path: str | Path, wait: bool = False, waiting: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Lock the file `path` against other processes that use this function, for the length of the block.
+    """Lock the file `path` for the length of the block, against other processes that use this function.
 
     Args:
-        path: The file, which need not exist; its folder must.
-        wait: Wait until another holder has finished; otherwise that is a `LockedError`.
-        waiting: Called once with the holder when the wait begins.
+        path: the file doesn't need to exist, but its folder does.
+        wait: wait for another holder to finish, instead of raising `LockedError`.
+        waiting: called once with the holder when waiting starts.
 
+    >>> from fwrl.files import scratch_folder
+    >>> with scratch_folder() as folder, locked(folder / "x.fwrl"):
+    ...     with locked(folder / "x.fwrl"):  # doctest: +ELLIPSIS
+    ...         pass
+    Traceback (most recent call last):
+    fwrl.files.locks.LockedError: '...x.fwrl' is in use by ...; try again when it has finished
     """
     target = Path(os.path.realpath(path))
     lock = target.with_name(f".{target.name}.lock")
@@ -99,11 +99,11 @@ def locked(path: str | Path, wait: bool = False, waiting: Callable[[str], None] 
     try:
         yield
     finally:
-        release(file, lambda: lock.unlink(missing_ok=True))  # a process that waits for it makes a new one
+        release(file, lambda: lock.unlink(missing_ok=True))  # a waiting process makes a new one
 
 
 def _acquired(path: str | Path, lock: Path, wait: bool, waiting: Callable[[str], None] | None) -> IO[bytes]:
-    """The lock file, locked."""
+    """Return the lock file, locked."""
     while True:
         file = lock.open("a+b", buffering=0)
         try:
@@ -123,7 +123,7 @@ def _acquired(path: str | Path, lock: Path, wait: bool, waiting: Callable[[str],
         except BaseException:
             file.close()
             raise
-        file.close()  # its holder removed it when it had finished
+        file.close()  # its holder finished and removed it
 
 
 def _is_same(file: IO[bytes], path: Path) -> bool:

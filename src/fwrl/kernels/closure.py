@@ -1,13 +1,13 @@
 """The fixed point of the triangle inequality, updated one edge at a time.
 
-V(i, j) >= V(i, k) + V(k, j) for all i, j, k, and V(i, j) is the reward of some path of observed edges. F need not be
-stored: F(s, a, g) is the best of r + V(s', g) over the edges of (s, a).
+V(i, j) >= V(i, k) + V(k, j) for all i, j, k, and V(i, j) is the reward of some path of observed edges. We don't need to
+store F: F(s, a, g) is the best of r + V(s', g) over the edges of (s, a).
 
-When the edge x -> y is new or better, V(i, j) can change only where i reaches x and y reaches j, and then to
+When the edge x -> y is new or better, V(i, j) can change only if i reaches x and y reaches j, and then to
 V(i, x) + r + V(y, j). A depth-first search from y follows edges that are tight for y (they lie on a best path), and
-keeps at each j only the starts i that improve there: if i does not improve at k, it does not at any j whose best path
-from y leads over k. This is the QUINCA scheme (Slobbe, Bergamini and Meyerhenke 2016). V is stored goal-major, so that
-the starts of one j are contiguous.
+keeps at each j only the starts i that improve there: if i doesn't improve at k, it doesn't improve at any j whose best
+path from y goes through k. This is the QUINCA scheme (Slobbe, Bergamini and Meyerhenke 2016). V is stored goal-major,
+so the starts of one j are contiguous.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ClosureScratch(NamedTuple):
 def close_over(
     V: Floats, edges: Edges, closed: NDArray[np.int8], scratch: ClosureScratch, x: int, r: float, y: int
 ) -> None:
-    """Make V the fixed point again after the best reward of x -> y became `r`; nothing follows a closed state."""
+    """Restore the fixed point V after the best reward of x -> y became `r`; nothing follows a closed state."""
     S = V.shape[0]
     A = len(edges.leaving) // S
     kept = _improving_starts(V, scratch, x, r, y)
@@ -68,7 +68,7 @@ def close_over(
             continue
         onward = V[j, y]
         if improves(onward, V[scratch.node[top], y] + edges.best[e]):
-            continue  # not tight: the best path from y to j is another
+            continue  # not tight: the best path from y to j is another one
         scratch.seen[j] = scratch.searches[0]
         kept = _still_improving(V[j], scratch, scratch.kept[top], j, onward)
         if kept > 0 and closed[j] == 0:
@@ -86,7 +86,7 @@ def _push(scratch: ClosureScratch, edges: Edges, A: int, top: int, j: int, kept:
 
 @inner
 def _improving_starts(V: Floats, scratch: ClosureScratch, x: int, r: float, y: int) -> int:
-    """Raise V(i, y) for every start i that improves by the edge x -> y; how many there are."""
+    """Raise V(i, y) for every start i that improves by the edge x -> y; return how many do."""
     to_x, to_y = V[x], V[y]
     kept = 0
     for i in range(len(to_x)):
@@ -101,7 +101,7 @@ def _improving_starts(V: Floats, scratch: ClosureScratch, x: int, r: float, y: i
 
 @inner
 def _still_improving(to_j: Floats, scratch: ClosureScratch, kept: int, j: int, onward: float) -> int:
-    """Raise V(i, j) for those of the first `kept` starts that improve, and move them to the front; how many."""
+    """Raise V(i, j) for those of the first `kept` starts that improve, and move them to the front; return how many."""
     starts = scratch.starts
     still = 0
     for position in range(kept):

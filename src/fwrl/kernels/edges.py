@@ -1,7 +1,7 @@
 """Observed transitions: one edge e for each (s, a, s'), in the order of first observation.
 
-An edge holds how often it was observed, its summed and its best reward. Two linked lists run through the edges: those
-that leave a pair (s, a), and those that enter a state. The newest edge is the head of both its lists.
+An edge stores its number of observations, its summed reward and its best reward. Two linked lists run through the
+edges: those that leave a pair (s, a), and those that enter a state. The newest edge is the head of both its lists.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Edges(NamedTuple):
     used: Annotated[Ints, Field("1", np.int64, least=0)]  # number of edges (EDGES)
 
     def sound(self) -> bool:
-        """Whether each list, from its head on, holds its edges, newest first, without spare room."""
+        """Check that each list, from its head, contains its edges, newest first, without spare room."""
         E = len(self.pair)
         same = self.used.tolist() == [E] and all(len(getattr(self, name)) == E for name in SLOTS)
         return same and all(
@@ -50,7 +50,7 @@ SLOTS = ("next_leaving", "next_entering", "pair", "target", "times", "total", "b
 
 
 def _linked(head: Ints, following: Ints, keys: Ints) -> bool:
-    """Whether each list, from its head on, is the edges of one key from the newest to the oldest."""
+    """Check that each list, from its head, is the edges of one key from newest to oldest."""
     newest, older = np.full(len(head), NONE), np.full(len(keys), NONE)
     np.maximum.at(newest, keys, np.arange(len(keys)))
     order = np.argsort(keys, kind="stable")
@@ -60,13 +60,13 @@ def _linked(head: Ints, following: Ints, keys: Ints) -> bool:
 
 
 def with_capacity(edges: Edges, more: int) -> Edges:
-    """The same edges with room for `more` new ones; capacity doubles, so the cost of growing is amortised."""
+    """Return the same edges with room for `more` new ones; capacity doubles, so the cost of growing is amortised."""
     capacity, needed = len(edges.target), int(edges.used[EDGES]) + more
     if needed <= capacity:
         return edges
     size = max(needed, 2 * capacity)
-    # One block, its rows an odd number of cache lines apart. Rows that all began at the start of a page would map to
-    # the same few lines of the cache, and a step would take twice as long.
+    # One block, with rows an odd number of cache lines apart. If all rows began at the start of a page, they would map
+    # to the same few cache lines, and a step would take twice as long.
     block = np.zeros((len(SLOTS), size + (LINES_APART * 8 - size) % PAGE), np.int64)
     grown: dict[str, Any] = {}
     for row, name in zip(block, SLOTS, strict=True):
@@ -77,14 +77,14 @@ def with_capacity(edges: Edges, more: int) -> Edges:
 
 
 def without_spare(edges: Edges) -> Edges:
-    """The same edges with room for no others."""
+    """Return the same edges without spare room."""
     used = int(edges.used[EDGES])
     return edges._replace(**{name: getattr(edges, name)[:used] for name in SLOTS})
 
 
 @inner
 def find_edge(edges: Edges, pair: int, target: int) -> int:
-    """The edge from `pair` to `target`, or NONE."""
+    """Return the edge from `pair` to `target`, or NONE."""
     e = edges.leaving[pair]
     while e != NONE and edges.target[e] != target:
         e = edges.next_leaving[e]
@@ -129,7 +129,7 @@ def see_edge(edges: Edges, e: int, r: float) -> None:
 
 @compiled
 def count_edge(edges: Edges, pair: int, target: int, r: float) -> None:
-    """Count one step from `pair` to `target`; the edge is added if it is new."""
+    """Count one step from `pair` to `target`; add the edge if it's new."""
     e = find_edge(edges, pair, target)
     if e == NONE:
         e = add_edge(edges, pair, target)

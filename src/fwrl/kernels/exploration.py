@@ -5,8 +5,8 @@
 falls from 0.5 to about 0.01 within the first fifth of the episode, and to 0.001 at its end. An episode is an array of
 four integers: goal, step t, number of steps T, and whether to explore.
 
-The best actions at each state are cached for the goal in use: on a known map values rarely change, and an agent visits
-the same states again and again. An entry is valid while the count of changes equals the one it was made at; a new goal
+The best actions at each state are cached for the current goal: on a known map values rarely change, and an agent visits
+the same states over and over. An entry is valid while the count of changes equals the one it was made at; a new goal
 counts as a change.
 """
 
@@ -32,19 +32,19 @@ START, END, DECAY = 0.5, 0.001, 20.0
 LEFT = math.exp(-DECAY)
 HALFWAY = END + (START - END) * math.exp(
     -DECAY / 2
-)  # just above eps(T / 2), so above every later eps: u need not be compared
+)  # just above eps(T / 2), so above every later eps: no need to compare u
 
 
 @compiled
 def epsilon(t: int, T: int) -> float:
-    """eps(t) for an episode of T steps; its last value from T on."""
+    """Return eps(t) for an episode of T steps; its last value from T on."""
     fallen = (math.exp(-DECAY * min(t / T, 1.0)) - LEFT) / (1.0 - LEFT)
     return END + (START - END) * fallen
 
 
 @compiled
 def explores(u: float, episode: Ints) -> bool:
-    """Whether the uniform number `u` is below eps(t); increments t."""
+    """Return whether the uniform number `u` is below eps(t); increments t."""
     t = episode[STEP]
     episode[STEP] = t + 1
     if episode[EXPLORE] == 0 or (2 * t > episode[STEPS] and u > HALFWAY):
@@ -54,7 +54,7 @@ def explores(u: float, episode: Ints) -> bool:
 
 @compiled
 def epsilon_greedy(values: Floats, episode: Ints, rng: np.random.Generator) -> int:
-    """With probability eps(t) an action drawn uniformly, else the best action, ties broken at random."""
+    """Draw an action uniformly with probability eps(t), else take the best, ties broken at random."""
     u = rng.random()
     if explores(u, episode):
         return one_of(len(values), rng)
@@ -70,7 +70,7 @@ class Greedy(NamedTuple):
     changes: Annotated[Ints, Field("1", np.int64)]
 
     def sound(self) -> bool:
-        """Whether no state has more ties than actions."""
+        """Check that no state has more ties than actions."""
         return bool(self.ties.max() <= self.best.shape[1])
 
 

@@ -1,7 +1,7 @@
 """Indexed max-heap of states, with increase-key.
 
-A node has four children (Johnson 1975). `place` finds the entry of a state, so that a key is raised in place. A state
-that is closed can't be pushed again.
+A node has four children (Johnson 1975). `place` finds the entry of a state, so keys are raised in place. A closed state
+can't be pushed again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Heap(NamedTuple):
     size: Annotated[Ints, Field("1", np.int64, least=0)]  # number of entries (OPEN)
 
     def sound(self) -> bool:
-        """Whether the entries are different states, found by `place`."""
+        """Check that the entries are different states, found by `place`."""
         entries = self.state[: self.size[OPEN]]
         place = np.zeros(len(self.place), np.int32)
         place[entries] = np.arange(1, len(entries) + 1)
@@ -36,7 +36,7 @@ class Heap(NamedTuple):
 
 @compiled
 def push(heap: Heap, x: int, key: float) -> None:
-    """Insert x, or raise its key; nothing changes if x has a key as high, or is closed."""
+    """Insert x, or raise its key; nothing changes if x is closed or its key is already as high."""
     place = heap.place[x]
     if place == CLOSED or (place != ABSENT and heap.key[place - 1] >= key):
         return
@@ -62,7 +62,7 @@ def pop(heap: Heap) -> int:
     if size > 0:
         _sift_down(heap, size)
     heap.place[top] = ABSENT
-    return int(np.int64(top))  # not of 32 bits, for which callers would be compiled again
+    return int(np.int64(top))  # not 32 bits, for which callers would be compiled again
 
 
 @compiled
@@ -73,7 +73,7 @@ def close(heap: Heap, x: int) -> None:
 
 @compiled
 def clear(heap: Heap) -> None:
-    """Remove all entries, in time proportional to their number; what is closed stays closed."""
+    """Remove all entries, in time proportional to their number; closed states stay closed."""
     for i in range(heap.size[OPEN]):
         heap.place[heap.state[i]] = ABSENT
     heap.size[OPEN] = 0

@@ -1,17 +1,17 @@
 """How kernels are compiled: serially, without fast-math (-inf is a value here), with a cache on disk.
 
-Compiling takes as long as there are functions, times the arrays that each is passed, times the types that it's called
-with. So kernels get few arrays, integers of one type, and no literals (numba compiles a function again for each literal
-it's called with). `compiled` functions can be called from Python, `inner` ones only by other kernels, into which they
-are inlined; that spares numba the code that converts arguments, most of the work for a short function.
+Compile time grows with the number of functions, times the arrays passed to each, times the types it's called with. So
+kernels get few arrays, integers of one type, and no literals (numba compiles a function again for each literal it's
+called with). Python can call `compiled` functions. `inner` ones are only for other kernels, into which they are
+inlined; this spares numba the code that converts arguments, most of the work for a short function.
 
 Numba counts references to every array of a tuple, at every call and atomically, which would cost more than a step of
 learning itself. Inlining makes most of these counts cancel, and `agents.loops` passes tables on without owners.
 
-Numba's cache notices changes only in the file that a function is defined in, not in the functions it calls. So the
-cache folder is named by a digest of all sources that are compiled together. Folders of other versions are removed once
-nothing was added to them for a month. Where no folder can be written, functions are compiled in each process:
-slower to start, otherwise the same.
+Numba's cache notices changes only in the file that defines a function, not in the functions it calls. So we name the
+cache folder by a digest of all sources that are compiled together, and remove folders of other versions a month after
+the last addition. If no folder can be written, functions are compiled in each process: slower to start, otherwise the
+same.
 
 With NUMBA_DISABLE_JIT=1 in the environment nothing is compiled: kernels are Python functions with the same results.
 """
@@ -37,9 +37,9 @@ PACKAGE = Path(__file__).resolve().parents[1]
 COMPILED_LAYERS = ("kernels", "agents", "task")
 STALE = 30 * 24 * 3600  # seconds
 
-OPTIONS: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}
+OPTIONS: Any = {"error_model": "numpy", "no_cfunc_wrapper": True, "nogil": True}  # without the lock, pages keep running
 INNER: Any = {**OPTIONS, "no_cpython_wrapper": True, "forceinline": True}
-NOTICE = "fwrl: compiling for this computer; the next time it's there at once"
+NOTICE = "fwrl: compiling once for this machine; later runs start immediately"
 NOTICE_AFTER = 1.0  # seconds of compiling
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -49,12 +49,13 @@ def compiled(function: Function, *, sources: tuple[Path, ...] | None = ()) -> Fu
     """Compile a function with numba on first call; usable as a decorator.
 
     Args:
-        function: to compile.
-        sources: the files outside fwrl that it calls into; None where they are unknown, and then it is not cached on
-            disk.
+        sources: the files outside fwrl that it calls into; None if they are unknown, and then it isn't cached on disk.
 
-    Returns:
-        The compiled function.
+    >>> @compiled
+    ... def twice(x: float) -> float:
+    ...     return 2 * x
+    >>> twice(1.5)
+    3.0
     """
     return _jit(function, sources, OPTIONS)
 
@@ -67,7 +68,7 @@ def inner(function: Function) -> Function:
 def _jit(function: Function, sources: tuple[Path, ...] | None, options: Any) -> Function:
     settings: Any = numba.config
     if settings.DISABLE_JIT:
-        # Compiled arithmetic wraps around and gives inf and nan without warnings.
+        # Compiled arithmetic wraps around and returns inf and nan without warnings.
         return np.errstate(all="ignore")(function)
     folder = None if sources is None else cache_folder(sources)
     if folder is None or not Path(function.__code__.co_filename).is_file():
@@ -81,7 +82,7 @@ def _jit(function: Function, sources: tuple[Path, ...] | None, options: Any) -> 
 
 def compile_for(function: Any, arguments: tuple[Any, ...]) -> None:
     """Compile for the types of these arguments; say so in one line, once, if that takes more than a second."""
-    typeof: Any = numba.typeof  # which has no types
+    typeof: Any = numba.typeof  # untyped
     notice = threading.Timer(NOTICE_AFTER, say_that_it_compiles)
     notice.daemon = True
     notice.start()
@@ -93,13 +94,13 @@ def compile_for(function: Any, arguments: tuple[Any, ...]) -> None:
 
 @functools.cache
 def say_that_it_compiles() -> None:
-    """Say it on the first call."""
+    """Print the notice, on the first call only."""
     print(NOTICE, file=sys.stderr, flush=True)
 
 
 @functools.cache
 def cache_folder(sources: tuple[Path, ...] = ()) -> Path | None:
-    """The folder for compiled code, created if missing; None where none can be written."""
+    """Return the folder for compiled code, created if missing; None if none can be written."""
     home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
     try:
         folder = Path(home) if home else Path.home() / ".cache"
@@ -117,7 +118,7 @@ def cache_folder(sources: tuple[Path, ...] = ()) -> Path | None:
 
 
 def drop_stale(folder: Path) -> None:
-    """Remove the folders beside `folder` with code of other versions that nothing was added to for a month."""
+    """Remove folders next to `folder` with code of other versions, a month after the last addition."""
     for other in folder.parent.iterdir():
         ours = len(other.name) == len(folder.name) and set(other.name) <= set("0123456789abcdef")
         if ours and other != folder and time.time() - other.stat().st_mtime > STALE:
@@ -125,7 +126,7 @@ def drop_stale(folder: Path) -> None:
 
 
 def digest(sources: tuple[Path, ...] = ()) -> str:
-    """A digest of fwrl's compiled sources and of `sources`."""
+    """Return a digest of fwrl's compiled sources and of `sources`."""
     state = hashlib.sha256(f"{numba.__version__} {OPTIONS}".encode())
     for path in (*_package_sources(), *sources):
         state.update(path.read_bytes())

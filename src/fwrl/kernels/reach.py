@@ -1,8 +1,8 @@
-"""Which states a state reaches, which of them no single trip joins, and which edges have no way round.
+"""Which states a state reaches, which of them no single trip joins, and which edges have no detour.
 
-Whether a path leads from x to y beside the edge x -> y (an edge without such a detour is a bridge) is found by two
-breadth-first searches, forward from x and backward from y, that expand one state each in turn. They end when they meet,
-or when either has no state left: a closed pocket on one side of a bridge ends both soon, whatever is on the other.
+An edge x -> y without another path from x to y is a bridge. We look for another path with two breadth-first searches,
+forward from x and backward from y, that take turns expanding one state. They end when they meet, or when either runs
+out of states: a closed pocket on one side of a bridge ends both soon, regardless of the other side.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ CONNECTED, STITCHED = 0, 1  # of counts of connections
 
 
 class ReachScratch(NamedTuple):
-    """Scratch for searches over S states and trips with M moves in all."""
+    """Scratch for searches over S states and trips with M moves in total."""
 
     seen: Indices  # (S,) number of the last search that saw a state
     searches: Indices  # (1,)
     queue: Indices  # (S,)
-    head: Indices  # (S,) last move of a trip that leaves a state, -1 where none does
-    following: Indices  # (M,) the one before it that leaves the same state
+    head: Indices  # (S,) last move of a trip that leaves a state, -1 if none does
+    following: Indices  # (M,) the move before it that leaves the same state
 
 
 def reach_scratch(n_states: int, moves: int) -> ReachScratch:
-    """Scratch for `n_states` states and trips with `moves` moves in all."""
+    """Make scratch for `n_states` states and trips with `moves` moves in total."""
     seen, queue = np.zeros(n_states, np.int32), np.zeros(n_states, np.int32)
     head = np.full(n_states, NONE, np.int32)
     return ReachScratch(seen, np.zeros(1, np.int32), queue, head, np.zeros(moves, np.int32))
@@ -40,7 +40,7 @@ def reach_scratch(n_states: int, moves: int) -> ReachScratch:
 
 @compiled
 def reach(first: Indices, neighbour: Indices, scratch: ReachScratch, start: int) -> int:
-    """Put the states that `start` reaches, itself first, at the front of `scratch.queue`; how many there are."""
+    """Put the states that `start` reaches, itself first, at the front of `scratch.queue`; return how many."""
     scratch.searches[0] += 1
     number = scratch.searches[0]
     scratch.seen[start] = number
@@ -63,7 +63,7 @@ def reach(first: Indices, neighbour: Indices, scratch: ReachScratch, start: int)
 def join_trips(
     begin: Indices, source: Indices, target: Indices, row: Indices, scratch: ReachScratch, joined: Bits
 ) -> None:
-    """Set bit y of `joined[row[x]]` where the moves of one trip lead from x to y, in whatever order it made them.
+    """Set bit y of `joined[row[x]]` if the moves of one trip go from x to y, in any order.
 
     Trip i has the moves from begin[i] up to begin[i + 1]. States x with row[x] = -1 are left out.
     """
@@ -116,7 +116,7 @@ def count_connections(
                 counts[STITCHED] += 1
 
 
-MET = -1  # of `_expand`: the other search has seen a neighbour
+MET = -1  # result of `_expand`: the other search has seen a neighbour
 
 
 class Neighbours(NamedTuple):
@@ -136,9 +136,9 @@ def find_detours(
     behind: ReachScratch,
     detour: NDArray[np.bool_],
 ) -> None:
-    """Fill `detour` (n,): whether a path leads from x[k] to y[k] beside the edge between them.
+    """Fill `detour` (n,): whether another path goes from x[k] to y[k] besides the edge between them.
 
-    `after` has the states that an edge leads to, `before` those that one leads from.
+    `after` has the states that edges go to, `before` those that edges come from.
     """
     for k in range(len(x)):
         detour[k] = _has_detour(after, before, x[k], y[k], ahead, behind)
@@ -175,9 +175,9 @@ def _begin(search: ReachScratch, start: int) -> None:
 def _expand(
     edges: Neighbours, search: ReachScratch, other: ReachScratch, at: int, found: int, begin: int, end: int
 ) -> int:
-    """Queue the unseen neighbours of the state at `at`; the edge from `begin` to `end` is left out.
+    """Queue the unseen neighbours of the state at `at`, without the edge from `begin` to `end`.
 
-    Returns the number of states found, or MET.
+    Return the number of states found, or MET.
     """
     u = search.queue[at]
     for k in range(edges.first[u], edges.first[u + 1]):

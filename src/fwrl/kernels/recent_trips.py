@@ -1,7 +1,7 @@
 """The latest K trips of each edge, each trip once, from observations in any order.
 
-A trip is identified by a mark of 64 bits. Its sight on an edge is the last time at which it took the edge. Sights are
-ordered by time, then by mark, latest first.
+A trip is identified by a 64-bit mark. Its sighting on an edge is the last time it took the edge. Sightings are ordered
+by time, then by mark, latest first.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ TIME, MARK, TRIP = 0, 1, 2  # of `sight`
 KEPT, ROWS = 0, 1  # of `seen`
 
 
-class Latest(NamedTuple):
+class RecentTrips(NamedTuple):
     """The K latest trips of each of E edges, latest first."""
 
     sight: Ints  # (E, K, 3) TIME, the bits of the MARK, and number of the TRIP
     seen: Indices  # (E, 2) number of trips kept (KEPT), number of observations (ROWS)
 
 
-def no_sights(edges: int, kept: int) -> Latest:
-    """Room for the `kept` latest trips of each of `edges` edges."""
-    return Latest(np.zeros((edges, kept, 3), np.int64), np.zeros((edges, 2), np.int32))
+def no_sights(edges: int, kept: int) -> RecentTrips:
+    """Make room for the `kept` latest trips of each of `edges` edges."""
+    return RecentTrips(np.zeros((edges, kept, 3), np.int64), np.zeros((edges, 2), np.int32))
 
 
 @compiled
-def keep_latest(edge: Indices, time: Ints, mark: Marks, trip: Ints, latest: Latest) -> None:
+def keep_latest(edge: Indices, time: Ints, mark: Marks, trip: Ints, latest: RecentTrips) -> None:
     """Insert observations: `edge[k]` was taken at `time[k]` on `trip[k]`, whose mark is `mark[k]`.
 
-    One later than the last trip kept moves up to its rank, from that of its own trip if it is kept.
+    An observation later than the last trip kept moves up to its rank; if its own trip is kept, from that trip's rank.
     """
     K = latest.sight.shape[1]
     for k in range(len(edge)):

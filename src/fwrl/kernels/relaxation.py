@@ -16,9 +16,9 @@ from fwrl.kernels.jit import compiled
 
 @compiled
 def relax_through(F: NDArray[np.float64], k: int, onward: NDArray[np.float64]) -> bool:
-    """Enforce the triangle inequality through the way-point `k`; whether any F rose.
+    """Enforce the triangle inequality through the waypoint `k`; return whether any F rose.
 
-    `onward` (S,) is scratch for max_b F(k, b, .). Without a positive cycle the result does not depend on the order of
+    `onward` (S,) is scratch for max_b F(k, b, .). Without a positive cycle the result doesn't depend on the order of
     the loops, and a second call changes nothing.
     """
     S, A = F.shape[0], F.shape[1]

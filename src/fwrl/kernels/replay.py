@@ -1,6 +1,6 @@
 """Experience replay (Lin 1992): a ring of the last N transitions.
 
-Transition number i, counted from the first ever stored, is in slot i mod N. A trip is a run of transitions each of
+Transition number i, counted from the first ever stored, is in slot i mod N. A trip is a run of transitions, each of
 which begins where the one before ended; `last[k mod N]` is the number of the last transition of trip k so far. Every
 trip has a transition, so at most N trips are in the ring and their slots differ.
 """
@@ -25,20 +25,20 @@ class Ring(NamedTuple):
     action: Annotated[Ints, Field("N", np.int64, least=0, most="A")]
     reward: Annotated[Floats, Field("N", least=-1e300, most=1e300)]
     next_state: Annotated[Ints, Field("N", np.int64, least=0, most="S")]
-    stored: Annotated[Ints, Field("1", np.int64, least=0)]  # how many were ever stored
+    stored: Annotated[Ints, Field("1", np.int64, least=0)]  # number ever stored
 
 
 class Trips(NamedTuple):
     """Goal and trip of each transition in a ring."""
 
-    goal: Annotated[Ints, Field("N", np.int64, least=-1, most="S")]  # the goal pursued, -1 for none
+    goal: Annotated[Ints, Field("N", np.int64, least=-1, most="S")]  # the agent's goal, -1 for none
     trip: Annotated[Ints, Field("N", np.int64)]  # number of the trip
     last: Annotated[Ints, Field("N", np.int64)]  # number of the last transition of trip k, at k mod N
     # The newest trip (NEWEST); 1 if the next transition begins another (ENDED).
     newest: Annotated[Ints, Field("2", np.int64, fill=(-1, 1), least=-1)]
 
     def follow(self, ring: Ring) -> bool:
-        """Whether the trips of the ring are numbered in order, and end where `last` says."""
+        """Check that the trips of the ring are numbered in order, and end where `last` says."""
         N, stored = len(ring.state), int(ring.stored[0])
         numbers = np.arange(max(0, stored - N), stored)
         trip = self.trip[numbers % N]
@@ -52,7 +52,7 @@ class Trips(NamedTuple):
 
 @compiled
 def store(ring: Ring, s: int, a: int, r: float, next_s: int) -> int:
-    """Store a transition; its slot."""
+    """Store a transition; return its slot."""
     i = ring.stored[0] % len(ring.state)
     ring.state[i] = s
     ring.action[i] = a
@@ -64,7 +64,7 @@ def store(ring: Ring, s: int, a: int, r: float, next_s: int) -> int:
 
 @compiled
 def store_on_trip(ring: Ring, trips: Trips, s: int, a: int, r: float, next_s: int, g: int) -> None:
-    """Store a transition made in pursuit of `g`, in the newest trip if it continues that, else in a new one."""
+    """Store a transition made towards `g`, in the newest trip if it continues that, else in a new one."""
     number = ring.stored[0]
     N = len(ring.state)
     if trips.newest[ENDED] != 0 or ring.next_state[(number - 1) % N] != s:
@@ -78,15 +78,21 @@ def store_on_trip(ring: Ring, trips: Trips, s: int, a: int, r: float, next_s: in
 
 @compiled
 def draw(ring: Ring, splitmix64: Ints) -> int:
-    """The slot of a stored transition, drawn uniformly; there must be one."""
+    """Draw the slot of a stored transition uniformly; there must be one."""
     return int(next_uniform(splitmix64) * min(ring.stored[0], len(ring.state)))
 
 
 @compiled
-def draw_achieved(ring: Ring, trips: Trips, i: int, splitmix64: Ints) -> int:
-    """The end of a transition drawn uniformly from that in slot i and later ones of its trip."""
+def left_of_trip(ring: Ring, trips: Trips, i: int) -> int:
+    """Return how many transitions its trip has from slot i on, that one included."""
     N = len(ring.state)
     newest = ring.stored[0] - 1
     number = newest - (newest - i) % N
-    last = trips.last[trips.trip[i] % N]
-    return int(ring.next_state[(number + int(next_uniform(splitmix64) * (last - number + 1))) % N])
+    return int(trips.last[trips.trip[i] % N] - number + 1)
+
+
+@compiled
+def draw_achieved(ring: Ring, trips: Trips, i: int, splitmix64: Ints) -> int:
+    """Return the end of a transition drawn uniformly from slot i and the later ones of its trip."""
+    later = int(next_uniform(splitmix64) * left_of_trip(ring, trips, i))
+    return int(ring.next_state[(i + later) % len(ring.state)])

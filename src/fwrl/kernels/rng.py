@@ -1,11 +1,11 @@
-"""Random numbers: what kernels draw from a Generator, a generator of their own, and gamma variates.
+"""Random numbers: drawn from a Generator or from the kernels' own generator, and gamma variates.
 
-`splitmix64` is a generator whose state is one integer of the agent's tables, for agents that replay. Gamma and so
-Dirichlet variates are made of uniform numbers, the same compiled and interpreted: G. Marsaglia and W. W. Tsang (2000),
-"A Simple Method for Generating Gamma Variables", ACM TOMS 26. With a normal x and v = (1 + x / sqrt(9 d))^3,
-d = shape - 1/3, the number d v has nearly the gamma distribution; rejection makes it exact. The normal is Marsaglia's
-polar one. Independent gamma variates, divided by their sum, have the Dirichlet distribution with their shapes as
-parameters.
+`splitmix64` is a generator whose state is one integer in the agent's tables, for agents that replay. Gamma and hence
+Dirichlet variates are computed from uniform numbers, the same compiled and interpreted: G. Marsaglia and W. W. Tsang
+(2000), "A Simple Method for Generating Gamma Variables", ACM TOMS 26. With a normal x and v = (1 + x / sqrt(9 d))^3,
+d = shape - 1/3, the number d v has nearly the gamma distribution; rejection makes it exact. The normal comes from
+Marsaglia's polar method. Independent gamma variates, divided by their sum, have the Dirichlet distribution with their
+shapes as parameters.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from fwrl.kernels.jit import compiled
 
 @compiled
 def one_of(n: int, rng: np.random.Generator) -> int:
-    """An integer from 0 to n - 1, uniform to within n / 2^53. (Generator.integers would allocate memory.)"""
+    """Draw an integer from 0 to n - 1, uniform to within n / 2^53. (Generator.integers would allocate memory.)"""
     return int(rng.random() * n)
 
 
 @compiled
 def fresh_digits(u: float) -> float:
-    """The last 33 of the 53 bits of a uniform number, as another uniform number.
+    """Return the last 33 of the 53 bits of a uniform number, as another uniform number.
 
-    The outcome of a comparison with `u` depends on the result by less than one part in a million.
+    Knowing the outcome of a comparison with `u` changes the result's distribution by less than one part in a million.
     """
     shifted = u * 1048576.0
     return shifted - int(shifted)
@@ -43,13 +43,13 @@ S30, S27, S31, S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 
 
 def new_splitmix64(rng: np.random.Generator) -> Ints:
-    """(1,) a state drawn from `rng`."""
+    """Draw a state (1,) from `rng`."""
     return rng.integers(-(2**63), 2**63 - 1, 1, dtype=np.int64)
 
 
 @compiled
 def next_uniform(splitmix64: Ints) -> float:
-    """A uniform number in [0, 1) of 53 bits; advances the state."""
+    """Draw a uniform number in [0, 1) of 53 bits; advances the state."""
     z = np.uint64(splitmix64[0]) + GAMMA
     splitmix64[0] = np.int64(z)
     z = (z ^ (z >> S30)) * FIRST
@@ -60,7 +60,7 @@ def next_uniform(splitmix64: Ints) -> float:
 
 @compiled
 def normal(rng: np.random.Generator) -> float:
-    """A standard normal variate."""
+    """Draw a standard normal variate."""
     square = 0.0
     x = 0.0
     while square >= 1.0 or square == 0.0:
@@ -72,7 +72,7 @@ def normal(rng: np.random.Generator) -> float:
 
 @compiled
 def gamma(shape: float, rng: np.random.Generator) -> float:
-    """A gamma variate with scale 1; `shape` is at least 1."""
+    """Draw a gamma variate with scale 1; `shape` is at least 1."""
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:

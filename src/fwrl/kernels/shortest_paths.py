@@ -1,32 +1,32 @@
 """V(x, g) of every state x for one goal g, by one search backward from g over known edges.
 
-    V(x, g) = max over edges x -> y of r(x, y) + V(y, g),   V(g, g) = 0,   -inf where no path is known
+    V(x, g) = max over edges x -> y of r(x, y) + V(y, g),   V(g, g) = 0,   -inf if no path is known
 
-is a shortest path with costs -r. Three algorithms differ in the order in which they expand states; the costs of a graph
-decide which one is used:
+    is a shortest-path problem with costs -r. Three algorithms differ in the order in which they expand states; the
+    costs of a graph decide which one we use:
 
-- breadth-first search, where all costs are equal: the first path found to a state is its best;
-- Dial's buckets (Dial 1969; Denardo and Fox 1979), where costs are positive and of one order of magnitude. A bucket is
-  a little narrower than the smallest cost, so its states cannot improve each other and are expanded in any order. A
+- breadth-first search, if all costs are equal: the first path found to a state is its best;
+- Dial's buckets (Dial 1969; Denardo and Fox 1979), if costs are positive and of similar size. A bucket is a
+  little narrower than the smallest cost, so its states can't improve each other and are expanded in any order. A
   state that improves is added to the better bucket; its old entry is skipped, because V no longer falls into that
   bucket;
-- Dijkstra's algorithm (1959) with a heap, where costs are zero or of any size.
+- Dijkstra's algorithm (1959) with a heap, if costs are zero or vary widely.
 
 All three add rewards from the goal backward, and rounding is monotone, so V is the same to the last bit. Rewards of
-either sign are first made negative by a potential, which serves every goal: see `potential`.
+either sign are first made negative by a potential, which works for every goal: see `potential`.
 
-Edges are stored in compressed sparse rows by target, as a search backward reads them. The edges into y are those from
-`first[y]` up to `first[y + 1]`; each has its source x and its reward. Indices have 32 bits: a search is bound by
-memory, and this halves what it reads.
+Edges are stored in compressed sparse rows by target, the order in which a backward search reads them. The edges into y
+are those from `first[y]` up to `first[y + 1]`; each has its source x and its reward. Indices have 32 bits: a search is
+limited by memory bandwidth, and this halves the traffic.
 
 The potential (Johnson 1977): h(x) is the largest reward that a path from x can collect, an empty path included. Then
-h(x) >= r(x, y) + h(y) for every edge x -> y, so that the reduced rewards
+h(x) >= r(x, y) + h(y) for every edge x -> y, so for the reduced rewards
 
     r(x, y) + h(y) - h(x) <= 0
 
-and all paths from x to y change by the same h(y) - h(x). h exists unless there is a positive cycle. It is computed by
+and all paths from x to y change by the same h(y) - h(x). h exists unless there's a positive cycle. We compute it by
 raising states from a queue (Bellman 1958, Ford 1956, Moore 1959), starting at the targets of positive rewards. Each
-state stores the edge that raised it last; where those edges form a cycle, the cycle is positive.
+state stores the edge that raised it last; if those edges form a cycle, the cycle is positive.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class IncomingCsr(NamedTuple):
 def incoming_csr(
     n_states: int, source: ArrayLike, target: ArrayLike, reward: ArrayLike
 ) -> tuple[IncomingCsr, NDArray[np.int32]]:
-    """The edges grouped by target, and for each of them its index in the lists given; order is kept within a group.
+    """Group the edges by target; also return the index of each in the given lists. Order is kept within a group.
 
     >>> edges, given = incoming_csr(3, source=[0, 1, 0], target=[2, 1, 1], reward=[-1.0, -2.0, -3.0])
     >>> edges.first.tolist(), edges.source.tolist(), given.tolist()
@@ -74,7 +74,7 @@ def incoming_csr(
     E = len(sources)
     if not E == len(targets) == len(rewards):
         raise OptionError(
-            "expected a source, a target and a reward for each edge, got "
+            "each edge needs a source, a target and a reward, got "
             f"{E} sources, {len(targets)} targets, {len(rewards)} rewards"
         )
     if max(n_states, E) > INDEX_LIMIT:
@@ -93,7 +93,7 @@ def incoming_csr(
 def counting_sort(key: Indices, first: Indices, place: Indices) -> None:
     """Sort entries by key, stably: fill place[e], the position of entry e, and first[y], that of the first of key y.
 
-    `first` has one element more than there are keys; `place` has at least as many as there are entries.
+    `first` has one more element than there are keys; `place` has at least one per entry.
     """
     S = len(first) - 1
     first[:] = 0
@@ -147,7 +147,7 @@ class Rise(NamedTuple):
     """h during the computation, and the edge that last raised each state."""
 
     h: Floats  # (S,)
-    onto: Indices  # (S,) target of that edge, -1 where there is none
+    onto: Indices  # (S,) target of that edge, -1 for none
     reward: Floats  # (S,) its reward
     queue: Indices  # (S,) ring of states that rose
     queued: NDArray[np.int8]  # (S,) 1 while in the queue
@@ -157,8 +157,8 @@ class Rise(NamedTuple):
 def potential(edges: IncomingCsr) -> tuple[Floats, Indices]:
     """(h, cycle): the potential and no states, or the states of a positive cycle in the order of travel.
 
-    Rises of at most `least` are ignored, so that a cycle that is positive by rounding alone does not rise for ever.
-    `least` begins as LEAST_GAIN divided by twice the longest possible cycle, and grows where rounding is coarser.
+    Rises of at most `least` are ignored, so that a cycle that's positive only by rounding doesn't rise for ever.
+    `least` starts as LEAST_GAIN divided by twice the longest possible cycle, and grows if rounding is coarser.
     """
     S = edges.n_states
     least = LEAST_GAIN / (2 * max(S, 1))
@@ -178,7 +178,7 @@ def potential(edges: IncomingCsr) -> tuple[Floats, Indices]:
 
 @compiled
 def raise_all(edges: IncomingCsr, rise: Rise, least: float) -> int:
-    """Raise h from 0 until no edge raises it by more than `least`; NONE, or a state on a positive cycle."""
+    """Raise h from 0 until no edge raises it by more than `least`; return NONE, or a state on a positive cycle."""
     S = len(rise.h)
     head = 0
     length = 0
@@ -219,7 +219,7 @@ def raise_all(edges: IncomingCsr, rise: Rise, least: float) -> int:
 
 @compiled
 def _on_cycle(rise: Rise) -> int:
-    """A state on a cycle of `onto`, or NONE. Each state is marked with the start of the walk that first met it."""
+    """Return a state on a cycle of `onto`, or NONE. Each state is marked with the start of the search that met it."""
     S = len(rise.h)
     rise.mark[:] = NONE
     for start in range(S):
@@ -234,7 +234,7 @@ def _on_cycle(rise: Rise) -> int:
 
 @compiled
 def reduce_rewards(edges: IncomingCsr, h: Floats, reduced: Floats) -> None:
-    """Fill `reduced` (E,) with r(x, y) + h(y) - h(x), cut off at 0 where rounding takes it above."""
+    """Fill `reduced` (E,) with r(x, y) + h(y) - h(x), cut off at 0 if rounding takes it above."""
     for y in range(len(h)):
         for e in range(edges.first[y], edges.first[y + 1]):
             reduced[e] = min(0.0, edges.reward[e] + h[y] - h[edges.source[e]])
@@ -244,7 +244,7 @@ def reduce_rewards(edges: IncomingCsr, h: Floats, reduced: Floats) -> None:
 def unreduced(edges: IncomingCsr, reward: Floats, reduced: Floats, g: int, V: Floats, queue: Indices) -> None:
     """Fill V by adding up rewards along best paths, given the column `reduced` for the reduced rewards `reward`.
 
-    An edge is on a best path where it gives its source's value to the last bit; every value came by such an edge.
+    An edge is on a best path if it gives its source's value to the last bit; every value came from such an edge.
     """
     V[:] = -np.inf
     V[g] = 0.0
@@ -265,23 +265,23 @@ def unreduced(edges: IncomingCsr, reward: Floats, reduced: Floats, g: int, V: Fl
 
 Order = Literal["breadth", "buckets", "heap"]
 MOST_BUCKETS = 64  # with more, a heap is faster
-NARROWER = 0.999  # width of a bucket as a part of the smallest cost; the rest covers rounding
+NARROWER = 0.999  # width of a bucket as a fraction of the smallest cost; the rest covers rounding
 UNSEEN = -1
 
 
 class Routes(NamedTuple):
     """The next edge from every state to one goal: along `edge`, `steps` falls by one at a time.
 
-    Of the paths that tie with the best, it is one with the fewest steps.
+    Among the paths that tie with the best, it's one with the fewest steps.
     """
 
     value: Floats  # (S,) V(x, g)
-    steps: Indices  # (S,) 0 at the goal, -1 where no path is known
-    edge: Indices  # (S,) index of the edge in the incoming edges, -1 at the goal and where no path is known
+    steps: Indices  # (S,) 0 at the goal, -1 if no path is known
+    edge: Indices  # (S,) index of the edge in the incoming edges, -1 at the goal and if no path is known
 
 
 class Buckets(NamedTuple):
-    """A ring of B stacks of states. The system allocates memory only for the parts that are used."""
+    """A ring of B stacks of states. The system allocates memory only for the parts in use."""
 
     states: Indices  # (B, S)
     sizes: NDArray[np.int64]  # (B,)
@@ -299,7 +299,7 @@ class ShortestPaths:
     >>> routes.steps.tolist(), [int(given[e]) for e in routes.edge[:2]]
     ([1, 1, 0, -1], [2, 1])
 
-    A positive cycle raises `PositiveCycleError`, whose `states` are the cycle. `h` is a potential, if one is known.
+    A positive cycle raises `PositiveCycleError`, whose `states` are the cycle. Pass a known potential as `h`.
     """
 
     def __init__(self, edges: IncomingCsr, h: Floats | None = None) -> None:
@@ -336,7 +336,7 @@ class ShortestPaths:
         return V
 
     def routes(self, goal: int) -> Routes:
-        """V(., goal) and the next edge from every state."""
+        """Return V(., goal) and the next edge from every state."""
         S = self.edges.n_states
         routes = Routes(self.column(goal), np.empty(S, np.int32), np.empty(S, np.int32))
         fewest_steps(self.edges, goal, routes, self._queue)
@@ -356,8 +356,8 @@ def _potential(edges: IncomingCsr) -> Floats:
     h, cycle = potential(edges)
     if len(cycle):
         raise PositiveCycleError(
-            f"the states {_listed(cycle)} form a positive cycle; check the sign of the rewards, and leave goal rewards "
-            "out",
+            f"the states {_listed(cycle)} form a positive cycle; check the sign of the rewards, and leave out goal "
+            "rewards",
             states=tuple(map(int, cycle)),
         )
     return h
@@ -370,7 +370,7 @@ def _range(edges: IncomingCsr, reward: Floats) -> tuple[float, float]:
 
 
 def _order(low: float, high: float) -> Order:
-    """The algorithm for edges that cost from `low` to `high`."""
+    """Choose the algorithm for edges that cost from `low` to `high`."""
     if low == high and low > 0:
         return "breadth"
     return "buckets" if 0 < high < (MOST_BUCKETS - 3) * NARROWER * low else "heap"

@@ -1,8 +1,7 @@
 """Comparison of values up to rounding.
 
 The last bit of a sum of rewards depends on the order of addition, so the values of equal paths may differ. Two values
-tie within 1e-9 x max(1e-3, |value|); a value improves on another only by more
-than that.
+tie within 1e-9 x max(1e-3, |value|); a value improves on another only by more than that.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ def largest(values: NDArray[np.float64]) -> float:
 
 @compiled
 def least_tie(best: float) -> float:
-    """The smallest value that still ties with `best`."""
+    """Return the smallest value that still ties with `best`."""
     return best - RELATIVE * max(SMALLEST_SCALE, abs(best))
 
 
 @compiled
 def pick_best(values: NDArray[np.float64], u: float) -> int:
-    """Arg max; the uniform number `u` picks among those that tie. If all are -inf, all tie.
+    """Return the arg max; the uniform number `u` picks among ties. If all are -inf, all tie.
 
     No branch depends on `u`, so none is mispredicted.
     """
@@ -60,7 +59,7 @@ def pick_best(values: NDArray[np.float64], u: float) -> int:
 
 @compiled
 def first_best(values: NDArray[np.float64]) -> int:
-    """Arg max with ties broken by the lowest index: for queries, which must not draw random numbers."""
+    """Return the arg max, the lowest index if several tie: for queries, which must not draw random numbers."""
     least = least_tie(largest(values))
     a = 0
     while values[a] < least:

@@ -1,8 +1,8 @@
 """Metrics of runs: pure functions of arrays, without files or figures.
 
-Scores are (runs,), (runs, episodes) of one task, or (runs, tasks). NaN is an entry without a value, such as the
-distance-inefficiency of an episode without a visit. NaN propagates through `median` and `iqm`, as in NumPy.
-`nanmedian`, `naniqm`, `quartiles` and `box_plot` leave it out, and the last two return how many entries they left out.
+Scores are (runs,), (runs, episodes) of one task, or (runs, tasks). NaN marks an entry without a value, such as the
+distance-inefficiency of an episode without a visit. As in NumPy, `median` and `iqm` propagate NaN. `nanmedian`,
+`naniqm`, `quartiles` and `box_plot` leave it out, and the last two also return how many entries they left out.
 """
 
 from fwrl.metrics.aggregate import BoxPlot, Quartiles, box_plot, iqm, median, naniqm, nanmedian, quartiles

@@ -1,9 +1,9 @@
 """Medians, interquartile means and quantiles of scores.
 
-The interquartile mean (IQM) is the mean of the middle half: floor(n / 4) scores are cut off at each end, as
-`scipy.stats.trim_mean(scores, 0.25)` does. It varies less between seeds than the median and is as robust to outliers.
+The interquartile mean (IQM) is the mean of the middle half: floor(n / 4) scores are cut off at each end, as in
+`scipy.stats.trim_mean(scores, 0.25)`. It varies less between seeds than the median and is as robust to outliers.
 
-`median` and `iqm` of scores with a NaN are NaN. `nanmedian` and `naniqm` leave NaN out, and return NaN where no
+`median` and `iqm` return NaN if any score is NaN. `nanmedian` and `naniqm` leave NaN out, and return NaN only if no
 score is left.
 """
 
@@ -22,12 +22,7 @@ class Quartiles(NamedTuple):
     """Minimum, quartiles and maximum of the scores that have a value.
 
     Attributes:
-        minimum: The least score.
-        q1: The first quartile.
-        median: The median.
-        q3: The third quartile.
-        maximum: The greatest score.
-        without_value: The number of entries that are NaN and left out.
+        without_value: number of NaN entries, which are left out.
     """
 
     minimum: float
@@ -42,12 +37,9 @@ class BoxPlot(NamedTuple):
     """The numbers of a box plot whose whiskers span 90 % of the finite scores.
 
     Attributes:
-        low: The 5 % quantile.
-        q1: The first quartile.
-        median: The median.
-        q3: The third quartile.
-        high: The 95 % quantile.
-        without_value: The number of entries that are NaN or infinite and left out.
+        low: the 5 % quantile.
+        high: the 95 % quantile.
+        without_value: number of NaN or infinite entries, which are left out.
     """
 
     low: float
@@ -63,14 +55,10 @@ def median(scores: ArrayLike, axis: None = None) -> float: ...
 @overload
 def median(scores: ArrayLike, axis: int) -> Floats: ...
 def median(scores: ArrayLike, axis: int | None = None) -> float | Floats:
-    """The median; NaN if one of the scores is.
+    """Return the median along `axis`, or of all scores; NaN if any score is.
 
     Args:
-        scores: An array of scores.
         axis: The axis to reduce; all scores if None.
-
-    Returns:
-        A number, or an array without the reduced axis.
 
     >>> median([3.0, 1.0, 8.0, 2.0])
     2.5
@@ -83,14 +71,10 @@ def nanmedian(scores: ArrayLike, axis: None = None) -> float: ...
 @overload
 def nanmedian(scores: ArrayLike, axis: int) -> Floats: ...
 def nanmedian(scores: ArrayLike, axis: int | None = None) -> float | Floats:
-    """The median of the scores that are not NaN.
+    """Return the median along `axis`, or of all scores, leaving out NaN; NaN only if all scores are.
 
     Args:
-        scores: An array of scores.
         axis: The axis to reduce; all scores if None.
-
-    Returns:
-        A number, or an array without the reduced axis; NaN where all scores are NaN.
 
     >>> nanmedian([3.0, 1.0, float("nan"), 2.0])
     2.0
@@ -105,14 +89,10 @@ def iqm(scores: ArrayLike, axis: None = None) -> float: ...
 @overload
 def iqm(scores: ArrayLike, axis: int) -> Floats: ...
 def iqm(scores: ArrayLike, axis: int | None = None) -> float | Floats:
-    """The interquartile mean; NaN if one of the scores is.
+    """Return the interquartile mean along `axis`, or of all scores; NaN if any score is.
 
     Args:
-        scores: An array of scores.
         axis: The axis to reduce; all scores if None.
-
-    Returns:
-        A number, or an array without the reduced axis.
 
     >>> iqm([1.0, 2.0, 4.0, 100.0])
     3.0
@@ -130,14 +110,10 @@ def naniqm(scores: ArrayLike, axis: None = None) -> float: ...
 @overload
 def naniqm(scores: ArrayLike, axis: int) -> Floats: ...
 def naniqm(scores: ArrayLike, axis: int | None = None) -> float | Floats:
-    """The interquartile mean of the scores that are not NaN.
+    """Return the interquartile mean along `axis`, or of all scores, leaving out NaN; NaN only if all scores are.
 
     Args:
-        scores: An array of scores.
         axis: The axis to reduce; all scores if None.
-
-    Returns:
-        A number, or an array without the reduced axis; NaN where all scores are NaN.
 
     >>> naniqm([1.0, 2.0, float("nan"), 4.0, 100.0])
     3.0
@@ -151,13 +127,13 @@ def naniqm(scores: ArrayLike, axis: int | None = None) -> float | Floats:
 
 
 def quartiles(scores: ArrayLike) -> Quartiles:
-    """Minimum, quartiles and maximum, with linear interpolation between two scores.
+    """Return minimum, quartiles and maximum, interpolated linearly.
 
     Args:
-        scores: An array of scores; NaN entries are left out and counted.
+        scores: NaN entries are left out and counted.
 
     Returns:
-        The five numbers, NaN where every score is NaN, and the number of entries left out.
+        The five numbers, NaN if every score is NaN, and the number of entries left out.
 
     >>> quartiles([4.0, 1.0, 3.0, float("nan"), 2.0, 10.0])
     Quartiles(minimum=1.0, q1=2.0, median=3.0, q3=4.0, maximum=10.0, without_value=1)
@@ -177,13 +153,13 @@ def quartiles(scores: ArrayLike) -> Quartiles:
 
 
 def box_plot(scores: ArrayLike) -> BoxPlot:
-    """The numbers of a box plot, with linear interpolation between two scores.
+    """Return the numbers for a box plot, interpolated linearly.
 
     Args:
-        scores: An array of scores; NaN and infinite entries are left out and counted.
+        scores: NaN and infinite entries are left out and counted.
 
     Returns:
-        The five numbers, NaN where no score is finite, and the number of entries left out.
+        The five numbers, NaN if no score is finite, and the number of entries left out.
 
     >>> box_plot([4.0, 1.0, 3.0, float("nan"), 2.0, 5.0])
     BoxPlot(low=1.2, q1=2.0, median=3.0, q3=4.0, high=4.8, without_value=1)
@@ -198,7 +174,7 @@ def box_plot(scores: ArrayLike) -> BoxPlot:
 
 
 def _rows(scores: ArrayLike, axis: int | None) -> Floats:
-    """The scores with the axis to reduce moved to the end."""
+    """Move the axis to reduce to the end."""
     array = np.asarray(scores, dtype=np.float64)
     rows = array.ravel() if axis is None else np.moveaxis(array, axis, -1)
     if not rows.shape[-1]:
@@ -207,7 +183,7 @@ def _rows(scores: ArrayLike, axis: int | None) -> Floats:
 
 
 def _sorted_values(scores: ArrayLike, axis: int | None) -> tuple[Floats, NDArray[np.int64]]:
-    """The rows in ascending order, NaN last, and the number of values of each."""
+    """Sort each row, NaN last, and count its values."""
     rows = _rows(scores, axis)
     return np.sort(rows, axis=-1), np.asarray((~np.isnan(rows)).sum(axis=-1))
 

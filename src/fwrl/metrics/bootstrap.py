@@ -1,14 +1,14 @@
 """Percentile bootstrap intervals of a statistic over runs.
 
-Runs (seeds) are the random sample, so runs are resampled, with replacement. The interval lies between the
+Runs (seeds) are the random sample, so we resample runs, with replacement. The interval lies between the
 (1 - level) / 2 and (1 + level) / 2 quantiles of the statistic over the resamples.
 
-- Episodes of a run are not independent: `bootstrap_runs` and `bootstrap_curve` resample whole runs.
+- Episodes of a run aren't independent: `bootstrap_runs` and `bootstrap_curve` resample whole runs.
 - Tasks are fixed and their runs independent: `bootstrap_tasks` resamples each task's runs separately (stratified).
 
-Quantiles are resampled values, rounded outward and never interpolated, so that infinite (censored) scores have
-intervals too. A resample without a value (NaN) counts as -inf for the lower end and +inf for the upper. The interval
-of a single run is (-inf, inf).
+Quantiles are resampled values, rounded outward and never interpolated, so infinite (censored) scores have intervals
+too. A resample without a value (NaN) counts as -inf for the lower end and +inf for the upper. The interval of a single
+run is (-inf, inf).
 """
 
 from __future__ import annotations
@@ -22,30 +22,20 @@ from numpy.typing import ArrayLike
 from fwrl.arrays import Floats
 from fwrl.errors import FwrlError, OptionError
 
-Statistic: TypeAlias = Callable[[Floats, int], Floats]  # takes an array and the axis to reduce, as np.mean does
+Statistic: TypeAlias = Callable[[Floats, int], Floats]  # takes an array and the axis to reduce, like np.mean
 
-BLOCK = 2**18  # scores resampled at a time, so that they fit into the processor's cache
+BLOCK = 2**18  # scores resampled at a time, few enough for the processor's cache
 
 
 class Interval(NamedTuple):
-    """The bootstrap interval of a number.
-
-    Attributes:
-        low: The lower end.
-        high: The upper end.
-    """
+    """The bootstrap interval of a number."""
 
     low: float
     high: float
 
 
 class Band(NamedTuple):
-    """The bootstrap intervals of the points of a curve.
-
-    Attributes:
-        low: (E,) the lower ends.
-        high: (E,) the upper ends.
-    """
+    """The bootstrap intervals of a curve of E points: the (E,) lower and (E,) upper ends."""
 
     low: Floats
     high: Floats
@@ -54,17 +44,12 @@ class Band(NamedTuple):
 def bootstrap_runs(
     scores: ArrayLike, statistic: Statistic, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> Interval:
-    """The interval of a statistic over all entries of `scores`; whole runs are resampled.
+    """Return the interval of a statistic over all entries of `scores`; resample whole runs.
 
     Args:
         scores: (runs,) or (runs, episodes).
-        statistic: Takes an array and the axis to reduce, as np.mean does.
-        level: The probability that the interval is to cover, default 0.95.
-        resamples: The number of resamples, default 2000.
-        seed: The seed of the resampling, default 0.
-
-    Returns:
-        The interval.
+        statistic: Takes an array and the axis to reduce, like np.mean.
+        level: Coverage of the interval.
 
     >>> from fwrl.metrics import median
     >>> bootstrap_runs([3.0, 1.0, 2.0, 5.0, 4.0, 6.0, 7.0], median)
@@ -78,14 +63,12 @@ def bootstrap_runs(
 def bootstrap_curve(
     scores: ArrayLike, statistic: Statistic, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> Band:
-    """The interval of a statistic over the runs for each episode separately, not for the whole curve jointly.
+    """Return the interval of a statistic for each episode separately, not for the curve jointly.
 
     Args:
         scores: (runs, episodes).
-        statistic: Takes an array and the axis to reduce, as np.mean does.
-        level: The probability that each interval is to cover, default 0.95.
-        resamples: The number of resamples, default 2000.
-        seed: The seed of the resampling, default 0.
+        statistic: Takes an array and the axis to reduce, like np.mean.
+        level: Coverage of each interval, episode by episode.
 
     Returns:
         The lower and upper ends, each (episodes,).
@@ -102,17 +85,12 @@ def bootstrap_curve(
 def bootstrap_tasks(
     scores: ArrayLike, statistic: Statistic, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> Interval:
-    """The interval of a statistic over all entries of `scores`; the runs of each task are resampled separately.
+    """Return the interval of a statistic over all entries of `scores`; resample the runs of each task separately.
 
     Args:
         scores: (runs, tasks); with one task this is `bootstrap_runs`.
-        statistic: Takes an array and the axis to reduce, as np.mean does.
-        level: The probability that the interval is to cover, default 0.95.
-        resamples: The number of resamples, default 2000.
-        seed: The seed of the resampling, default 0.
-
-    Returns:
-        The interval.
+        statistic: Takes an array and the axis to reduce, like np.mean.
+        level: Coverage of the interval.
 
     >>> from fwrl.metrics import iqm
     >>> low, high = bootstrap_tasks([[0.1, 0.8], [0.3, 0.9], [0.2, 0.7], [0.3, 0.9]], iqm)
@@ -125,13 +103,13 @@ def bootstrap_tasks(
 
 
 def interval_of(estimates: Floats, level: float, runs: int) -> Interval:
-    """The percentile interval of the statistic's value in every resample, `estimates`, of `runs` runs."""
+    """Return the percentile interval of `estimates`, the statistic in every resample of `runs` runs."""
     low, high = _band(estimates, level, runs)
     return Interval(float(low), float(high))
 
 
 def checked_resamples(resamples: int) -> int:
-    """`resamples`, or an error if it is less than 1."""
+    """Return `resamples`; raise if it's less than 1."""
     if resamples < 1:
         raise OptionError(f"expected at least one resample, got {resamples}; 2000 are usual")
     return resamples
@@ -153,7 +131,7 @@ def _scores(scores: ArrayLike) -> Floats:
     array = np.asarray(scores, dtype=np.float64)
     if array.ndim not in (1, 2) or not array.size:
         raise FwrlError(
-            f"expected scores of shape (runs,) or (runs, columns) and at least one of them, got {array.shape}"
+            f"expected at least one score, in an array of shape (runs,) or (runs, columns), got shape {array.shape}"
         )
     return array.reshape(len(array), -1)
 
@@ -188,19 +166,14 @@ def bootstrap_pairs(
     resamples: int = 2000,
     seed: int = 0,
 ) -> Interval:
-    """The interval of `combine(statistic(x), statistic(y))` where run i of both has the same seed.
+    """Return the interval of `combine(statistic(x), statistic(y))`, where run i of both has the same seed.
 
     Args:
         x: (runs,) or (runs, episodes); run i is resampled together with run i of y.
-        y: As many runs as x.
-        statistic: Takes an array and the axis to reduce, as np.mean does.
+        y: The same number of runs as x.
+        statistic: Takes an array and the axis to reduce, like np.mean.
         combine: A function of the two statistics, such as np.subtract or np.divide.
-        level: The probability that the interval is to cover, default 0.95.
-        resamples: The number of resamples, default 2000.
-        seed: The seed of the resampling, default 0.
-
-    Returns:
-        The interval.
+        level: Coverage of the interval.
 
     >>> from fwrl.metrics import median
     >>> bootstrap_pairs([2.0, 4.0, 6.0], [1.0, 2.0, 3.0], median, np.divide)
@@ -208,7 +181,7 @@ def bootstrap_pairs(
     """
     a, b = _scores(x), _scores(y)
     if len(a) != len(b):
-        raise FwrlError(f"expected as many runs of x as of y, got {len(a)} and {len(b)}")
+        raise FwrlError(f"x and y must have the same number of runs, got {len(a)} and {len(b)}")
     width = max(a.shape[1], b.shape[1])
     rng = np.random.default_rng(seed)
     estimates = []

@@ -2,8 +2,8 @@
 
     P(X > Y) + P(X = Y) / 2
 
-for independent runs X and Y of the same task: the Mann-Whitney U statistic of the two samples over n m. With several
-tasks it is the mean over them. It measures how often one is better, not by how much.
+for independent runs X and Y of the same task: the Mann-Whitney U statistic of the two samples divided by n m. With
+several tasks, take the mean over them. It measures how often one is better, not by how much.
 """
 
 from __future__ import annotations
@@ -17,14 +17,11 @@ from fwrl.metrics.bootstrap import Interval, checked_resamples, interval_of
 
 
 def probability_of_improvement(x: ArrayLike, y: ArrayLike) -> float:
-    """The probability that a run of `x` scores higher than one of `y`; ties count half.
+    """Return the probability that a run of `x` scores higher than one of `y`; ties count half.
 
     Args:
         x: (runs,) or (runs, tasks) scores of one agent; infinite scores are allowed, NaN is not.
         y: The scores of the other agent on the same tasks; the number of runs may differ.
-
-    Returns:
-        A probability.
 
     >>> probability_of_improvement([3.0, 4.0], [1.0, 3.0, 5.0])
     0.5833333333333334
@@ -35,19 +32,14 @@ def probability_of_improvement(x: ArrayLike, y: ArrayLike) -> float:
 def improvement_interval(
     x: ArrayLike, y: ArrayLike, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> Interval:
-    """The bootstrap interval of `probability_of_improvement`.
+    """Return the bootstrap interval of `probability_of_improvement`.
 
-    The runs of each agent and each task are resampled separately.
+    The runs of each agent and task are resampled separately.
 
     Args:
         x: (runs,) or (runs, tasks) scores of one agent.
         y: The scores of the other agent on the same tasks.
-        level: The probability that the interval is to cover, default 0.95.
-        resamples: The number of resamples, default 2000.
-        seed: The seed of the resampling, default 0.
-
-    Returns:
-        The interval.
+        level: Coverage of the interval.
 
     >>> improvement_interval([3.0, 4.0, 5.0], [1.0, 2.0])
     Interval(low=1.0, high=1.0)
@@ -66,10 +58,10 @@ def improvement_interval(
 
 
 def _wins(x: ArrayLike, y: ArrayLike) -> Floats:
-    """(tasks, n, m): 1 where the run of x is better, 1/2 where they are equal, else 0."""
+    """(tasks, n, m): 1 if the run of x is better, 1/2 if they are equal, else 0."""
     a, b = _by_task("x", x), _by_task("y", y)
     if len(a) != len(b):
-        raise FwrlError(f"expected x and y on the same tasks, got {len(a)} and {len(b)} of them")
+        raise FwrlError(f"x and y must have the same tasks, got {len(a)} and {len(b)} of them")
     mine, theirs = a[:, :, None], b[:, None, :]
     return np.where(mine == theirs, 0.5, mine > theirs)
 
@@ -80,7 +72,7 @@ def _by_task(name: str, scores: ArrayLike) -> Floats:
         raise FwrlError(f"expected {name} of shape (runs,) or (runs, tasks), got {array.shape}")
     if missing := int(np.isnan(array).sum()):
         raise FwrlError(
-            f"{missing} of {array.size} in {name} are NaN; leave those runs out of both agents and report that, "
-            "or give them the worst possible score"
+            f"{missing} of {array.size} scores in {name} are NaN; leave those runs out of both agents and say so, or "
+            "give them the worst possible score"
         )
     return array.reshape(len(array), -1).T

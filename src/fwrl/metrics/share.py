@@ -1,13 +1,13 @@
-"""Share of the oracle, normalised score and regret: an agent's reward beside the best that can be expected.
+"""Share of the oracle, normalised score and regret: an agent's reward compared with the best possible expectation.
 
-The oracle's reward of an episode is the exact expectation of the best policy for the episode's goal. A *share* is the
-agent's reward over the oracle's, each summed over all runs and episodes. It says something where an episode can hardly
-lose anything. Where rewards have any sign, the *normalised score* does: the same ratio with a `floor`, the expected
-reward of an agent that acts at random, taken off both. Random play scores 0 and the oracle 1. Run i of all three has
-the same goals, so they are resampled together.
+The oracle's reward for an episode is the exact expected reward of the best policy for the episode's goal. A *share* is
+the agent's reward divided by the oracle's, each summed over all runs and episodes. It's meaningful when episodes can
+hardly lose anything. If rewards can have either sign, use the *normalised score*: the same ratio after subtracting a
+`floor` from both, the expected reward of random actions. Random play then scores 0 and the oracle 1. Run i of all three
+has the same goals, so they are resampled together.
 
-*Regret* is what an agent has earned less than the oracle so far. Here its unit is the oracle's lead over the floor in
-the same episode: an agent that plays at random loses one a play.
+*Regret* is how much less than the oracle an agent has earned so far. We count it in units of the oracle's lead over the
+floor in the same episode, so an agent that plays at random loses 1 per episode.
 """
 
 from __future__ import annotations
@@ -21,15 +21,12 @@ from fwrl.metrics.bootstrap import Interval, checked_resamples, interval_of
 
 
 def share_of_oracle(reward: ArrayLike, oracle: ArrayLike, floor: ArrayLike = 0.0) -> float:
-    """The agent's reward over the oracle's, less the floor, each summed over all runs and episodes.
+    """Divide the agent's reward by the oracle's, each above the floor and summed over all runs and episodes.
 
     Args:
         reward: (runs, episodes) or (runs,) rewards of the agent.
         oracle: The oracle's expected rewards for the same goals, of the same shape.
-        floor: What counts as nothing: 0 for a share, expected rewards of random play for a normalised score.
-
-    Returns:
-        The share.
+        floor: Reward that scores 0: 0 for a share, expected rewards of random play for a normalised score.
 
     >>> share_of_oracle([[2.0, 4.0], [3.0, 3.0]], [[4.0, 4.0], [4.0, 4.0]])
     0.75
@@ -41,15 +38,12 @@ def share_of_oracle(reward: ArrayLike, oracle: ArrayLike, floor: ArrayLike = 0.0
 
 
 def share_by_run(reward: ArrayLike, oracle: ArrayLike, floor: ArrayLike = 0.0) -> Floats:
-    """The share of each run by itself.
+    """Return the share of each run.
 
     Args:
         reward: (runs, episodes) or (runs,) rewards of the agent.
         oracle: The oracle's expected rewards for the same goals, of the same shape.
-        floor: What counts as nothing: 0 for a share, expected rewards of random play for a normalised score.
-
-    Returns:
-        (runs,) shares.
+        floor: Reward that scores 0: 0 for a share, expected rewards of random play for a normalised score.
 
     >>> share_by_run([[2.0, 4.0], [3.0, 1.0]], [[4.0, 4.0], [4.0, 4.0]]).tolist()
     [0.75, 0.5]
@@ -67,18 +61,13 @@ def share_interval(
     resamples: int = 2000,
     seed: int = 0,
 ) -> Interval:
-    """The bootstrap interval of `share_of_oracle`; run i of agent and oracle are resampled together.
+    """Return the bootstrap interval of `share_of_oracle`; resample run i of agent and oracle together.
 
     Args:
         reward: (runs, episodes) or (runs,) rewards of the agent.
         oracle: The oracle's expected rewards for the same goals, of the same shape.
-        floor: What counts as nothing: 0 for a share, expected rewards of random play for a normalised score.
-        level: The probability that the interval is to cover, default 0.95.
-        resamples: The number of resamples, default 2000.
-        seed: The seed of the resampling, default 0.
-
-    Returns:
-        The interval.
+        floor: Reward that scores 0: 0 for a share, expected rewards of random play for a normalised score.
+        level: Coverage of the interval.
 
     >>> share_interval([[2.0, 4.0], [1.0, 2.0]], [[4.0, 8.0], [2.0, 4.0]])
     Interval(low=0.5, high=0.5)
@@ -90,15 +79,15 @@ def share_interval(
 
 
 def normalised_regret(reward: ArrayLike, oracle: ArrayLike, floor: ArrayLike = 0.0) -> Floats:
-    """The regret of each run after each episode, in units of the oracle's lead over the floor.
+    """Return the regret of each run after each episode, in units of the oracle's lead over the floor.
 
     Args:
         reward: (runs, episodes) rewards of the agent.
         oracle: The oracle's expected rewards for the same goals, of the same shape.
-        floor: What counts as nothing: 0, or expected rewards of random play.
+        floor: Reward that scores 0: the number 0, or expected rewards of random play.
 
     Returns:
-        (runs, episodes) sums over episodes so far.
+        (runs, episodes) cumulative regret.
 
     >>> normalised_regret([[2.0, 4.0, 5.0]], [[4.0, 4.0, 4.0]]).tolist()
     [[0.5, 0.5, 0.25]]
@@ -113,17 +102,17 @@ def _sums_by_run(reward: ArrayLike, oracle: ArrayLike, floor: ArrayLike) -> tupl
 
 
 def _checked(reward: ArrayLike, oracle: ArrayLike, floor: ArrayLike) -> tuple[Floats, Floats, Floats]:
-    """All three as (runs, episodes)."""
+    """Return all three as (runs, episodes)."""
     earned, best = np.asarray(reward, dtype=np.float64), np.asarray(oracle, dtype=np.float64)
     least = np.asarray(floor, dtype=np.float64)
     if earned.shape != best.shape or least.shape not in ((), best.shape) or earned.ndim not in (1, 2) or not best.size:
         raise FwrlError(
-            f"expected reward and oracle to have one shape (runs, episodes), got {earned.shape} and {best.shape}"
+            f"reward and oracle must have the same shape (runs, episodes), got {earned.shape} and {best.shape}"
         )
     by_run = [np.broadcast_to(part, best.shape).reshape(len(best), -1) for part in (earned, best, least)]
     if not (all(np.isfinite(part).all() for part in by_run) and np.all((by_run[1] - by_run[2]).sum(axis=1) > 0)):
         raise FwrlError(
-            "expected finite rewards and a positive total reward of the oracle above the floor in every run; if it is "
-            "not positive, give the episodes more steps, or take random play as the floor"
+            "rewards must be finite, and the oracle's total must exceed the floor in every run; if it doesn't, give "
+            "the episodes more steps, or pass the rewards of random play as the floor"
         )
     return by_run[0], by_run[1], by_run[2]

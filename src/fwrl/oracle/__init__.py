@@ -1,7 +1,7 @@
-"""The exact optimum of a known world and the exact evaluation of a policy, in NumPy and SciPy only.
+"""The exact optimum of a known world and the exact evaluation of a policy, using only NumPy and SciPy.
 
-The package shares no compiled code with the agents, and import-linter checks that. Tests compare the
-agents with it, and regret is measured against it.
+The package shares no compiled code with the agents; import-linter checks that. Tests compare the agents with it, and
+regret is measured against it.
 """
 
 from fwrl.oracle.episode import Protocol, best_episode, best_episode_policy, episode_reward

@@ -3,9 +3,9 @@
     p(s, a) = sum_s' P(s' | s, a) p(s')                                  p(s) = max_a p(s, a)
     v(s, a) = sum_s' P(s' | s, a) p(s') (r(s, a, s') + v(s')) / p(s, a)  v(s) = max_a v(s, a)
 
-with p(g) = 1 and v(g) = 0. The second maximum is over the actions whose p(s, a) equals p(s).
-Weighting outcomes by p(s') conditions on arrival. Where a loop costs nothing, both equations have
-several solutions: p is the least, v the greatest over the policies that arrive with probability p.
+with p(g) = 1 and v(g) = 0. The second maximum is over the actions whose p(s, a) equals p(s). Weighting outcomes by
+p(s') conditions on arrival. If a loop costs nothing, both equations have several solutions: p is the least, v the
+greatest over the policies that arrive with probability p.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from fwrl.oracle.improvement import best_values
 from fwrl.oracle.mdp import Mask, Mdp
 
 TIE = 1e-9  # relative
-VANISHING = 1e-300  # smaller probabilities count as 0: their ratios would overflow
+VANISHING = 1e-300  # smaller probabilities count as 0, because their ratios would overflow
 
 
 def best_arrival(mdp: Mdp, goal: Mask) -> Floats:
-    """(S,) p: the best probability of ever arriving; exactly 0 or 1 where the graph alone decides it."""
+    """(S,) p: the best probability of ever arriving; exactly 0 or 1 if the graph alone decides it."""
     every_action = np.ones((mdp.n_states, mdp.n_actions), dtype=np.bool_)
     sure = mdp.sure_to_reach(goal)
     uncertain = np.isfinite(mdp.hops_to(goal, every_action)) & ~sure
@@ -36,14 +36,14 @@ def best_arrival(mdp: Mdp, goal: Mask) -> Floats:
 
 
 def arriving_actions(action_arrival: Floats) -> Mask:
-    """(S, A) mask of the actions whose p(s, a) is the best of their state, ties included; none where p is 0."""
+    """(S, A) mask of the actions whose p(s, a) is the best of their state, ties included; empty if p is 0."""
     best = action_arrival.max(axis=1, keepdims=True)
     ties: Mask = (action_arrival > 0) & (action_arrival >= best * (1 - TIE))
     return ties
 
 
 def best_given_arrival(mdp: Mdp, goal: Mask, p: Floats) -> Floats:
-    """(S,) v: the best expected path reward given arrival; -inf where p is 0."""
+    """(S,) v: the best expected path reward given arrival; -inf if p is 0."""
     arriving = mdp.weighted(p)
     allowed = arriving_actions(mdp.expected(p))
     inside = (p > 0) & ~goal
@@ -55,7 +55,7 @@ def best_given_arrival(mdp: Mdp, goal: Mask, p: Floats) -> Floats:
 
 
 def action_values(mdp: Mdp, p: Floats, v: Floats) -> tuple[Floats, Floats]:
-    """p(s, a) and v(s, a), each (S, A); at the goal, those of leaving and coming back."""
+    """p(s, a) and v(s, a), each (S, A). At the goal: of leaving and coming back."""
     arriving = mdp.weighted(p)
     arrival = np.minimum(mdp.expected(p), 1.0)
     onward = arriving.reward + np.where(p > 0, v, 0.0)[arriving.target]
@@ -64,6 +64,6 @@ def action_values(mdp: Mdp, p: Floats, v: Floats) -> tuple[Floats, Floats]:
 
 
 def steps_given_arrival(mdp: Mdp, goal: Mask, p: Floats) -> Floats:
-    """(S,) expected number of steps given arrival, for an induced chain (A = 1); inf where p is 0."""
+    """(S,) expected number of steps given arrival, for an induced chain (A = 1); inf if p is 0."""
     steps = best_given_arrival(replace(mdp, reward=np.ones_like(mdp.reward)), goal, p)
     return np.where(p > 0, steps, np.inf)

@@ -5,11 +5,11 @@ The step taken on a goal state pays R_goal and moves to a start drawn from f. Wi
     W_k(s) = max_a sum_s' P(s' | s, a) [ r(s, a, s') + W_{k-1}(s') ]      elsewhere
     W_k(s) = R_goal + sum_x f(x) W_{k-1}(x)                               at goal states
 
-and W_0 = 0. No policy earns more in expectation than W_T, whatever it remembers. Where a policy is fixed there is no
-maximum, and the same recursion evaluates it. An episode without respawn ends on arriving: nothing follows R_goal.
+and W_0 = 0. No policy earns more in expectation than W_T, even with memory. For a fixed policy, drop the maximum, and
+the same recursion evaluates it. An episode without respawn ends on arriving: nothing follows R_goal.
 
-The best path, which F and `fwrl.oracle.optimum` find, need not be the best here: a shorter and dearer path leaves time
-for more visits, and near the end of an episode the goal may be out of reach.
+The best path, which F and `fwrl.oracle.optimum` find, isn't always the best here: a shorter but costlier path leaves
+time for more visits, and near the end of an episode the goal may be out of reach.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from fwrl.oracle.arrival import TIE
 from fwrl.oracle.mdp import Mask, Mdp, induced_chain, mdp_of
 from fwrl.worlds.world import World
 
-BLOCK = 1 << 22  # numbers in one table of action values; more goals are solved for one block after another
+BLOCK = 1 << 22  # numbers in one table of action values; more goals than fit are solved in several blocks
 
 
 class Protocol(NamedTuple):
-    """What an episode needs beside a world, for G goals at once.
+    """The goals, starts and rules of an episode, for G goals in one go.
 
     Attributes:
         arrives: (S, G) true at the states of each goal.
-        starts: (S, G) the probabilities of starts of each goal; columns sum to 1.
+        starts: (S, G) probabilities of the starts for each goal; columns sum to 1.
         goal_reward: R_goal.
         steps: T, the length of the episode.
         respawn: False if the episode ends on arriving.
@@ -50,16 +50,12 @@ class Protocol(NamedTuple):
 
 
 def best_episode(world: World, protocol: Protocol) -> Floats:
-    """The best expected reward of an episode for each goal, mean over starts.
-
-    Args:
-        world: The world.
-        protocol: Goals, starts, goal reward and number of steps.
+    """Return the best expected reward of an episode for each goal, averaged over starts.
 
     Returns:
         (G,) expected rewards.
 
-    One step from the goal and back, and 2 steps a visit: 5 visits in 10 steps.
+    One step to the goal and one on it make 2 steps per visit, so 5 visits in 10 steps:
 
     >>> from fwrl.worlds import from_outcomes
     >>> corridor = from_outcomes("corridor", [[[(1, 0, -1)], [(1, 1, -1)]], [[(1, 1, 0)]] * 2])
@@ -71,12 +67,10 @@ def best_episode(world: World, protocol: Protocol) -> Floats:
 
 
 def episode_reward(world: World, policy: ArrayLike, protocol: Protocol) -> Floats:
-    """The expected reward of an episode under one policy, for each goal, mean over starts.
+    """Return the expected reward of an episode under one policy for each goal, averaged over starts.
 
     Args:
-        world: The world.
         policy: (S,) integer actions, or (S, A) probabilities whose rows sum to 1.
-        protocol: Goals, starts, goal reward and number of steps.
 
     Returns:
         (G,) expected rewards.
@@ -91,15 +85,11 @@ def episode_reward(world: World, policy: ArrayLike, protocol: Protocol) -> Float
 
 
 def best_episode_policy(world: World, protocol: Protocol) -> Ints:
-    """The best action with k steps left, for one goal.
-
-    Args:
-        world: The world.
-        protocol: One goal, its starts, goal reward and number of steps.
+    """Return the best action for each number of steps left, for one goal.
 
     Returns:
-        (T, S) actions; row k - 1 is for k steps left. Of several best actions (ties within 1e-9 of the value, relative)
-        the lowest; 0 at goal states.
+        (T, S) actions; row k - 1 is for k steps left. Ties (within a relative 1e-9) go to the lowest action; 0 at goal
+        states.
 
     >>> from fwrl.worlds import from_outcomes
     >>> corridor = from_outcomes("corridor", [[[(1, 0, -1)], [(1, 1, -2)]], [[(1, 1, 0)]] * 2])
@@ -131,16 +121,16 @@ def _mean_over_starts(mdp: Mdp, protocol: Protocol) -> Floats:
 
 
 def _last(rounds: Iterator[tuple[Floats, Floats]]) -> Floats:
-    """W of the last round; the others are not kept."""
+    """Return W of the last round, without keeping the others."""
     (final,) = deque(rounds, maxlen=1)
     return final[1]
 
 
 def _backward(mdp: Mdp, protocol: Protocol) -> Iterator[tuple[Floats, Floats]]:
-    """For k = 1 .. T, the action values (S, A, G) with k steps left, and W_k (S, G)."""
+    """Yield the action values (S, A, G) with k steps left, and W_k (S, G), for k = 1 .. T."""
     arrives, starts, R = protocol.arrives, protocol.starts, protocol.goal_reward
     if protocol.steps < 1:
-        raise OptionError(f"expected an episode of at least one step, got {protocol.steps}")
+        raise OptionError(f"an episode needs at least one step, got {protocol.steps}")
     (S, G), A = arrives.shape, mdp.n_actions
     table = csr_array((mdp.probability, mdp.target, mdp.first), shape=(S * A, S))
     payoff = mdp.total(mdp.probability * mdp.reward)[:, :, None]

@@ -1,8 +1,8 @@
 """Exact evaluation of a policy: probability of arrival, path reward and number of steps.
 
-With the policy fixed there is no maximum, and the equations of `fwrl.oracle.arrival` are linear. The
-paper's first equation, F_pi(s, a, g), is one of them: the expected sum of rewards from s to g, taking
-a first and following pi afterwards, given that g is reached.
+With a fixed policy there's no maximum, and the equations of `fwrl.oracle.arrival` are linear. The paper's first
+equation, F_pi(s, a, g), is one of them: the expected sum of rewards from s to g, taking a first and following pi
+afterwards, given that the policy reaches g.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from fwrl.worlds.world import World
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What following a policy until the goal gives, from every state.
+    """The outcome of following a policy until the goal, from every state.
 
     Attributes:
         arrival: (S,) probability of ever arriving.
-        value: (S,) expected path reward given arrival; -inf where the policy never arrives.
-        steps: (S,) expected number of steps given arrival; inf where the policy never arrives.
+        value: (S,) expected path reward given arrival; -inf if the policy never arrives.
+        steps: (S,) expected number of steps given arrival; inf if the policy never arrives.
     """
 
     arrival: Floats
@@ -41,7 +41,6 @@ def evaluate(world: World, policy: ArrayLike, goal: int) -> Evaluation:
     """Evaluate a policy for one goal, exactly.
 
     Args:
-        world: The world.
         policy: (S,) integer actions, or (S, A) probabilities whose rows sum to 1.
         goal: The goal's state; the path ends on entering it.
 
@@ -65,15 +64,14 @@ def evaluate(world: World, policy: ArrayLike, goal: int) -> Evaluation:
 
 
 def path_function(world: World, policy: ArrayLike, goal: int) -> Floats:
-    """F_pi(s, a, g) for one goal g: the path reward of a first and `policy` afterwards, given arrival.
+    """Return F_pi(s, a, g) for one goal g: the path reward of taking a and then following `policy`, given arrival.
 
     Args:
-        world: The world.
         policy: (S,) integer actions, or (S, A) probabilities whose rows sum to 1.
-        goal: The goal's state g.
+        goal: The state g.
 
     Returns:
-        (S, A) path rewards; -inf where g is not reached. At s = g, the value of leaving and coming back.
+        (S, A) path rewards; -inf if g isn't reached. At s = g, the value of leaving and coming back.
 
     >>> from fwrl.worlds import from_outcomes
     >>> corridor = from_outcomes("corridor", [[[(1, 0, -1)], [(1, 1, -1)]], [[(1, 1, 0)]] * 2])

@@ -2,13 +2,12 @@
 
     Q_pi(s, a) = sum_s' P_pi(s' | s, a) F_pi(s, a, s')
 
-holds when P_pi(s' | s, a) is the distribution of the *final* state of an episode of fixed length
-and F_pi the expected total reward given that final state. An episode has exactly one final state, so
-this is the law of total expectation.
+holds if P_pi(s' | s, a) is the distribution of the *final* state of an episode of fixed length, and F_pi the expected
+total reward given that final state. An episode has exactly one final state, so this is the law of total expectation.
 
-It does not hold for P as the paper words it, "the probability of the agent arriving at s' within
-the episode". An episode visits many states. Those events overlap, their probabilities sum to more
-than 1, and the first rewards are counted once for every state visited.
+It doesn't hold for P as the paper words it, "the probability of the agent arriving at s' within the episode". An
+episode visits many states. Those events overlap, so their probabilities sum to more than 1, and the first rewards are
+counted again for every state visited.
 """
 
 from __future__ import annotations
@@ -23,17 +22,16 @@ from fwrl.worlds.world import World
 
 
 def by_final_state(world: World, policy: ArrayLike, steps: int) -> tuple[Floats, Floats]:
-    """The distribution of the final state after `steps` steps, and the mean total reward given it.
+    """Return the distribution of the final state after `steps` steps, and the mean total reward given it.
 
-    The first step takes the action, the others follow `policy`. No state ends the episode early.
+    The first step takes the action a, the others follow `policy`. No state ends the episode early.
 
     Args:
-        world: The world.
         policy: (S,) integer actions, or (S, A) probabilities whose rows sum to 1.
         steps: Length of the episode, at least 1.
 
     Returns:
-        P and F, each (S, A, S); F is -inf where P is 0.
+        P and F, each (S, A, S); F is -inf if P is 0.
 
     >>> from fwrl.worlds import from_outcomes
     >>> coin = from_outcomes("coin", [[[(0.5, 0, -1), (0.5, 1, 2)]], [[(1, 1, 0)]]])
@@ -55,17 +53,20 @@ def by_final_state(world: World, policy: ArrayLike, steps: int) -> tuple[Floats,
 
 
 def q_from_f(P: Floats, F: Floats) -> Floats:
-    """Q(s, a) = sum_s' P(s' | s, a) F(s, a, s'), for P the distribution of the final state.
+    """Return Q(s, a) = sum_s' P(s' | s, a) F(s, a, s'), for P the distribution of the final state.
 
     Args:
         P: (S, A, S) probabilities of the final state, as `by_final_state` returns them.
-        F: (S, A, S) mean total rewards given the final state; ignored where P is 0.
+        F: (S, A, S) mean total rewards given the final state; ignored if P is 0.
 
     Returns:
         (S, A) expected total rewards.
+
+    >>> q_from_f(np.array([[[0.25, 0.75]]]), np.array([[[-2.0, 2.0]]])).tolist()
+    [[1.0]]
     """
     if P.shape != F.shape:
-        raise FwrlError(f"expected P and F of one shape, got {P.shape} and {F.shape}")
+        raise FwrlError(f"P and F must have the same shape, got {P.shape} and {F.shape}")
     Q: Floats = np.multiply(P, F, out=np.zeros_like(P), where=P > 0).sum(axis=-1)
     return Q
 

@@ -2,7 +2,7 @@
 
     h(s) = 0 in the set,    h(s) = 1 + sum_s' P_pi(s' | s) h(s') elsewhere
 
-The least non-negative solution; infinite where the set is missed with positive probability.
+We take the least non-negative solution; it's infinite if the policy misses the set with positive probability.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from fwrl.worlds.world import World
 
 
 def mean_first_passage(world: World, policy: ArrayLike, ends: ArrayLike) -> Floats:
-    """The expected number of steps from every state until `policy` first enters `ends`.
+    """Return the expected number of steps from every state until `policy` first enters `ends`.
 
     Args:
-        world: The world.
         policy: (S,) integer actions, or (S, A) probabilities whose rows sum to 1.
         ends: (S,) booleans, true at the states to enter.
 
     Returns:
-        (S,) expected steps; 0 in `ends`, inf where `ends` is not entered with probability 1.
+        (S,) expected steps; 0 in `ends`, inf if `policy` may never enter `ends`.
 
     >>> from fwrl.worlds import from_outcomes
     >>> corridor = from_outcomes("corridor", [[[(1, 0, -1)], [(1, 1, -1)]], [[(1, 1, 0)]] * 2])

@@ -1,14 +1,13 @@
-"""Policy iteration over proper policies: the best expected total payoff until a set of states is left.
+"""Policy iteration over proper policies: the best expected total payoff before leaving a set of states.
 
 A policy is proper if it leaves the set with probability 1. For a proper policy pi,
 
     x = payoff_pi + M_pi x,        M the probabilities of transitions that stay inside,
 
-has one solution, found by one sparse LU factorisation. Switching every state to an action that is
-*strictly* better for x gives a better policy. If that policy were not proper, it would have a closed
-cycle; the advantages of the switches, weighted by the visits to each state, sum to the payoff of one
-round, so the cycle would have positive reward. This is how positive cycles are detected; with one, no
-best policy exists.
+has exactly one solution, which takes one sparse LU factorisation. Switching every state to an action that is *strictly*
+better for x gives a better policy. Could that policy be improper? Then it would have a closed cycle. The advantages of
+the switches, weighted by the visits to each state, sum to the payoff of one round, so that cycle would have positive
+reward. That's how we detect positive cycles, which have no best policy.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from fwrl.arrays import Floats, Ints
 from fwrl.errors import PositiveCycleError
 from fwrl.oracle.mdp import Mask, Mdp
 
-LEAST_GAIN = 1e-9  # a cycle of no more reward than this does not count as positive
+LEAST_GAIN = 1e-9  # a cycle must earn more than this to count as positive
 ROUNDING = 1e-12  # relative: smaller advantages are rounding errors
 
 
 def best_values(mdp: Mdp, payoff: Floats, inside: Mask, allowed: Mask, policy: Ints) -> Floats:
-    """(S,) best expected total of `payoff` (S, A) until the states `inside` are left; 0 outside.
+    """(S,) best expected total of `payoff` (S, A) before leaving the states `inside`; 0 outside.
 
-    `policy` (S,) is the initial policy; it must be proper and use `allowed` (S, A) actions only.
+    `policy` (S,) is the initial policy; it must be proper and use only `allowed` (S, A) actions.
     """
     states, A = np.flatnonzero(inside), mdp.n_actions
     x = np.zeros(mdp.n_states)
@@ -40,7 +39,7 @@ def best_values(mdp: Mdp, payoff: Floats, inside: Mask, allowed: Mask, policy: I
     M, forbidden = table[rows][:, states], ~allowed[states]
     payoffs = np.where(allowed, payoff, 0.0).ravel()[rows]
     seen: set[bytes] = set()
-    # Rounding may make each of two policies look better than the other: stop when one repeats.
+    # With rounding, two policies can each look better than the other: stop when one repeats.
     while len(states) and policy.tobytes() not in seen:
         seen.add(policy.tobytes())
         x[states] = _solution(M, payoffs, np.arange(len(states)) * A + policy[states])
@@ -58,8 +57,8 @@ def best_values(mdp: Mdp, payoff: Floats, inside: Mask, allowed: Mask, policy: I
 def _solution(M: csr_array, payoffs: Floats, rows: Ints) -> Floats:
     """Solve x = payoffs[rows] + M[rows] x, one row per state.
 
-    I - M is an M-matrix: its diagonal pivots never vanish and need no exchange. So every x has a small
-    relative error, however small it is.
+    I - M is an M-matrix: its diagonal pivots never vanish and need no exchange, so every x has a small relative error,
+    even if x itself is tiny.
     """
     matrix = (eye_array(len(rows)) - M[rows]).tocsc()
     factors = splu(
@@ -73,7 +72,7 @@ def _solution(M: csr_array, payoffs: Floats, rows: Ints) -> Floats:
 
 
 def _proper(mdp: Mdp, inside: Mask, policy: Ints, switched: Ints, advantage: Floats) -> Ints:
-    """The switched policy, with switches undone that close a cycle of reward 0 up to rounding."""
+    """Undo the switches that close a cycle whose reward is 0 up to rounding."""
     while True:
         stuck = inside & np.isinf(mdp.hops_to(~inside, mdp.chosen_by(switched)))
         if not stuck.any():

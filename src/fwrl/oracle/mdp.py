@@ -1,10 +1,10 @@
 """The MDP of a world, and the Markov chain that a policy induces, in one representation.
 
-Each (s, a) is one row of outcomes whose probabilities sum to 1. A policy reduces the MDP to a chain
-with one row per state, so the same equations solve for the optimum and evaluate a policy.
+Each (s, a) is one row of outcomes whose probabilities sum to 1. A policy reduces the MDP to a chain with one row per
+state, so the same equations find the optimum and evaluate a policy.
 
-Three questions depend on the graph of possible outcomes alone, not on the numbers: from which states
-a set can be reached, in how many hops, and from which it can be reached with probability 1.
+Three questions depend only on the graph of possible outcomes, not on the numbers: which states can reach a set, in how
+many steps, and which reach it with probability 1.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class Mdp:
         return self.total(self.probability * values[self.target])
 
     def weighted(self, weights: Floats) -> Mdp:
-        """The MDP with outcomes reweighted by the `weights` (S,) of their targets; all 0 in rows of weight 0."""
+        """Reweight outcomes by the `weights` (S,) of their targets; rows of weight 0 become all 0."""
         mass = self.probability * weights[self.target]
         sums = self.total(mass).ravel()[self.row]
         shares = np.divide(mass, sums, out=np.zeros_like(mass), where=sums > 0)
         return replace(self, probability=shares)
 
     def hops_to(self, ends: Mask, allowed: Mask) -> Floats:
-        """(S,) the fewest steps in which `allowed` (S, A) rows can enter `ends` (S,); inf where they cannot."""
+        """(S,) the fewest steps in which `allowed` (S, A) rows can enter `ends` (S,); inf if they can't."""
         if not ends.any():
             return np.full(self.n_states, np.inf)
         row = self.row
@@ -73,7 +73,7 @@ class Mdp:
         return taken
 
     def staying_in(self, states: Mask) -> Mask:
-        """(S, A) mask of the rows all of whose possible outcomes are in `states` (S,)."""
+        """(S, A) mask of the rows whose possible outcomes are all in `states` (S,)."""
         leaving = np.where(states, 0.0, 1.0)
         stays: Mask = self.expected(leaving) == 0
         return stays
@@ -81,7 +81,7 @@ class Mdp:
     def sure_to_reach(self, ends: Mask) -> Mask:
         """(S,) mask of the states from which some policy enters `ends` with probability 1.
 
-        It is the largest set of states that can reach `ends` by rows that never leave the set.
+        This is the largest set of states that can reach `ends` by rows that never leave the set.
         """
         sure = np.ones(self.n_states, dtype=np.bool_)
         while True:
@@ -91,10 +91,10 @@ class Mdp:
             sure = reached
 
     def proper_policy(self, ends: Mask, allowed: Mask) -> Ints:
-        """(S,) the lowest allowed action that can reduce the hops to `ends` by one; 0 where none can.
+        """(S,) the lowest allowed action that can get one step closer to `ends`; 0 if none can.
 
-        The policy is proper: where its outcomes stay among states that can reach `ends`, every S steps
-        have a positive probability of entering it, so it is entered with probability 1.
+        The policy is proper: as long as its outcomes stay among states that can reach `ends`, every S steps have a
+        positive probability of entering it, so it's entered with probability 1.
         """
         hops = self.hops_to(ends, allowed)
         reach = np.where(self.probability > 0, hops[self.target], np.inf)
@@ -104,13 +104,13 @@ class Mdp:
 
 
 def mdp_of(world: World) -> Mdp:
-    """The MDP of a world."""
+    """Return the MDP of a world."""
     T = world.tables
     return _normalised(world.n_states, world.n_actions, T.first, T.probability, T.next_state, T.reward)
 
 
 def induced_chain(world: World, policy: ArrayLike) -> Mdp:
-    """The Markov chain of a world under `policy`, (S,) actions or (S, A) probabilities: one row per state."""
+    """Return the Markov chain under `policy`, (S,) actions or (S, A) probabilities: one row per state."""
     pi = policy_probabilities(world, policy)
     T = world.tables
     row = np.repeat(np.arange(pi.size), np.diff(T.first))
@@ -130,7 +130,7 @@ def policy_probabilities(world: World, policy: ArrayLike) -> Floats:
     if given.shape == (S, A):
         probabilities = given.astype(np.float64)
         if not (np.all(probabilities >= 0) and np.allclose(probabilities.sum(axis=1), 1, rtol=0, atol=1e-9)):
-            raise FwrlError("expected a policy whose rows are probabilities that sum to 1")
+            raise FwrlError("each row of a policy must be probabilities that sum to 1")
         return probabilities
     raise FwrlError(
         f"expected a policy of {S} integer actions or of ({S}, {A}) probabilities,"
@@ -139,7 +139,7 @@ def policy_probabilities(world: World, policy: ArrayLike) -> Floats:
 
 
 def goal_mask(world: World, goal: int) -> Mask:
-    """(S,) mask that is true at the goal only."""
+    """(S,) mask that's true only at the goal."""
     if not 0 <= goal < world.n_states:
         raise FwrlError(f"expected a goal from 0 to {world.n_states - 1}, got {goal}")
     end: Mask = np.arange(world.n_states) == goal

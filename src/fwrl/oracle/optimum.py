@@ -1,8 +1,8 @@
 """The exact optimum of a known world for one goal.
 
-Deterministic worlds without positive rewards are a shortest-path problem, solved by Dijkstra's
-algorithm backwards from the goal. All others are solved by `fwrl.oracle.arrival`. The goal is
-absorbing: rewards after arrival, cycles through the goal included, do not count.
+A deterministic world without positive rewards is a shortest-path problem, solved by Dijkstra's algorithm backwards from
+the goal. `fwrl.oracle.arrival` solves all others. The goal is absorbing: rewards after arrival, including cycles
+through the goal, don't count.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Optimum:
 
     Attributes:
         arrival: (S,) p, the best probability of ever arriving.
-        value: (S,) v, the best expected path reward given arrival; -inf where p is 0.
-        policy: (S,) actions that arrive with probability p and earn v; 0 at the goal and where p is 0.
-        action_arrival: (S, A) p(s, a); at the goal, of leaving and coming back.
-        action_value: (S, A) v(s, a); -inf where the action cannot lead to the goal.
+        value: (S,) v, the best expected path reward given arrival; -inf if p is 0.
+        policy: (S,) actions that arrive with probability p and earn v; 0 at the goal and if p is 0.
+        action_arrival: (S, A) p(s, a). At the goal: of leaving and coming back.
+        action_value: (S, A) v(s, a); -inf if the action can't end at the goal.
     """
 
     arrival: Floats
@@ -45,20 +45,13 @@ class Optimum:
 
 
 def optimum(world: World, goal: int) -> Optimum:
-    """The best arrival probability, the best path reward given arrival, and a policy that attains both.
+    """Find the best arrival probability, the best path reward given arrival, and a policy that attains both.
 
-    The policy takes the lowest of the best actions (ties within 1e-9 x max(1e-3, abs v)). Where these
-    form a cycle of reward 0, it takes the lowest of the best actions that reduces the hops to the goal.
-
-    Args:
-        world: The world.
-        goal: The goal's state.
-
-    Returns:
-        Values, arrival probabilities and the policy.
+    The policy takes the lowest of the best actions (ties within 1e-9 x max(1e-3, abs v)). If these form a cycle of
+    reward 0, it takes the lowest best action that gets closer to the goal.
 
     Raises:
-        PositiveCycleError: There is a positive cycle, so no best policy exists.
+        PositiveCycleError: There's a positive cycle, so no best policy exists.
 
     A step that fails with probability 1/2 takes two attempts on average:
 
@@ -86,7 +79,7 @@ def optimum(world: World, goal: int) -> Optimum:
 
 
 def _lowest_best_action(arriving: Mdp, end: Mask, best: Mask) -> Ints:
-    """(S,) the lowest of the `best` (S, A) actions, made proper where these form a cycle."""
+    """(S,) the lowest of the `best` (S, A) actions, made proper if these form a cycle."""
     lowest: Ints = np.where(end, 0, np.argmax(best, axis=1))
     cyclic = np.isinf(arriving.hops_to(end, arriving.chosen_by(lowest)))
     return np.where(cyclic, arriving.proper_policy(end, best), lowest)
@@ -95,7 +88,7 @@ def _lowest_best_action(arriving: Mdp, end: Mask, best: Mask) -> Ints:
 def _shortest_paths(mdp: Mdp, goal: int) -> Floats:
     """(S,) the best path reward of a deterministic MDP without positive rewards."""
     S, A = mdp.n_states, mdp.n_actions
-    # Built in CSC form: the coordinate form would sum parallel edges.
+    # Built in CSC form, because the coordinate form would sum parallel edges.
     backward: csc_array[np.float64] = csc_array((-mdp.reward, mdp.target, mdp.first[::A]), shape=(S, S))
     costs: Floats = dijkstra(backward.tocsr(), indices=[goal], min_only=True)
     return 0.0 - costs

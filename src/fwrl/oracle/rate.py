@@ -1,20 +1,20 @@
 """The best reward per step of an endless episode: a renewal-reward ratio, maximised by Dinkelbach's method.
 
-Every arrival begins a new trip from a fresh start, so trips are independent and alike, and the long-run reward per step
-of a policy that always arrives is that of one trip,
+Every arrival begins a new trip from a fresh start, so trips are independent and identically distributed. The long-run
+reward per step of a policy that always arrives is therefore that of one trip,
 
     rho = (R_goal + E[path reward]) / (E[steps] + 1)
 
-where the one is the step taken on the goal. The maximum of a ratio N / D with D > 0 is the rho at which
-max (N - rho D) is 0. For a given rho,
+where the 1 is the step taken on the goal. The maximum of a ratio N / D with D > 0 is the rho at which max (N - rho D)
+is 0. For a given rho,
 
     max (N - rho D) = R_goal - rho + E[V(start)],     V the best path reward with r - rho in place of r,
 
-which is a stochastic shortest path. The ratio of the policy that attains it is at least rho, and iterating
+which is a stochastic shortest path problem. The ratio of the policy that attains it is at least rho, and iterating
 
     rho <- N / D of the best policy for r - rho
 
-increases rho to the maximum in finitely many rounds, since there are finitely many policies (Dinkelbach 1967). The
+increases rho to the maximum in finitely many rounds, because there are finitely many policies (Dinkelbach 1967). The
 backward induction of `fwrl.oracle.episode` approaches rho T as T grows.
 """
 
@@ -31,7 +31,7 @@ from fwrl.oracle.improvement import best_values
 from fwrl.oracle.mdp import Mask, Mdp, mdp_of
 from fwrl.worlds.world import World
 
-NARROW = 1e-6  # relative: a rate this close to that of a cycle is not told from it
+NARROW = 1e-6  # relative: a rate this close to that of a cycle can't be distinguished from it
 ROUNDING = 1e-12  # relative: a smaller increase of rho is a rounding error
 
 
@@ -40,7 +40,7 @@ class Rate(NamedTuple):
 
     Attributes:
         rho: Reward per step of an endless episode.
-        policy: (S,) actions; 0 at goal states and where arrival is not certain.
+        policy: (S,) actions; 0 at goal states and at states where arrival isn't certain.
     """
 
     rho: float
@@ -48,22 +48,21 @@ class Rate(NamedTuple):
 
 
 def best_rate(world: World, arrives: Mask, starts: Floats, goal_reward: float) -> Rate:
-    """The best long-run reward per step for one goal.
+    """Find the best long-run reward per step for one goal.
 
     Args:
-        world: The world.
         arrives: (S,) true at the goal's states.
         starts: (S,) probabilities of starts.
         goal_reward: R_goal, paid by the step taken on the goal.
 
     Returns:
-        The rate and a policy that attains it among those that arrive with probability 1.
+        The rate, and a policy that attains it among those that arrive with probability 1.
 
     Raises:
         FwrlError: From some start no policy arrives with probability 1.
-        PositiveCycleError: Some cycle earns more per step than any way to the goal.
+        PositiveCycleError: Some cycle earns more per step than any route to the goal.
 
-    Three cheap steps or one dear one: the dear one earns more per step.
+        Three cheap steps or one costly step: the costly one earns more per step.
 
     >>> from fwrl.worlds import from_outcomes
     >>> steps = [[(1, 1, -1)], [(1, 3, -4)]], [[(1, 2, -1)]] * 2, [[(1, 3, -1)]] * 2, [[(1, 3, 0)]] * 2
@@ -75,7 +74,7 @@ def best_rate(world: World, arrives: Mask, starts: Floats, goal_reward: float) -
     mdp = mdp_of(world)
     sure = mdp.sure_to_reach(arrives)
     if np.any(starts[~sure] > 0):
-        raise FwrlError("the goal cannot be reached with certainty from every start; use backward induction instead")
+        raise FwrlError("the goal can't be reached with certainty from every start; use backward induction instead")
     trip = _Trip(mdp, sure & ~arrives, mdp.staying_in(sure), starts, goal_reward)
     policy = mdp.proper_policy(arrives, trip.allowed)
     rho, below, above = trip.ratio(policy), -np.inf, np.inf
@@ -83,8 +82,8 @@ def best_rate(world: World, arrives: Mask, starts: Floats, goal_reward: float) -
         try:
             found = trip.best_policy(rho, policy)
         except PositiveCycleError:
-            # Some cycle earns more than rho a step, but the best rate may be higher still, since the first policy is
-            # not a good one. No cycle earns more than the best single reward; then search in between.
+            # Some cycle earns more than rho per step, but the best rate may be higher still, because the first policy
+            # isn't a good one. No cycle earns more than the best single reward, so search in between.
             if above - rho <= NARROW * max(1.0, abs(rho)):
                 raise
             below, rho = rho, trip.best_reward if np.isinf(above) else (rho + above) / 2
@@ -92,12 +91,12 @@ def best_rate(world: World, arrives: Mask, starts: Floats, goal_reward: float) -
         ratio = trip.ratio(found)
         if abs(ratio - rho) <= ROUNDING * max(1.0, abs(rho)):
             return Rate(ratio, np.where(trip.inside, found, 0))
-        above = min(above, rho) if ratio < rho else above  # from above the best rate, Newton's step goes below it
+        above = min(above, rho) if ratio < rho else above  # from above the best rate, Newton's step ends below it
         rho = ratio if ratio > below else (below + above) / 2
 
 
 class _Trip(NamedTuple):
-    """A trip from a start to the goal: `inside` are the states before it, `allowed` the actions that surely arrive."""
+    """A trip from a start to the goal: `inside` are the states before it, `allowed` the actions sure to arrive."""
 
     mdp: Mdp
     inside: Mask
@@ -107,7 +106,7 @@ class _Trip(NamedTuple):
 
     @property
     def best_reward(self) -> float:
-        """The largest mean reward of a step before the goal; no cycle has a larger one per step."""
+        """The largest mean reward of a step before the goal; no cycle earns more per step."""
         payoff = self.mdp.total(self.mdp.probability * self.mdp.reward)
         return float(payoff[self.inside].max())
 

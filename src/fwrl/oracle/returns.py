@@ -1,8 +1,7 @@
 """The best return of a world with terminal states, as Gymnasium counts it.
 
-An episode ends on entering one of `world.terminals`, which pays its own reward on top of the step's.
-Unlike for a goal, any terminal ends the episode and nothing is conditioned on arrival: the maximum is
-over the policies that end with probability 1.
+An episode ends on entering any of `world.terminals`, which pays its own reward on top of the step's. Unlike with a
+goal, nothing is conditioned on arrival: the maximum is over the policies that end with probability 1.
 """
 
 from __future__ import annotations
@@ -17,16 +16,13 @@ from fwrl.worlds.world import World
 
 
 def optimal_return(world: World) -> Floats:
-    """The best expected total reward, terminal rewards included, of the policies that end with probability 1.
-
-    Args:
-        world: A world with terminals.
+    """Return the best expected total reward, terminal rewards included, over policies that end with probability 1.
 
     Returns:
-        (S,) returns; 0 at terminals, -inf where no policy ends with probability 1.
+        (S,) returns; 0 at terminals, -inf if no policy ends with probability 1.
 
     Raises:
-        PositiveCycleError: There is a positive cycle, so no best policy exists.
+        PositiveCycleError: There's a positive cycle, so no best policy exists.
 
     >>> from fwrl.worlds import from_outcomes
     >>> outcomes = [[[(1, 0, -1)], [(1, 1, -1)]], [[(1, 1, 0)]] * 2]

@@ -6,37 +6,37 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fwrl.planner.experience import Evidence, Experience, LogSummary
     from fwrl.planner.explanation import ExplainedStep, Explanation
     from fwrl.planner.fitting import fit
-    from fwrl.planner.ingest.errors import LogError
+    from fwrl.planner.ingest.read_options import LogError
+    from fwrl.planner.no_route import NoRouteError
+    from fwrl.planner.places import read_positions
     from fwrl.planner.planner import Planner
     from fwrl.planner.policy import Policy
-    from fwrl.planner.positions import read_positions
     from fwrl.planner.quantiles import CostQuantile, CostQuantiles
     from fwrl.planner.questions import CostMatrix, ReachedPlace
     from fwrl.planner.route import Route, RouteStep
-    from fwrl.planner.unreachable import NoRouteError
+    from fwrl.planner.transition_counts import Evidence, LogSummary, TransitionCounts
 
 # Imported on first use: a route from a saved planner needs nothing of what reads logs.
 _HOME = {
     "CostMatrix": "questions",
     "CostQuantile": "quantiles",
     "CostQuantiles": "quantiles",
-    "Evidence": "experience",
-    "Experience": "experience",
-    "Explanation": "explanation",
+    "Evidence": "transition_counts",
     "ExplainedStep": "explanation",
-    "LogError": "ingest.errors",
-    "LogSummary": "experience",
-    "NoRouteError": "unreachable",
+    "Explanation": "explanation",
+    "LogError": "ingest.read_options",
+    "LogSummary": "transition_counts",
+    "NoRouteError": "no_route",
     "Planner": "planner",
     "Policy": "policy",
     "ReachedPlace": "questions",
     "Route": "route",
     "RouteStep": "route",
+    "TransitionCounts": "transition_counts",
     "fit": "fitting",
-    "read_positions": "positions",
+    "read_positions": "places",
 }
 
 __all__ = [
@@ -44,7 +44,6 @@ __all__ = [
     "CostQuantile",
     "CostQuantiles",
     "Evidence",
-    "Experience",
     "ExplainedStep",
     "Explanation",
     "LogError",
@@ -55,6 +54,7 @@ __all__ = [
     "ReachedPlace",
     "Route",
     "RouteStep",
+    "TransitionCounts",
     "fit",
     "read_positions",
 ]

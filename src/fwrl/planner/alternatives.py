@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwrl.arrays import Floats, Indices
-from fwrl.planner.experience import Experience
+from fwrl.planner.transition_counts import TransitionCounts
 
 Path = tuple[int, ...]  # edges
 Branches = dict[int, "Branches"]  # the next states of the paths taken so far, and their branches
@@ -26,16 +26,23 @@ Branches = dict[int, "Branches"]  # the next states of the paths taken so far, a
 class PathSearch:
     """Dijkstra's search to one goal, over edges whose cost is how much worse they are than the best path."""
 
-    def __init__(self, experience: Experience, V: Floats, goal: int, avoid: frozenset[int]) -> None:
+    def __init__(
+        self,
+        experience: TransitionCounts,
+        V: Floats,
+        goal: int,
+        avoid: frozenset[int],
+        roads: frozenset[tuple[int, int]],
+    ) -> None:
         # Views, because reading single elements of arrays is slow.
         self._source, self._target = _view(experience.source), _view(experience.target)
         self._first, self._reward, self._V = _view(experience.first), _view(experience.best), _view(V)
-        self._goal, self._avoid = goal, avoid
+        self._goal, self._avoid, self._roads = goal, avoid, roads
 
     def shortest(self, start: int, closed: set[int], barred: set[int], limit: float) -> tuple[float, Path] | None:
         """The least cost from `start` and its edges; not through states of `closed`, not first to one of `barred`.
 
-        None where there is no such path, or none that costs at most `limit`.
+        None if no such path costs at most `limit`.
         """
         goal, V = self._goal, self._V
         heap: list[tuple[float, int, int, int]] = [(0.0, 0, start, -1)]
@@ -53,7 +60,7 @@ class PathSearch:
                 y = self._target[e]
                 if y in entered or y in closed or V[y] == -math.inf or (x == start and y in barred):
                     continue
-                if y in self._avoid and y != goal:
+                if (y in self._avoid and y != goal) or (x, y) in self._roads:
                     continue
                 heapq.heappush(heap, (cost + self.cost(e), steps + 1, y, e))
         return None
@@ -83,7 +90,6 @@ class CandidatePath(NamedTuple):
         steps: Its number of edges.
         path: Its edges.
         branch: The number of edges after which it leaves the path it was made from.
-
     """
 
     cost: float
@@ -92,9 +98,17 @@ class CandidatePath(NamedTuple):
     branch: int
 
 
-def best_paths(experience: Experience, V: Floats, start: int, goal: int, k: int, avoid: frozenset[int]) -> list[Path]:
+def best_paths(
+    experience: TransitionCounts,
+    V: Floats,
+    start: int,
+    goal: int,
+    k: int,
+    avoid: frozenset[int],
+    roads: frozenset[tuple[int, int]] = frozenset(),
+) -> list[Path]:
     """Up to `k` paths from `start` to `goal` that differ in their states, best first, none through a state twice."""
-    search = PathSearch(experience, V, goal, avoid)
+    search = PathSearch(experience, V, goal, avoid, roads)
     if V[start] == -np.inf or start == goal:
         return []
     best = search.shortest(start, set(), set(), math.inf)

@@ -1,8 +1,7 @@
-"""Where a route comes from: the past trips that made each step, and where trips were stitched together.
+"""Explain a route: the past trips behind each step, and where they were stitched.
 
-Only the latest few trips of an edge are kept. So a route is stitched where none of the kept trips covers both sides; an
-older trip may have covered them, and the number of trips is an upper bound. Read again, the log itself gives the fewest
-trips that cover the route (see `ingest.coverage`).
+A planner only keeps the latest trips of each edge, and calls a state a stitch if none of them covers both sides. An
+older trip may have, so the number of trips is an upper bound. Reading the log again gives the fewest (see `reread`).
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fwrl.planner.experience import MILLION, NONE, Evidence, Experience, LogFile, TimeKind
 from fwrl.planner.labels import Label
 from fwrl.planner.route import Route, RouteStep
+from fwrl.planner.transition_counts import MILLION, NONE, Evidence, LogFile, TimeKind, TransitionCounts
 
 if TYPE_CHECKING:
-    from fwrl.planner.ingest.coverage import RouteCover
+    from fwrl.planner.reread import RouteCover
 
 
 class ExplainedStep(NamedTuple):
@@ -27,9 +26,8 @@ class ExplainedStep(NamedTuple):
     Attributes:
         step: The step.
         trips: The latest trips that made it, latest first.
-        last: Time of the latest observation: a number, a date, or None where no times were logged.
+        last: Time of the latest observation: a number, a date, or None if no times were logged.
         stretch: Index of the stretch of the route it belongs to.
-
     """
 
     step: RouteStep
@@ -40,7 +38,7 @@ class ExplainedStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """A route and where it comes from.
+    """A route and the past trips behind it.
 
     Attributes:
         route: The route.
@@ -49,7 +47,6 @@ class Explanation:
             two stitches. At most three trips are named.
         covering: For each stretch, the number of trips that are known to cover all of it.
         fewest: Whether no fewer past trips cover the route; otherwise their number is an upper bound.
-
     """
 
     route: Route
@@ -72,7 +69,6 @@ class Explanation:
 
         Returns:
             Whether its stretch is another one than that of the step before.
-
         """
         return self.steps[k].stretch != self.steps[k - 1].stretch
 
@@ -82,12 +78,11 @@ class Explanation:
         return tuple(each for each in self.steps if each.step.seen == 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as JSON holds it.
+        """The explanation as plain values for JSON.
 
         Returns:
             The entries of `Route.to_dict`, its steps with trips, last and stretch; stretches, covering, fewest,
             stitches and single.
-
         """
         steps = [
             {**each.step._asdict(), "trips": list(each.trips), "last": shown_time(each.last), "stretch": each.stretch}
@@ -104,7 +99,7 @@ class Explanation:
         }
 
 
-def explained(experience: Experience, route: Route) -> Explanation:
+def explained(experience: TransitionCounts, route: Route) -> Explanation:
     """The evidence for each step of `route`."""
     evidence = experience.evidence
     known = evidence.trip is not None

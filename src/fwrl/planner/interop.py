@@ -1,4 +1,4 @@
-"""Experience for other tools: an Arrow table, a networkx graph."""
+"""Routes and edges for other tools: GeoJSON (RFC 7946), an Arrow table, a networkx graph."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import numpy as np
 
 from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError
-from fwrl.planner.experience import MILLION, NONE, Experience, TimeKind
+from fwrl.planner.explanation import Explanation, shown_time, time_of
 from fwrl.planner.labels import IntegerLabels, Labels
+from fwrl.planner.places import route_positions
+from fwrl.planner.transition_counts import MILLION, NONE, TimeKind, TransitionCounts
 
 
-def arrow_table(experience: Experience) -> Any:
+def arrow_table(experience: TransitionCounts) -> Any:
     """One row for each edge, in order."""
     try:
         import pyarrow as pa  # type: ignore[import-untyped]
@@ -47,7 +49,7 @@ def arrow_table(experience: Experience) -> Any:
     return pa.table(columns)
 
 
-def networkx_graph(experience: Experience) -> Any:
+def networkx_graph(experience: TransitionCounts) -> Any:
     """A MultiDiGraph: states as nodes, edges keyed by their action."""
     try:
         import networkx  # type: ignore[import-untyped]
@@ -73,7 +75,7 @@ def networkx_graph(experience: Experience) -> Any:
     return graph
 
 
-def edge_probabilities(experience: Experience) -> Floats:
+def edge_probabilities(experience: TransitionCounts) -> Floats:
     """(E,) how often the action of an edge led to its next state, as a share of the observations of the action."""
     pair = experience.pair()
     probabilities: Floats = experience.times / np.bincount(pair, weights=experience.times)[pair]
@@ -93,3 +95,41 @@ def _decoded(labels: Labels, codes: Any) -> Any:
 
     names = pa.array(labels.numbers) if isinstance(labels, IntegerLabels) else pa.array(list(labels), pa.string())
     return names.take(pa.array(codes))
+
+
+def route_geojson(explanation: Explanation, experience: TransitionCounts, positions: Floats) -> dict[str, Any]:
+    """The route as a FeatureCollection: a line for each stretch, points for start, stitches and goal.
+
+    Args:
+        explanation: The route and where it comes from.
+        experience: The experience of the planner.
+        positions: (S, 2) positions of its states, NaN if unknown.
+
+    Returns:
+        The content of a GeoJSON file.
+    """
+    route, way = explanation.route, route_positions(explanation.route, experience, positions).tolist()
+    last = experience.evidence.last
+    features = []
+    for number, trips in enumerate(explanation.stretches):
+        steps = [k for k, each in enumerate(explanation.steps) if each.stretch == number]
+        line = {"type": "LineString", "coordinates": way[steps[0] : steps[-1] + 2]}
+        inside = [explanation.steps[k] for k in steps]
+        latest = None if last is None else time_of(max(int(last[route.edges[k]]) for k in steps), experience.time)
+        properties = {
+            "stretch": number,
+            "from": inside[0].step.state,
+            "to": inside[-1].step.next_state,
+            "steps": len(steps),
+            "reward": sum(each.step.reward for each in inside),
+            "least seen": min(each.step.seen for each in inside),
+            "last": None if latest is None else str(shown_time(latest)),
+            "trips": list(trips),
+        }
+        features.append({"type": "Feature", "geometry": line, "properties": properties})
+    stitches = [k for k in range(1, len(explanation.steps)) if explanation.is_stitch(k)]
+    roles = [(0, "start"), *((k, "stitch") for k in stitches), (len(way) - 1, "goal")]
+    for k, role in roles:
+        point = {"type": "Point", "coordinates": way[k]}
+        features.append({"type": "Feature", "geometry": point, "properties": {"role": role, "state": route.states[k]}})
+    return {"type": "FeatureCollection", "features": features}

@@ -30,7 +30,7 @@ Bytes = NDArray[np.uint8]
 Codes = NDArray[np.int32]
 
 ALL_NAMES = "planner.states has all names"  # the remedy for an unknown name
-AT_ONCE = 100_000  # labels decoded at once in a search
+AT_ONCE = 100_000  # labels decoded in one go in a search
 ALL_COMPARED = 20_000  # with more labels, only those near in order are compared with an unknown one
 CLOSE = 3  # matches shown
 LONGEST = 20  # characters of an integer of 64 bits
@@ -63,7 +63,7 @@ class Labels(Sequence[Label]):
 
     @abstractmethod
     def code(self, label: object) -> int | None:
-        """The code of `label`, None if there is no such label."""
+        """Return the code of `label`, or None if it is unknown."""
 
     @abstractmethod
     def insertion_code(self, label: object) -> int:
@@ -270,7 +270,7 @@ def read_labels(archive: Archive, name: str) -> Labels:
 
 
 def _literal(text: str) -> str:
-    """A pattern of `search` for labels that contain `text`, whatever characters it has."""
+    """A pattern of `search` for labels that contain `text`, with any characters."""
     if "*" not in text and "?" not in text:
         return text
     return "*" + "".join(f"[{c}]" if c in "*?[" else c for c in text) + "*"

@@ -7,16 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from fwrl.errors import FwrlError, OptionError
-from fwrl.planner.experience import KEPT, NONE, Evidence, Experience
+from fwrl.planner.ingest.read_options import check_min_trips
+from fwrl.planner.transition_counts import KEPT, NONE, Evidence, TransitionCounts
 
 
-def check_min_trips(least: int) -> None:
-    """OptionError unless it is at least 1."""
-    if least < 1:
-        raise OptionError(f"expected at least one trip behind every step, got {least}")
-
-
-def supported(experience: Experience, least: int) -> Experience:
+def supported(experience: TransitionCounts, least: int) -> TransitionCounts:
     """The experience of the edges that at least `least` distinct trips made, with their states, actions and trips."""
     check_min_trips(least)
     if least > KEPT:
@@ -27,7 +22,8 @@ def supported(experience: Experience, least: int) -> Experience:
     evidence = experience.evidence
     if evidence.trip is None or evidence.trips is None:
         raise OptionError("the log names no trips, so steps can't be limited by trips; fit it with a column of trips")
-    kept = np.flatnonzero((evidence.trip != NONE).sum(axis=1) >= least)
+    listed = (evidence.trip != NONE).sum(axis=1)
+    kept = np.flatnonzero(listed >= least)
     if not len(kept):
         raise FwrlError(f"no step was made by {least} distinct trips or more; ask for fewer, or add logs")
     source, target = experience.source[kept], experience.target[kept]
@@ -59,8 +55,10 @@ def supported(experience: Experience, least: int) -> Experience:
             trip_time=None if evidence.trip_time is None else evidence.trip_time[kept],
         ),
     )
+    all_listed = bool(((listed[kept] < KEPT) | (few.count == KEPT)).all())
     summary = replace(
         experience.summary,
+        trips=len(named) if all_listed else None,
         transitions=int(few.count.sum()),
         states=len(states),
         edges=len(kept),

@@ -1,7 +1,7 @@
 """The planner: the best route between any two states that past trips support.
 
-The policy for a goal is computed when it is first needed and kept while memory allows (`goal_policies`); a route takes
-its edges one after the other (`route_making`).
+The policy for a goal is computed when it is first needed and kept while memory allows (`policy`); a route takes
+its edges one after the other (`route`).
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
+from fwrl.arguments import check_kind, check_list, check_real, check_whole
 from fwrl.arrays import Floats
 from fwrl.display import html_table
 from fwrl.errors import OptionError
 from fwrl.files import Archive, open_archive
-from fwrl.planner.experience import Experience, LogSummary
 from fwrl.planner.explanation import Explanation, covered, explained
-from fwrl.planner.file_format import read_experience, write_experience
-from fwrl.planner.goal_policies import Conditions, GoalPolicies
+from fwrl.planner.file import read_experience, write_experience
+from fwrl.planner.ingest.read_options import MemorySize, memory_size, read_options
 from fwrl.planner.labels import Labels
-from fwrl.planner.places import Place, find_state
-from fwrl.planner.policy import Policy
-from fwrl.planner.route import Route, concatenated
-from fwrl.planner.route_making import followed_route, route_along
+from fwrl.planner.places import Place, check_positions, find_state
+from fwrl.planner.policy import Conditions, GoalPolicies, Policy
+from fwrl.planner.route import Route, concatenated, followed_route, route_along
+from fwrl.planner.transition_counts import LogSummary, TransitionCounts
 
 if TYPE_CHECKING:
-    from fwrl.planner.goal_policy import Backup, GoalPolicy
     from fwrl.planner.ingest.reader import Progress
+    from fwrl.planner.policy import Backup, GoalPolicy
     from fwrl.planner.quantiles import CostQuantiles
     from fwrl.planner.questions import CostMatrix, ReachedPlace
-    from fwrl.planner.state_summary import StateSummary
+    from fwrl.planner.weak_spots import StateSummary
 
-MEMORY = 256 * 2**20  # bytes of goal policies kept
+MEMORY = "256MiB"  # of goal policies kept
 
 
 class PolicyOptions(TypedDict, total=False):
-    """How a policy is planned, beside its backup: some options of `Planner.plan`, where they are described."""
+    """Options of `Planner.plan` that other methods share."""
 
     dead_ends: Iterable[Place]
     give_up: float | None
@@ -45,15 +45,15 @@ class PolicyOptions(TypedDict, total=False):
 
 
 class Planner:
-    """Routes from an experience; `fwrl.fit` makes one from a log.
+    """Finds routes in an experience; `fwrl.fit` makes a planner from a log.
 
     Methods with a `backup` take `expected` (mean rewards and observed frequencies) or `best` (the best reward of every
-    edge, as if outcomes could be chosen). A state is given by its label or, where states are cells, also by the
-    coordinates of a point there, as a pair or as text. An unknown state is an `UnknownNameError` with close matches.
+    edge, as if outcomes could be chosen). Name a state by its label or, if states are cells, by the coordinates of a
+    point in it, as a pair or as text. An unknown state raises `UnknownNameError` with close matches.
 
     Args:
-        experience: What was learned from logs.
-        memory: Bytes of values and policies to keep for goals that may be asked for again.
+        experience: The counted transitions of logs.
+        memory: Memory for values and policies of recent goals, in bytes or as text such as "1GB".
 
     >>> import fwrl
     >>> planner = fwrl.fit([("a", "b"), ("b", "c"), ("x", "b"), ("b", "y")])
@@ -62,89 +62,58 @@ class Planner:
     (('x', 'b', 'c'), -2.0)
     >>> planner.value("y", "a")
     -inf
-
     """
 
-    def __init__(self, experience: Experience, memory: int = MEMORY) -> None:
+    def __init__(self, experience: TransitionCounts, memory: MemorySize = MEMORY) -> None:
+        check_kind("what a log has taught", experience, TransitionCounts, "make a planner with fwrl.fit(log)")
         self.experience = experience
         self._memory = memory
-        self._policies = GoalPolicies(experience, memory)
+        self._policies = GoalPolicies(experience, memory_size(memory))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Load a saved planner.
-
-        Args:
-            path: A file that `save` wrote.
-
-        Returns:
-            The planner; its arrays are mapped from the file.
-
-        """
+        """Load a planner that `save` wrote; its arrays are mapped from the file."""
         return cls.restore(open_archive(path))
 
     @classmethod
     def restore(cls, archive: Archive) -> Self:
-        """Load a planner from an opened file.
-
-        Args:
-            archive: The opened file.
-
-        Returns:
-            The planner.
-
-        """
+        """Load a planner from an open file."""
         return cls(read_experience(archive))
 
     def save(self, path: str | Path) -> None:
-        """Save the planner; an existing file is replaced completely or not at all.
-
-        Args:
-            path: The file to write.
-
-        """
+        """Save the planner; an existing file is replaced completely or not at all."""
         write_experience(self.experience, path)
 
-    def merge(self, *others: Planner, again: bool = False, skip_bad: bool = False) -> Planner:
-        """What one fit of the logs of this planner and of others gives; none of them is changed.
+    def merge(self, *others: Planner, allow_duplicates: bool = False) -> Planner:
+        """Return this planner merged with others, as if you had added their logs with `fit(..., into=...)`.
 
-        Sums of rewards are the same up to rounding, 1e-12 of their size. What a trip connects only across several
-        logs counts as connected by no single trip (`summary.stitched`, where trips are `continued`).
-
-        A trip of visits that goes on in a log of another planner is joined by the move between. Where it overlaps
-        with that log in time, that is an error.
+        Sums of rewards match a single fit up to rounding (1e-12). A trip that continues in another planner's log counts
+        as two trips: the step between them is missing, and so are connections that need it.
 
         Args:
             others: Planners to merge with.
-            again: Count logs several times that several of the planners have; otherwise that is an error.
-            skip_bad: Leave out moves that join parts of a trip but lack an action or a reward, and count them;
-                otherwise the first one is an error.
-
-        Returns:
-            The merged planner.
-
+            allow_duplicates: Accept planners that share a log, and count it each time.
         """
-        from fwrl.planner.ingest.log_files import refuse_shared
-        from fwrl.planner.merging import merged
+        from fwrl.planner.ingest.duplicates import refuse_shared
+        from fwrl.planner.merge import merged
 
+        for other in others:
+            check_kind("planners", other, Planner, "load them first: planner.merge(fwrl.load('other.fwrl'))")
         experiences = [self.experience, *(other.experience for other in others)]
-        if not again:
+        if not allow_duplicates:
             refuse_shared([experience.logs for experience in experiences])
-        return Planner(merged(experiences, skip_bad), self._memory)
+        return Planner(merged(experiences), self._memory)
 
     def check(self) -> None:
-        """Check all evidence and the order of all labels, which loading does not; FileError if they are damaged."""
+        """Check everything that loading skips; raise FileError if the file is damaged."""
         experience, evidence = self.experience, self.experience.evidence
-        named = [experience.states, experience.actions, evidence.trips]
-        if evidence.ends is not None:
-            named += [evidence.ends.trips, evidence.ends.states, evidence.ends.actions]
-        for labels in named:
+        for labels in (experience.states, experience.actions, evidence.trips):
             if labels is not None:
                 labels.check_order()
 
     @property
     def summary(self) -> LogSummary:
-        """Counts of what was read and of what it connects."""
+        """The size of the log, and how many pairs of states it connects."""
         return self.experience.summary
 
     @property
@@ -156,19 +125,19 @@ class Planner:
         """The states whose names contain a text or match a pattern.
 
         Args:
-            pattern: A part of the name; with `*` or `?` a pattern for the whole name. Upper and lower case are alike.
+            pattern: Part of the name, or with `*` or `?` a pattern for the whole name. Case is ignored.
 
         Returns:
             The states in order, with their neighbours and how often they were seen.
-
         """
-        from fwrl.planner.state_summary import state_summaries
+        from fwrl.planner.weak_spots import state_summaries
 
+        check_kind("a pattern as text", pattern, str, "call find_states('dock-*')")
         return state_summaries(self.experience, self.states.search(pattern))
 
     @property
     def positions(self) -> Floats | None:
-        """(S, 2) the centres of the states' cells as x and y of a map; None where states are not cells."""
+        """(S, 2) the cells' centres, x and y on a map; None if states aren't cells."""
         return self.experience.position
 
     def plan(
@@ -179,41 +148,45 @@ class Planner:
         backup: Backup = "expected",
         via: Iterable[Place] = (),
         avoid: Iterable[Place] = (),
+        avoid_roads: Iterable[tuple[Place, Place]] = (),
         dead_ends: Iterable[Place] = (),
         give_up: float | None = None,
         cautious: float | None = None,
         positions: Floats | None = None,
     ) -> Route:
-        """The best route from one state to another.
+        """Find the best route from one state to another.
 
         Args:
-            start: The state to start from.
-            goal: The state to reach.
+            start: First state.
+            goal: State to reach.
             backup: `expected` or `best`.
-            via: States to pass, in order.
-            avoid: States that the route must not pass.
-            dead_ends: States that nothing leaves, whatever the log shows; a goal is none. A state in which a trip
-                terminated is one in any case. A state where the log merely ends is unknown instead: outcomes that lead
-                only there are left out.
-            give_up: The positive cost of giving up, allowed at any state: the plan then trades the chance of arriving
-                against reward, and its value is the expected reward in all. None puts arriving first. With `via`,
-                each leg is planned for itself: whether to give up does not depend on what later legs cost.
-            cautious: Plan on lower bounds that hold with this confidence, as 0.95, instead of on frequencies: a step
-                that was seen rarely counts for less. Arrival and value are such bounds then. None plans on frequencies.
-            positions: (S, 2) positions of the states (see `read_positions`; default: the centres of cells); where
-                there is no route, the error then names the nearest pair of states that a link would have to join.
+            via: States to pass through, in order.
+            avoid: States to stay away from.
+            avoid_roads: Pairs of states; the route doesn't go from the first directly to the second. Give both
+                directions to close a road both ways.
+            dead_ends: States to treat as dead ends even if the log shows how to leave them (except the goal). States in
+                which a trip terminated are dead ends anyway. If the log merely ends in a state, nobody knows what
+                follows; the plan ignores outcomes that only go there.
+            give_up: Positive cost of giving up, which is then allowed in any state. The plan weighs the chance of
+                arriving against this cost, and its value includes it. With None, arriving comes first. With `via`, each
+                leg is planned separately: whether to give up doesn't depend on later legs.
+            cautious: Plan on lower bounds with this confidence, such as 0.95, instead of observed frequencies, so that
+                rarely seen steps count for less. Arrival and value are then bounds, too.
+            positions: (S, 2) positions of the states (see `read_positions`; default: the centres of cells). If there's
+                no route, the error then names the nearest pair of states that a link would have to join.
 
-        Returns:
-            The route. Where the log shows none, `NoRouteError` is raised.
-
+        Raises:
+            NoRouteError: The log shows no route.
         """
-        stops = [self._code(stop, "state") for stop in (start, *via, goal)]
-        conditions = Conditions(backup, self._avoided(avoid, stops), self._codes(dead_ends), give_up, cautious)
+        stops = [self._code(stop, "state") for stop in (start, *check_list("via", via), goal)]
+        where = self.positions if positions is None else check_positions(positions, self.states)
+        roads = self._roads(avoid_roads)
+        conditions = Conditions(backup, self._avoided(avoid, stops), self._codes(dead_ends), give_up, cautious, roads)
         routes = []
         for here, there in itertools.pairwise(stops):
             policy = self._policies.policy(there, conditions)
             if policy.arrival_from(here) == 0.0:
-                raise self._no_route(here, there, conditions, self.positions if positions is None else positions)
+                raise self._no_route(here, there, conditions, where)
             routes.append(replace(followed_route(self.experience, here, policy, backup), cautious=cautious))
         return concatenated(routes, give_up is not None)
 
@@ -225,34 +198,34 @@ class Planner:
         *,
         backup: Backup = "best",
         avoid: Iterable[Place] = (),
+        avoid_roads: Iterable[tuple[Place, Place]] = (),
         positions: Floats | None = None,
     ) -> list[Route]:
-        """The k best routes that differ in the states they pass and pass no state twice.
+        """Find the k best routes without loops that differ in the states they pass.
 
         Args:
-            start: The state to start from.
-            goal: The state to reach.
+            start: First state.
+            goal: State to reach.
             k: Number of routes, at least 1.
-            backup: Must be `best`: where outcomes vary, a plan is a policy and not one route.
+            backup: Must be `best`: if outcomes vary, a plan is a policy rather than one route.
             avoid: States that no route may pass.
+            avoid_roads: As in `plan`.
             positions: As in `plan`.
 
         Returns:
             Up to `k` routes, best first.
-
         """
         if backup != "best":
-            raise OptionError("alternatives need backup 'best': where outcomes vary, a plan is not a single route")
-        if k < 1:
-            raise OptionError(f"expected at least one alternative, got {k}")
-        avoid = tuple(avoid)
-        best = self.plan(start, goal, backup="best", avoid=avoid, positions=positions)
+            raise OptionError("alternatives need backup 'best': if outcomes vary, a plan isn't a single route")
+        check_whole("k", k, 1)
+        avoid, roads = check_list("avoid", avoid), check_list("avoid_roads", avoid_roads)
+        best = self.plan(start, goal, backup="best", avoid=avoid, avoid_roads=roads, positions=positions)
         from fwrl.planner.alternatives import best_paths
 
         here, there = self._code(start, "state"), self._code(goal, "state")
-        avoided = self._avoided(avoid, [here, there])
-        V = self._policies.policy(there, Conditions("best", avoided)).value
-        paths = best_paths(self.experience, V, here, there, k, avoided)
+        conditions = Conditions("best", self._avoided(avoid, [here, there]), roads=self._roads(roads))
+        V = self._policies.policy(there, conditions).value
+        paths = best_paths(self.experience, V, here, there, k, conditions.avoid, conditions.roads)
         return [route_along(self.experience, here, there, path, "best") for path in paths] or [best]
 
     def explain(
@@ -262,35 +235,34 @@ class Planner:
         *,
         log: Any = None,
         log_options: Mapping[str, Any] | None = None,
-        memory: str = "1GB",
+        memory: MemorySize = "1GB",
         progress: Progress | None = None,
         **options: Any,
     ) -> Explanation:
-        """Where the route from one state to another comes from.
+        """Find a route and the past trips behind each of its steps.
 
         Args:
-            start: The state to start from.
-            goal: The state to reach.
-            log: The log that the planner was fitted from, to read again for the fewest past trips that cover the
-                route. Without it, only the latest few trips of each step are known, and the number of trips is an
-                upper bound.
-            log_options: How the log is read: options of `fwrl.fit` by name, as `{"columns": {"state": "stop"}}`.
+            start: First state.
+            goal: State to reach.
+            log: The log that the planner was fitted from. It is read again to find the fewest past trips that cover the
+                route. Without it, only the latest trips of each step are known, and the number of trips is an upper
+                bound.
+            log_options: Options of `fwrl.fit` for reading the log, such as `{"columns": {"state": "stop"}}`.
             memory: For reading the log, as in `fwrl.fit`.
             progress: Of reading the log, as in `fwrl.fit`.
             **options: The options of `plan`.
 
         Returns:
             The route of `plan` with the past trips that made its steps.
-
         """
         explanation = explained(self.experience, self.plan(start, goal, **options))
         if log is None or not explanation.steps:
             return explanation
-        from fwrl.planner.ingest.coverage import route_cover
-        from fwrl.planner.ingest.options import ReadOptions
+        from fwrl.planner.reread import Again, route_cover
 
-        reading = ReadOptions(**(log_options or {}))
-        cover = route_cover(explanation.route.steps, self.experience, log, reading, memory, progress)
+        reading = read_options(log_options or {})
+        again = Again(self.experience, log, reading, memory, progress)
+        cover = route_cover(explanation.route.edges, again)
         return covered(explanation, cover, self.experience.logs)
 
     def value(self, state: Place, goal: Place, backup: Backup = "expected", **options: Unpack[PolicyOptions]) -> float:
@@ -303,36 +275,31 @@ class Planner:
             **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
 
         Returns:
-            Expected path reward given arrival, -inf where no path is known; with `give_up` the expected reward in all.
-
+            Expected path reward given arrival, -inf if no path is known; with `give_up`, including giving up.
         """
         return float(self._goal_policy(goal, backup, options).value[self._code(state, "state")])
 
     def arrival(
         self, state: Place, goal: Place, backup: Backup = "expected", **options: Unpack[PolicyOptions]
     ) -> float:
-        """The probability of arriving at a goal, as far as the log follows the plan.
+        """The probability of reaching a goal, ignoring tries during which the log ends.
 
-        Tries that ended where the log ends are left out: `arrival_bounds` says how much that may matter.
+        `arrival_bounds` says how much those tries may matter.
 
         Args:
             state: The state to start from.
             goal: The state to reach.
             backup: `expected` or `best`.
             **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
-
-        Returns:
-            The probability.
-
         """
         return self._goal_policy(goal, backup, options).arrival_from(self._code(state, "state"))
 
     def arrival_bounds(
         self, state: Place, goal: Place, backup: Backup = "expected", **options: Unpack[PolicyOptions]
     ) -> tuple[float, float]:
-        """How the probability of arriving depends on tries that ended where the log ends.
+        """The probability of reaching a goal if tries during which the log ends count as failures, or are ignored.
 
-        Both numbers are those of the plan that `plan` and `policy` follow.
+        Both numbers belong to the plan that `plan` and `policy` follow.
 
         Args:
             state: The state to start from.
@@ -341,13 +308,12 @@ class Planner:
             **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
 
         Returns:
-            The probability with these tries as failures, and the one without them, which is `arrival`.
+            The lower probability, with failures, and the upper one, which is `arrival`.
 
         >>> import fwrl
         >>> planner = fwrl.fit([("a", "go", -1.0, "goal")] * 3 + [("a", "go", -1.0, "b")])
         >>> planner.arrival_bounds("a", "goal")  # b is never left: who knows whether it reaches the goal
         (0.75, 1.0)
-
         """
         return self._goal_policy(goal, backup, options).arrival_bounds(self._code(state, "state"))
 
@@ -360,7 +326,7 @@ class Planner:
     ) -> CostMatrix:
         """The costs and arrival probabilities of many pairs.
 
-        It takes one search per start or per goal, whichever are fewer; where outcomes vary, one plan per goal.
+        This takes one search per start or per goal, whichever are fewer, or one plan per goal if outcomes vary.
 
         Args:
             starts: The states to start from, as rows.
@@ -369,31 +335,31 @@ class Planner:
             **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
 
         Returns:
-            Costs, which are minus `value` and inf where no route is known, and probabilities of arriving.
+            Costs (minus `value`, inf if no route is known) and probabilities of arriving.
 
         >>> import fwrl
         >>> planner = fwrl.fit([("a", "b"), ("b", "c"), ("x", "b")])
         >>> planner.matrix(["a", "x", "c"], ["b", "c"]).cost.tolist()
         [[1.0, 2.0], [1.0, 2.0], [inf, 0.0]]
-
         """
         from fwrl.planner.questions import cost_matrix
 
-        rows, columns = [self._code(start, "state") for start in starts], [self._code(goal, "goal") for goal in goals]
+        rows = [self._code(start, "state") for start in check_list("starts", starts)]
+        columns = [self._code(goal, "goal") for goal in check_list("goals", goals)]
         return cost_matrix(self.experience, self._policies, rows, columns, self._conditions(backup, options))
 
     def reachable(
         self, start: Place, cost: float, backup: Backup = "expected", **options: Unpack[PolicyOptions]
     ) -> list[ReachedPlace]:
-        """The places that can be reached from a start for at most a cost.
+        """The places you can reach from a start for at most a cost.
 
-        A place is listed if the best plan to it costs at most `cost` on average, given that it arrives. How likely it
-        is to arrive doesn't matter, and neither do trips that cost more than the average: see `arrival` of each place
-        and `cost_quantiles`. Where outcomes vary, every place that may be near enough is planned for.
+        `cost` limits the average of the best plan, given that it arrives. It says nothing about the chance of arriving
+        or about unlucky trips: see `arrival` of each place and `cost_quantiles`. If outcomes vary, this plans a route
+        to every place that may be near enough.
 
         Args:
-            start: The state to start from.
-            cost: The most that a plan may cost.
+            start: First state.
+            cost: Maximum average cost.
             backup: `expected` or `best`.
             **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
 
@@ -404,31 +370,31 @@ class Planner:
         >>> planner = fwrl.fit([("a", "b"), ("b", "c"), ("c", "d")])
         >>> [(place.state, place.cost) for place in planner.reachable("a", 2)]
         [('a', 0.0), ('b', 1.0), ('c', 2.0)]
-
         """
         from fwrl.planner.questions import places_reachable
 
         code, conditions = self._code(start, "state"), self._conditions(backup, options)
+        check_real("cost", cost)
         return places_reachable(self.experience, self._policies, code, cost, conditions)
 
     def within(
         self, goal: Place, cost: float, backup: Backup = "expected", **options: Unpack[PolicyOptions]
     ) -> list[ReachedPlace]:
-        """The places from which a goal can be reached for at most a cost, as `reachable` defines it.
+        """The places from which you can reach a goal for at most a cost, defined as in `reachable`.
 
         Args:
-            goal: The state to reach.
-            cost: The most that a plan may cost.
+            goal: State to reach.
+            cost: Maximum average cost.
             backup: `expected` or `best`.
             **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
 
         Returns:
             The places with their cost and probability of arriving, cheapest first; the goal itself costs 0.
-
         """
         from fwrl.planner.questions import places_within
 
         code, conditions = self._code(goal, "goal"), self._conditions(backup, options)
+        check_real("cost", cost)
         return places_within(self.experience, self._policies, code, cost, conditions)
 
     def cost_quantiles(
@@ -437,46 +403,47 @@ class Planner:
         goal: Place,
         probabilities: Iterable[float] = (0.5, 0.9, 0.99),
         *,
+        avoid: Iterable[Place] = (),
         dead_ends: Iterable[Place] = (),
         log: Any = None,
         log_options: Mapping[str, Any] | None = None,
-        memory: str = "1GB",
+        memory: MemorySize = "1GB",
         progress: Progress | None = None,
         seed: int = 0,
     ) -> CostQuantiles:
-        """How much the plan costs in nine cases of ten: quantiles of its total cost, given that it arrives.
+        """Quantiles of the plan's total cost, given that it arrives: for example, what nine in ten trips stay below.
 
-        A planner keeps the mean cost of each step, so without `log` only the outcomes of actions vary. With it, each
-        step costs what it did in the log, each observation as likely as any other. Steps count as independent.
+        A planner only has the mean cost of each step, so without `log` only the outcomes of actions vary. With `log`,
+        step costs are drawn from the log with equal weights, even if a half-life gives older ones less weight in the
+        plan. Steps are treated as independent. There's no `via`, because quantiles of legs don't add up.
 
         Args:
             start: The state to start from.
             goal: The state to reach.
             probabilities: Shares of trips, each between 0 and 1.
+            avoid: As in `plan`.
             dead_ends: As in `plan`.
-            log: The log that the planner was fitted from, to read again for the cost of every observed step.
-            log_options: How the log is read: options of `fwrl.fit` by name. Hours are those of the planner, unless
-                others are given.
+            log: The log that the planner was fitted from, to read the costs of single steps.
+            log_options: Options of `fwrl.fit` for reading the log. Hours default to the planner's.
             memory: For reading the log, as in `fwrl.fit`.
             progress: Of reading the log, as in `fwrl.fit`.
-            seed: For plans that are simulated.
+            seed: For simulated trips.
 
         Returns:
-            The quantiles, exact where few different costs come up; otherwise from 20,000 simulated trips, each with a
-            95 % interval.
+            Quantiles that are exact if few different costs come up, otherwise from 20,000 simulated trips and with
+            95 % intervals.
 
         >>> import fwrl
         >>> planner = fwrl.fit([("a", "go", -1.0, "b"), ("a", "go", -1.0, "a")])  # it works every other time
         >>> [quantile.cost for quantile in planner.cost_quantiles("a", "b").quantiles]
         [1.0, 4.0, 7.0]
-
         """
         from fwrl.planner import quantiles as q
 
-        shares = tuple(probabilities)
+        shares = tuple(check_real("a share", each) for each in check_list("probabilities", probabilities, "shares"))
         q.check_probabilities(shares)
         here, there = self._code(start, "state"), self._code(goal, "goal")
-        conditions = Conditions("expected", dead_ends=self._codes(dead_ends))
+        conditions = Conditions("expected", self._avoided(avoid, [here, there]), self._codes(dead_ends))
         policy = self._policies.policy(there, conditions)
         if policy.arrival_from(here) == 0.0:
             raise self._no_route(here, there, conditions, self.positions)
@@ -484,34 +451,30 @@ class Planner:
         if log is None:
             costs = q.mean_costs(self.experience, edges)
         else:
-            from fwrl.planner.ingest.options import ReadOptions
-            from fwrl.planner.ingest.step_costs import observed_costs
+            from fwrl.planner.reread import Again, observed_costs
 
             options = dict(log_options or {})
             if options.get("hours") is None and options.get("at") is None:
                 options["hours"] = self.experience.hours
-            costs = observed_costs(self.experience, edges, log, ReadOptions(**options), memory, progress)
+            costs = observed_costs(edges, Again(self.experience, log, read_options(options), memory, progress))
         chain = q.chain_of(self.experience, edges, chances, here, there, costs)
         quantiles, simulated = q.chain_quantiles(chain, shares, seed)
         ends, mean = (self.states[here], self.states[there]), 0.0 - float(policy.value[here])
         return q.CostQuantiles(*ends, policy.arrival_from(here), mean, quantiles, simulated, log is not None)
 
     def with_min_trips(self, min_trips: int) -> Planner:
-        """A planner of the steps that at least some number of distinct trips made.
+        """Return a planner that only knows steps which at least so many trips took.
 
-        Other steps, and states that only they touch, are neither shown nor recommended by any of its methods, as if
-        they hadn't been logged. That holds for rare outcomes of an action too: the others share their frequency.
+        It's as if other steps, and states that only they touch, had never been logged. That includes rare outcomes of
+        an action: the remaining outcomes share their frequency.
 
         Args:
-            min_trips: Number of distinct trips behind every step, at most the 3 latest that a planner keeps. For more,
-                fit the log with `min_trips`.
-
-        Returns:
-            The planner; this one is not changed.
-
+            min_trips: Trips behind every step, at most 3, the number that a planner keeps. For more, fit the log with
+                `min_trips`.
         """
         from fwrl.planner.min_trips import supported
 
+        check_whole("min_trips", min_trips, 1)
         return Planner(supported(self.experience, min_trips), self._memory)
 
     def policy(self, goal: Place, backup: Backup = "expected", **options: Unpack[PolicyOptions]) -> Policy:
@@ -521,10 +484,6 @@ class Planner:
             goal: The state to reach.
             backup: `expected` or `best`.
             **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
-
-        Returns:
-            The policy.
-
         """
         goal_policy = self._goal_policy(goal, backup, options)
         return Policy(self.experience, self.states[goal_policy.goal], goal_policy)
@@ -547,7 +506,6 @@ class Planner:
         Returns:
             A `networkx.MultiDiGraph` of states. Edges are keyed by action, with the attributes count, reward (mean),
             best and probability.
-
         """
         from fwrl.planner.interop import networkx_graph
 
@@ -567,15 +525,24 @@ class Planner:
     def _code(self, label: Place, what: str) -> int:
         return find_state(self.experience, label, what)
 
-    def _codes(self, labels: Iterable[Place]) -> frozenset[int]:
-        return frozenset(self._code(label, "state") for label in labels)
+    def _codes(self, labels: Iterable[Place], name: str = "dead_ends") -> frozenset[int]:
+        return frozenset(self._code(label, "state") for label in check_list(name, labels))
 
     def _avoided(self, avoid: Iterable[Place], stops: list[int]) -> frozenset[int]:
-        avoided = self._codes(avoid)
+        avoided = self._codes(avoid, "avoid")
         for stop in stops:
             if stop in avoided:
                 raise OptionError(f"{self.states[stop]!r} is both a stop and in avoid; remove it from one")
         return avoided
+
+    def _roads(self, roads: Iterable[tuple[Place, Place]]) -> frozenset[tuple[int, int]]:
+        """Roads by code; an error for one that isn't in the log."""
+        found = frozenset((self._code(a, "state"), self._code(b, "state")) for a, b in check_list("avoid_roads", roads))
+        for road in found:
+            if not self.experience.edges_between({road}).any():
+                a, b = (self.states[code] for code in road)
+                raise OptionError(f"can't avoid the road from {a!r} to {b!r}: the log doesn't have it")
+        return found
 
     def _goal_policy(self, goal: Place, backup: Backup, options: PolicyOptions) -> GoalPolicy:
         return self._policies.policy(self._code(goal, "goal"), self._conditions(backup, options))
@@ -585,19 +552,19 @@ class Planner:
         return Conditions(backup, frozenset(), ended, options.get("give_up"), options.get("cautious"))
 
     def _no_route(self, start: int, goal: int, conditions: Conditions, positions: Floats | None) -> Exception:
-        """The error where there is no route: none in the log, or one that is worse than giving up or hardly seen."""
+        """Return the error for a missing route: none in the log, or only one worse than giving up or rarely seen."""
         plain = conditions._replace(give_up=None, cautious=None)
         if self._policies.policy(goal, plain).arrival_from(start) == 0.0:
-            from fwrl.planner.unreachable import no_route
+            from fwrl.planner.no_route import no_route
 
-            return no_route(self.experience, start, goal, conditions.avoid, conditions.dead_ends, positions)
+            return no_route(self.experience, start, goal, conditions, positions)
         between = f"from {self.states[start]!r} to {self.states[goal]!r}"
         if conditions.give_up is not None:
             return OptionError(
-                f"giving up at once, for {conditions.give_up:g}, is better than any route {between}; choose a higher "
+                f"giving up now, for {conditions.give_up:g}, is better than any route {between}; choose a higher "
                 "cost of giving up"
             )
         return OptionError(
-            f"the steps {between} are so many, and seen so rarely, that the cautious probability of arriving is "
+            f"there are so many rarely seen steps {between} that the cautious probability of arriving is "
             "smaller than any number; choose a lower confidence, or a cost of giving up"
         )

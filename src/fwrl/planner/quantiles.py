@@ -17,9 +17,9 @@ import numpy as np
 
 from fwrl.arrays import Floats, Indices, Ints
 from fwrl.errors import FwrlError, OptionError
-from fwrl.planner.experience import Experience
-from fwrl.planner.goal_policy import GoalPolicy
 from fwrl.planner.labels import Label
+from fwrl.planner.policy import GoalPolicy
+from fwrl.planner.transition_counts import TransitionCounts
 
 FOLLOWED = 100_000  # sums of costs at a state that are followed exactly
 SIMULATED = 20_000  # trips
@@ -36,7 +36,6 @@ class CostQuantile(NamedTuple):
         cost: The smallest cost that this share does not exceed.
         low: Lower end of a 95 % interval; the cost itself where it is exact.
         high: Upper end.
-
     """
 
     probability: float
@@ -50,14 +49,11 @@ class CostQuantiles:
     """Quantiles of the cost of a plan.
 
     Attributes:
-        start: Where it begins.
-        goal: Where it ends.
         arrival: Probability that it arrives; the quantiles are those of trips that do.
         mean: Expected cost given arrival.
         quantiles: In the order asked for.
-        simulated: Number of simulated trips; None where quantiles are exact.
+        simulated: Number of simulated trips; None if quantiles are exact.
         observed: Whether step costs vary as in a log that was read again; otherwise each step costs its mean.
-
     """
 
     start: Label
@@ -69,11 +65,10 @@ class CostQuantiles:
     observed: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """The quantiles as JSON holds them.
+        """The quantiles as plain values for JSON.
 
         Returns:
             The attributes by name, each quantile with probability, cost, low and high.
-
         """
         return {**asdict(self), "quantiles": [each._asdict() for each in self.quantiles]}
 
@@ -101,10 +96,10 @@ def check_probabilities(probabilities: Sequence[float]) -> None:
     """OptionError unless each is more than 0 and less than 1."""
     for q in probabilities:
         if not 0.0 < q < 1.0:
-            raise OptionError(f"expected probabilities of quantiles between 0 and 1, such as 0.9, got {q:g}")
+            raise OptionError(f"quantiles need probabilities between 0 and 1, such as 0.9, not {q:g}")
 
 
-def plan_edges(experience: Experience, policy: GoalPolicy, start: int) -> tuple[Indices, Floats]:
+def plan_edges(experience: TransitionCounts, policy: GoalPolicy, start: int) -> tuple[Indices, Floats]:
     """The edges that trips from `start` may take and arrive, in order, and how likely each is where it begins."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
@@ -128,7 +123,7 @@ def plan_edges(experience: Experience, policy: GoalPolicy, start: int) -> tuple[
 
 
 def chain_of(
-    experience: Experience, edges: Indices, probability: Floats, start: int, goal: int, costs: StepCosts
+    experience: TransitionCounts, edges: Indices, probability: Floats, start: int, goal: int, costs: StepCosts
 ) -> Chain:
     """The chain of a plan's edges, each with its observed costs."""
     states = np.unique(np.concatenate(([start, goal], experience.source[edges])))
@@ -144,7 +139,7 @@ def chain_of(
     return Chain(first, target, costs.cost[each], probability[which] * share, here, there)
 
 
-def mean_costs(experience: Experience, edges: Indices) -> StepCosts:
+def mean_costs(experience: TransitionCounts, edges: Indices) -> StepCosts:
     """The mean cost of each edge, as if it were always that."""
     return StepCosts(edges, 0.0 - experience.total[edges] / experience.times[edges], np.ones(len(edges)))
 

@@ -1,6 +1,6 @@
 """Questions about many places: the costs of many pairs, what is reachable from a start, and what reaches a goal.
 
-The cost of a pair is always that of its own best plan: minus `Planner.value`, the expected cost given arrival, with the
+The cost of a pair is that of its best plan: minus `Planner.value`, the expected cost given arrival, with the
 probability of arriving next to it. Without uncertainty one search answers for a whole row or column of pairs, so the
 side with fewer places is searched from. Under uncertainty every goal has its own plan.
 """
@@ -18,10 +18,9 @@ from fwrl.arrays import Floats, Indices
 from fwrl.display import html_table
 from fwrl.errors import OptionError, PositiveCycleError
 from fwrl.kernels.shortest_paths import ShortestPaths, incoming_csr
-from fwrl.planner.experience import Experience
-from fwrl.planner.goal_policies import Conditions, GoalPolicies
 from fwrl.planner.labels import Label
-from fwrl.planner.positive_cycles import positive_cycle_error
+from fwrl.planner.policy import Conditions, GoalPolicies, positive_cycle_error
+from fwrl.planner.transition_counts import TransitionCounts
 
 SLACK = 1e-9  # a computed cost may exceed a limit by this share of it
 
@@ -33,7 +32,6 @@ class ReachedPlace(NamedTuple):
         state: The place.
         cost: Expected cost of the best plan, given arrival.
         arrival: Probability that this plan arrives.
-
     """
 
     state: Label
@@ -48,9 +46,8 @@ class CostMatrix:
     Attributes:
         starts: The n starts, as rows.
         goals: The m goals, as columns.
-        cost: (n, m) expected cost of the best plan given arrival; inf where no route is known.
+        cost: (n, m) expected cost of the best plan given arrival; inf if no route is known.
         arrival: (n, m) probability that this plan arrives.
-
     """
 
     starts: tuple[Label, ...]
@@ -59,11 +56,10 @@ class CostMatrix:
     arrival: Floats
 
     def to_dict(self) -> dict[str, Any]:
-        """The table as JSON holds it.
+        """The table as plain values for JSON.
 
         Returns:
-            starts, goals, and cost and arrival as lists of rows; a cost is None where no route is known.
-
+            starts, goals, and cost and arrival as lists of rows; a cost is None if no route is known.
         """
         costs = [[cost if math.isfinite(cost) else None for cost in row] for row in self.cost.tolist()]
         return {
@@ -79,7 +75,11 @@ class CostMatrix:
 
 
 def cost_matrix(
-    experience: Experience, policies: GoalPolicies, starts: Sequence[int], goals: Sequence[int], conditions: Conditions
+    experience: TransitionCounts,
+    policies: GoalPolicies,
+    starts: Sequence[int],
+    goals: Sequence[int],
+    conditions: Conditions,
 ) -> CostMatrix:
     """The costs of all pairs, by as few searches as there are starts or goals, whichever are fewer."""
     conditions.check()
@@ -105,19 +105,19 @@ def cost_matrix(
 
 
 def places_within(
-    experience: Experience, policies: GoalPolicies, goal: int, cost: float, conditions: Conditions
+    experience: TransitionCounts, policies: GoalPolicies, goal: int, cost: float, conditions: Conditions
 ) -> list[ReachedPlace]:
     """The places whose plan to `goal` costs at most `cost`, cheapest first, itself among them."""
-    limit, policy = _limit(cost), policies.policy(goal, conditions)
+    limit, policy = _limit(experience, cost), policies.policy(goal, conditions)
     arrival = (policy.value > -np.inf).astype(np.float64) if policy.arrival is None else policy.arrival
     return _listed(experience, 0.0 - policy.value, arrival, limit)
 
 
 def places_reachable(
-    experience: Experience, policies: GoalPolicies, start: int, cost: float, conditions: Conditions
+    experience: TransitionCounts, policies: GoalPolicies, start: int, cost: float, conditions: Conditions
 ) -> list[ReachedPlace]:
     """The places that the plan from `start` reaches for at most `cost`, cheapest first, itself among them."""
-    limit, S = _limit(cost), len(experience.states)
+    limit, S = _limit(experience, cost), len(experience.states)
     conditions.check()
     if not _has_own_plans(experience, conditions):
         costs = 0.0 - _search(experience, conditions, forward=True).column(start)
@@ -129,7 +129,7 @@ def places_reachable(
     return _listed(experience, costs, arrival, limit)
 
 
-def _candidates(experience: Experience, start: int, limit: float, conditions: Conditions) -> Indices:
+def _candidates(experience: TransitionCounts, start: int, limit: float, conditions: Conditions) -> Indices:
     """The places that may be within the limit: no plan costs less on average than the best path of mean costs."""
     try:
         lowest = 0.0 - _search(experience, conditions, forward=True).column(start)
@@ -140,13 +140,13 @@ def _candidates(experience: Experience, start: int, limit: float, conditions: Co
     return np.flatnonzero(within).astype(np.int32)
 
 
-def _has_own_plans(experience: Experience, conditions: Conditions) -> bool:
-    """Whether every goal has a plan of its own, which no search for several goals finds."""
+def _has_own_plans(experience: TransitionCounts, conditions: Conditions) -> bool:
+    """Whether every goal needs a separate plan, so that one search can't serve several goals."""
     varies = experience.summary.uncertain or conditions.give_up is not None or conditions.cautious is not None
     return conditions.backup == "expected" and bool(varies)
 
 
-def _search(experience: Experience, conditions: Conditions, forward: bool) -> ShortestPaths:
+def _search(experience: TransitionCounts, conditions: Conditions, forward: bool) -> ShortestPaths:
     """A search over the edges in use: its columns are values for a goal or, `forward`, values from a start."""
     best = conditions.backup == "best"
     closed = sorted(conditions.avoid | conditions.dead_ends)
@@ -161,13 +161,15 @@ def _search(experience: Experience, conditions: Conditions, forward: bool) -> Sh
         raise positive_cycle_error(experience, states, "best" if best else "mean") from None
 
 
-def _limit(cost: float) -> float:
+def _limit(experience: TransitionCounts, cost: float) -> float:
     if math.isnan(cost):
         raise OptionError("expected a number as the most that a plan may cost, got nan")
+    if cost < 0 and not np.any(experience.best > 0):
+        raise OptionError(f"expected a cost of at least 0, got {cost:g}: no step of the log costs less than nothing")
     return cost + SLACK * abs(cost) if math.isfinite(cost) else cost
 
 
-def _listed(experience: Experience, costs: Floats, arrival: Floats, limit: float) -> list[ReachedPlace]:
+def _listed(experience: TransitionCounts, costs: Floats, arrival: Floats, limit: float) -> list[ReachedPlace]:
     chosen = np.flatnonzero((costs <= limit) & (arrival > 0.0))
     chosen = chosen[np.argsort(costs[chosen], kind="stable")]
     names = experience.states.decode(chosen.tolist())

@@ -1,16 +1,22 @@
-"""A route: the action to take at each state, and what it may lead to."""
+"""A route: the steps that a policy or a path takes from a start to a goal."""
 
 from __future__ import annotations
 
 import html
+import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fwrl.display import Picture, drawn, html_table
-from fwrl.planner.counting import between
+import numpy as np
+
+from fwrl.display import Picture, between, drawn, html_table
 from fwrl.planner.labels import Label
+from fwrl.planner.transition_counts import TransitionCounts
+
+if TYPE_CHECKING:
+    from fwrl.planner.policy import Backup, GoalPolicy
 
 MOST_SHOWN = 50  # steps that notebooks list
 
@@ -19,15 +25,13 @@ class RouteStep(NamedTuple):
     """One step of a route.
 
     Attributes:
-        state: Where it begins.
-        action: What to do there; the next state where no actions were logged.
-        next_state: Where it leads.
+        state: The state before the step.
+        action: to take; the next state if the log doesn't record actions.
+        next_state: The state after the step.
         reward: Mean reward, or the best one with backup `best`.
-        probability: Probability that the action leads to that state.
+        probability: Probability that the action has this outcome.
         seen: Number of observations.
-        unknown: Share of the action's observations that lead to states which the log does not follow up; they are left
-            out of the plan.
-
+        unknown: Share of the action's observations after which the log ends; the plan ignores them.
     """
 
     state: Label
@@ -43,22 +47,21 @@ class RouteStep(NamedTuple):
 class Route:
     """The steps from a start to a goal.
 
-    Where outcomes vary, a plan is a policy, and the route shows what it does if every step has its most frequent
-    outcome among those that lead closer to the goal.
+    If outcomes vary, a plan is a policy. The route then shows the most frequent outcome of every step among those that
+    get closer to the goal.
 
     Attributes:
         start: The first state.
         goal: The last state.
         backup: `expected` or `best`.
         steps: The steps in order.
-        value: Expected path reward of the policy, given arrival; equals `reward` where all steps are certain. With a
-            cost of giving up, the expected reward in all.
-        arrival: Probability that the policy arrives, as far as the log follows it: tries that ended where the log ends
-            are left out.
+        value: Expected path reward of the policy, given arrival; equals `reward` if all steps are certain. With a cost
+            of giving up, the expected reward including giving up.
+        arrival: Probability that the policy arrives, ignoring tries during which the log ends.
         edges: The rows of `Planner.edges()` that the steps follow.
-        cautious: The confidence with which value and arrival are lower bounds; None where they are estimates.
-        arrival_low: The same probability with these tries as failures; equals `arrival` where there are none.
-
+        cautious: The confidence with which value and arrival are lower bounds; None if they are estimates.
+        arrival_low: The same probability if those tries count as failures.
+        stopovers: After how many steps it passes each state that `via` names.
     """
 
     start: Label
@@ -70,6 +73,7 @@ class Route:
     edges: tuple[int, ...]
     cautious: float | None = None
     arrival_low: float = 1.0
+    stopovers: tuple[int, ...] = ()
 
     @property
     def states(self) -> tuple[Label, ...]:
@@ -88,7 +92,7 @@ class Route:
 
     @property
     def weakest(self) -> RouteStep | None:
-        """The step with the fewest observations, the first of several; None where there are no steps."""
+        """The step with the fewest observations, the first of several; None without steps."""
         return min(self.steps, key=lambda step: step.seen, default=None)
 
     @property
@@ -98,13 +102,13 @@ class Route:
 
     @property
     def least_followed(self) -> RouteStep | None:
-        """The step with the largest unknown share, the first of several; None where the log follows all steps up."""
+        """The step with the largest unknown share, the first of several; None if no share is unknown."""
         found = max(self.steps, key=lambda step: step.unknown, default=None)
         return found if found is not None and found.unknown > 0.0 else None
 
     @property
     def unknown(self) -> float:
-        """The largest share of a step's observations that the plan leaves out, as the log does not follow them up."""
+        """The largest share of a step's observations that the plan ignores because the log ends after them."""
         return 0.0 if self.least_followed is None else self.least_followed.unknown
 
     @property
@@ -120,7 +124,6 @@ class Route:
 
         Returns:
             A matplotlib figure; notebooks show it, `savefig` writes it.
-
         """
         return drawn("route_figure", self, positions)
 
@@ -140,12 +143,11 @@ class Route:
         return f"{html_table(f'route {self.start} to {self.goal}', facts)}<table><tr>{head}</tr>{rows}</table>{more}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The route as JSON holds it.
+        """The route as plain values for JSON.
 
         Returns:
             start, goal, backup, cautious, reward, probability, expected_reward, arrival, arrival_bounds, weakest step,
             the largest unknown share of a step, and steps.
-
         """
         return {
             "start": self.start,
@@ -164,9 +166,9 @@ class Route:
 
 
 def concatenated(routes: list[Route], gives_up: bool = False) -> Route:
-    """One route from several, each of which begins where the one before ends.
+    """Join legs into one route.
 
-    `gives_up` says whether values are expected rewards in all, with giving up, instead of given arrival.
+    `gives_up` says whether values include giving up, instead of being given arrival.
     """
     if len(routes) == 1:
         return routes[0]
@@ -180,16 +182,56 @@ def concatenated(routes: list[Route], gives_up: bool = False) -> Route:
         tuple(edge for route in routes for edge in route.edges),
         routes[0].cautious,
         math.prod(route.arrival_low for route in routes),
+        tuple(itertools.accumulate(len(route.steps) for route in routes[:-1])),
     )
 
 
 def _value_in_all(routes: list[Route]) -> float:
     """The expected reward v_1 + p_1 (v_2 + p_2 (v_3 + ...)) of legs with arrival p: a leg counts if it is begun.
 
-    Where v and p are lower bounds, p may be up to 1, which is worse where the rest costs something.
+    If v and p are lower bounds, the true p may be up to 1, which is worse if the rest costs something.
     """
     value = 0.0
     for route in reversed(routes):
         begun = route.arrival if route.cautious is None or value > 0 else 1.0
         value = route.value + begun * value
     return value
+
+
+CERTAIN = 1e-9  # a computed probability this close to 1 counts as 1
+
+
+def followed_route(experience: TransitionCounts, start: int, policy: GoalPolicy, backup: Backup) -> Route:
+    """The route from a state that takes the policy's edge at every state."""
+    path, here = [], start
+    while here != policy.goal:
+        edge = int(policy.edge[here])
+        path.append(edge)
+        here = int(experience.target[edge])
+    route = route_along(experience, start, policy.goal, tuple(path), backup)
+    if policy.arrival is None:
+        return route
+    if policy.unknown is not None and policy.unknown.any():
+        edges = np.array(path, np.int64)
+        shares = experience.tries(edges, policy.unknown) / experience.tries(edges)
+        pairs = zip(route.steps, shares.tolist(), strict=True)
+        route = replace(route, steps=tuple(step._replace(unknown=share) for step, share in pairs))
+    low, high = (1.0 if bound > 1 - CERTAIN else bound for bound in policy.arrival_bounds(start))
+    return replace(route, value=float(policy.value[start]), arrival=high, arrival_low=low)
+
+
+def route_along(experience: TransitionCounts, start: int, goal: int, path: tuple[int, ...], backup: Backup) -> Route:
+    """The route along the edges of `path`, its value the sum of its rewards."""
+    edges = np.array(path, np.int64)
+    seen = experience.count[edges]
+    reward = experience.best[edges] if backup == "best" else experience.total[edges] / experience.times[edges]
+    states = experience.states.decode([start, *experience.target[edges].tolist()])
+    actions = states[1:]
+    if experience.action is not None and experience.actions is not None:
+        actions = experience.actions.decode(experience.action[edges].tolist())
+    certain = backup == "best" or not experience.summary.uncertain
+    probabilities = np.ones(len(path)) if certain else experience.times[edges] / experience.tries(edges)
+    rows = zip(states, actions, states[1:], reward.tolist(), probabilities.tolist(), seen.tolist(), strict=False)
+    steps = tuple(RouteStep(*row) for row in rows)
+    total = math.fsum(step.reward for step in steps)
+    return Route(experience.states[start], experience.states[goal], backup, steps, total, 1.0, path)

@@ -1,20 +1,22 @@
-"""Weak spots of a log: bridges that hang on one trip, dead ends, one-way streets.
+"""States at a glance, and weak spots of a log: bridges that hang on one trip, dead ends, one-way streets.
 
-A link is an ordered pair of different states with at least one edge. A link is a bridge where no path leads from its
-first state to its second without it; one that a single trip supplies is known only because of that trip. Where a log
-names no trips, links seen once count instead. A dead end is a state that no link leaves. A link is one-way where no
-link leads back.
+A link is an ordered pair of different states with at least one edge. It is a bridge if no path leads from its first
+state to its second without it; one that a single trip supplies is known only because of that trip. If a log names no
+trips, links seen once count instead. A dead end is a state that no link leaves. A link is one-way if no link leads
+back.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.arrays import Indices, Ints
-from fwrl.planner.experience import NONE, Experience
+from fwrl.planner.labels import Label
+from fwrl.planner.transition_counts import NONE, TransitionCounts
 
 Mask = NDArray[np.bool_]
 
@@ -30,7 +32,6 @@ class Links:
         one_way: (L,) whether no link leads back.
         edge: (E,) the link of each edge of the experience, -1 for one that stays where it is.
         n_states: S.
-
     """
 
     source: Indices
@@ -48,15 +49,11 @@ class Links:
         return dead
 
 
-def links_of(experience: Experience) -> Links:
+def links_of(experience: TransitionCounts) -> Links:
     """The links of an experience.
 
     Args:
-        experience: What was learned from logs.
-
-    Returns:
-        The links.
-
+        experience: The counted transitions.
     """
     S = len(experience.states)
     source, target = np.asarray(experience.source, np.int64), np.asarray(experience.target, np.int64)
@@ -70,7 +67,7 @@ def links_of(experience: Experience) -> Links:
     return Links(begin.astype(np.int32), end.astype(np.int32), count, one_way, edge, S)
 
 
-def single_trip(experience: Experience, links: Links) -> Ints:
+def single_trip(experience: TransitionCounts, links: Links) -> Ints:
     """The trip that alone made each link.
 
     Args:
@@ -78,9 +75,8 @@ def single_trip(experience: Experience, links: Links) -> Ints:
         links: Its links.
 
     Returns:
-        (L,) code of the trip, -1 where several trips made the link. Where the log names no trips: 0 for links seen
-        once, -1 for others.
-
+        (L,) code of the trip, -1 if several trips made the link. If the log names no trips: 0 for links seen once, -1
+        for others.
     """
     trip = experience.evidence.trip
     if trip is None:
@@ -93,7 +89,7 @@ def single_trip(experience: Experience, links: Links) -> Ints:
     return np.where(lowest == highest, highest, NONE)
 
 
-def bridges(experience: Experience, links: Links) -> Ints:
+def bridges(experience: TransitionCounts, links: Links) -> Ints:
     """The bridges that a single trip supplies.
 
     Args:
@@ -102,7 +98,6 @@ def bridges(experience: Experience, links: Links) -> Ints:
 
     Returns:
         (n,) indices of the links, those with most observations first.
-
     """
     from fwrl.kernels.reach import Neighbours, find_detours, reach_scratch
 
@@ -118,3 +113,48 @@ def bridges(experience: Experience, links: Links) -> Ints:
     found = candidates[~detour]
     ordered: Ints = found[np.argsort(-links.count[found], kind="stable")]
     return ordered
+
+
+class StateSummary(NamedTuple):
+    """A state and what was logged of it.
+
+    Attributes:
+        state: The state.
+        next_states: Number of distinct states that it was seen to lead to.
+        previous_states: Number of distinct states that were seen to lead to it.
+        left: Number of observed transitions that leave it.
+        entered: Number of observed transitions that lead to it.
+    """
+
+    state: Label
+    next_states: int
+    previous_states: int
+    left: int
+    entered: int
+
+
+def state_summary(experience: TransitionCounts, code: int) -> StateSummary:
+    """A summary of the state `code` alone, without counting those of all others."""
+    leaving, entering = experience.source == code, experience.target == code
+    return StateSummary(
+        experience.states[code],
+        len(np.unique(experience.target[leaving])),
+        len(np.unique(experience.source[entering])),
+        int(experience.count[leaving].sum()),
+        int(experience.count[entering].sum()),
+    )
+
+
+def state_summaries(experience: TransitionCounts, codes: Indices) -> list[StateSummary]:
+    """A summary of each of the states `codes`."""
+    S = len(experience.states)
+    source, target = experience.source.astype(np.int64), experience.target.astype(np.int64)
+    pairs: Ints = np.unique(source * S + target)
+    columns = (
+        np.bincount(pairs // S, minlength=S),
+        np.bincount(pairs % S, minlength=S),
+        np.bincount(source, weights=experience.count, minlength=S).astype(np.int64),
+        np.bincount(target, weights=experience.count, minlength=S).astype(np.int64),
+    )
+    rows = zip(experience.states.decode(codes.tolist()), *(column[codes].tolist() for column in columns), strict=True)
+    return [StateSummary(*row) for row in rows]

@@ -1,4 +1,4 @@
-"""The report: figures, tables and verdicts, as one HTML file that opens offline and as Markdown."""
+"""The report: claims with their results, figures and tables, as one HTML file that opens offline and as Markdown."""
 
 from fwrl.report.claims import findings
 from fwrl.report.finding import Finding

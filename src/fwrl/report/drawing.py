@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fwrl.arrays import Floats
 from fwrl.experiment.catalogue import (
@@ -16,6 +15,8 @@ from fwrl.experiment.catalogue import (
     FWRL,
     FWRL_EXACT,
     H_MAZE,
+    MBRL,
+    MBRL_STRAIGHT,
     PLAYER,
     QLCAT,
     VISUAL_ABSTRACT,
@@ -25,16 +26,14 @@ from fwrl.experiment.spec import Experiment, Stage
 from fwrl.figures import (
     BeliefRow,
     Figure,
-    Frame,
     Panel,
     RewardCurve,
-    Scene,
     Strip,
     belief,
+    comparison_scores,
+    forest,
     h_maze,
-    h_maze_animation,
     intuition,
-    league_scores,
     results,
     reward_curves,
     save,
@@ -45,6 +44,7 @@ from fwrl.report.estimate import Estimate
 from fwrl.report.stored_results import StoredResults
 
 SEED = 0  # of the runs shown as trajectories
+BASELINES = ("QL", QLCAT.label, MBRL_STRAIGHT.label, MBRL.label)
 
 
 class CaptionedFigure(NamedTuple):
@@ -58,19 +58,20 @@ class CaptionedFigure(NamedTuple):
 Draw = Callable[[StoredResults, Path], CaptionedFigure]
 
 
-def draw_figures(stored: StoredResults, folder: Path) -> Iterator[CaptionedFigure]:
-    """Draw every figure whose experiment has been run, with the run that it shows, into `folder`."""
+def draw_figures(stored: StoredResults, folder: Path) -> Iterator[tuple[str, CaptionedFigure]]:
+    """Draw every figure whose experiment has been run, with the run that it shows, into `folder`; by kind."""
     folder.mkdir(parents=True, exist_ok=True)
-    for experiment, draw in FIGURES:
-        if stored.has_run(experiment, SEED) if draw in TRAJECTORIES else stored.has(experiment):
-            yield draw(stored, folder)
+    for kind, drawn in FIGURES.items():
+        for experiment, draw in drawn:
+            if stored.has_run(experiment, SEED) if draw in TRAJECTORIES else stored.has(experiment):
+                yield kind, draw(stored, folder)
 
 
 def draw_intuition(stored: StoredResults, folder: Path) -> CaptionedFigure:
     """The visual abstract, from a real run."""
     first, second, third = (_trip(stored, VISUAL_ABSTRACT, FWRL_EXACT.label, n) for n in range(3))
     shared = next(s for s in second if s in set(first))
-    caption = "Two trips share a state, so FWRL knows a third trip that was never made."
+    caption = "Two trips share a state, so FWRL joins them into a third that nobody has made."
     figure = intuition(stored.world(VISUAL_ABSTRACT.world), first, second, third, shared, caption)
     return _saved(figure, folder, "intuition", caption)
 
@@ -139,6 +140,23 @@ def draw_regret(experiment: Experiment) -> Draw:
     return draw
 
 
+def draw_forest(
+    name: str, compare: Callable[[StoredResults, Experiment, str], Estimate], tie: float, of: str, digits: int = 2
+) -> Draw:
+    """FWRL against every baseline, in both worlds."""
+
+    def draw(stored: StoredResults, folder: Path) -> CaptionedFigure:
+        worlds = [experiment for experiment in (FOUR_ROOMS, WINDY) if stored.has(experiment)]
+        effects = {e.title: {label: compare(stored, e, label) for label in BASELINES} for e in worlds}
+        caption = (
+            f"FWRL (Algorithm 1) against every baseline: {of}, with 95 % intervals over {stored.seeds(worlds[0])} "
+            "seeds. Green: FWRL is better. Red: the baseline is. Grey: too close to call."
+        )
+        return _saved(forest(effects, tie, of, digits), folder, f"forest-{name}", caption)
+
+    return draw
+
+
 def draw_h_maze(stored: StoredResults, folder: Path) -> CaptionedFigure:
     """The qualitative figure: values and trajectories in the H-maze."""
     world = stored.world(H_MAZE.world)
@@ -155,26 +173,6 @@ def draw_h_maze(stored: StoredResults, folder: Path) -> CaptionedFigure:
         f"training episode and the start of the second (seed {SEED})."
     )
     return _saved(h_maze(world, rows), folder, "h-maze", caption)
-
-
-def draw_animation(stored: StoredResults, folder: Path) -> CaptionedFigure:
-    """The learning in the H-maze as an animation."""
-    world = stored.world(H_MAZE.world)
-    replays = {label: stored.replayed(H_MAZE, label, SEED) for label in (QLCAT.label, FWRL.label)}
-    frames: list[Frame] = []
-    for n, stage in enumerate(H_MAZE.stages):
-        start, goal = world.state_at(*stage.start), world.state_at(*stage.goal)
-        for k in _shown_steps(max(len(replay[n]) for replay in replays.values())):
-            scenes = []
-            for label, replay in replays.items():
-                last = len(replay[n]) - 1
-                moment = replay[n][min(k, last)]
-                note = f"step {k}" if k < last else f"{last} steps"
-                scenes.append(Scene(label, moment.values, moment.state, start, goal, note))
-            frames.append(Frame(_title(n, stage), tuple(scenes)))
-    path = folder / "h-maze.gif"
-    h_maze_animation(world, frames, path)
-    return CaptionedFigure("h-maze-film", "The same as an animation: the values during learning.", (path,))
 
 
 def draw_belief(experiment: Experiment) -> Draw:
@@ -195,31 +193,60 @@ def draw_belief(experiment: Experiment) -> Draw:
     return draw
 
 
-def draw_league(scores: dict[str, dict[str, Estimate]], seeds: Sequence[int], folder: Path) -> CaptionedFigure:
-    """The score of every contender in every world, into `folder`."""
+def draw_comparison(scores: dict[str, dict[str, Estimate]], seeds: Sequence[int], folder: Path) -> CaptionedFigure:
+    """The score of every agent in every world, into `folder`."""
     note = f"95 % bootstrap intervals over {' or '.join(map(str, seeds))} seeds"
     caption = f"Scores from random play, 0, to the exact oracle, 1; {note}."
-    return _saved(league_scores(scores, note), folder, "league", caption)
+    return _saved(comparison_scores(scores, note), folder, "comparison", caption)
 
 
-FIGURES: tuple[tuple[Experiment, Draw], ...] = (
-    (VISUAL_ABSTRACT, draw_intuition),
-    (WINDY, draw_worlds),
-    (FOUR_ROOMS, draw_results(FOUR_ROOMS)),
-    (FOUR_ROOMS, draw_curves(FOUR_ROOMS)),
-    (FOUR_ROOMS, draw_regret(FOUR_ROOMS)),
-    (WINDY, draw_results(WINDY)),
-    (WINDY, draw_curves(WINDY)),
-    (WINDY, draw_regret(WINDY)),
-    (H_MAZE, draw_h_maze),
-    (H_MAZE, draw_animation),
-    (WINDY, draw_belief(WINDY)),
-)
-TRAJECTORIES = (draw_intuition, draw_h_maze, draw_animation)  # figures of the run with `SEED`
+FIGURES: dict[str, tuple[tuple[Experiment, Draw], ...]] = {
+    "reward": (
+        (
+            FOUR_ROOMS,
+            draw_forest(
+                "reward", StoredResults.reward_gap, 0.0, "mean reward per episode, FWRL's minus the baseline's", 1
+            ),
+        ),
+    ),
+    "inefficiency": (
+        (
+            FOUR_ROOMS,
+            draw_forest(
+                "inefficiency",
+                StoredResults.inefficiency_gap,
+                0.0,
+                "median distance-inefficiency, the baseline's minus FWRL's",
+            ),
+        ),
+    ),
+    "efficiency": (
+        (
+            FOUR_ROOMS,
+            draw_forest(
+                "efficiency",
+                StoredResults.faster_learning,
+                0.5,
+                "probability that FWRL is first at 90 % of the way from random play to the oracle",
+            ),
+        ),
+        (FOUR_ROOMS, draw_curves(FOUR_ROOMS)),
+        (WINDY, draw_curves(WINDY)),
+    ),
+    "h-maze": ((H_MAZE, draw_h_maze),),
+    "more": (
+        (VISUAL_ABSTRACT, draw_intuition),
+        (WINDY, draw_worlds),
+        (FOUR_ROOMS, draw_results(FOUR_ROOMS)),
+        (WINDY, draw_results(WINDY)),
+        (WINDY, draw_belief(WINDY)),
+    ),
+}
+TRAJECTORIES = (draw_intuition, draw_h_maze)  # figures of the run with `SEED`
 
 
 def _saved(figure: Figure, folder: Path, name: str, caption: str) -> CaptionedFigure:
-    # World names may be paths or gymnasium:ID, which are no file names.
+    # World names may be paths or gymnasium:ID, which can't name files.
     plain = re.sub(r"[^\w.-]+", "-", name).strip("-")
     return CaptionedFigure(plain, caption, tuple(save(figure, folder, plain)))
 
@@ -238,10 +265,3 @@ def _belief_row(stored: StoredResults, experiment: Experiment, label: str) -> Be
     believed, true = (stored.audited(experiment, label, column) for column in ("believed", "kept"))
     known = np.where(np.isfinite(believed), believed, np.nan)
     return BeliefRow(believed, true, nanmedian(known), nanmedian(true), int(np.count_nonzero(~np.isfinite(true))))
-
-
-def _shown_steps(length: int, most: int = 36) -> NDArray[np.int64]:
-    """The steps of an episode to show: all of the first, fewer of the later ones."""
-    if length <= most:
-        return np.arange(length)
-    return np.unique(np.append(np.geomspace(1, length, most).astype(np.int64) - 1, length - 1))

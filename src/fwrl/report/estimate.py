@@ -19,7 +19,7 @@ class Estimate(NamedTuple):
         >>> Estimate(440.0, 430.04, 450.0).text(1)
         '440.0 [430.0, 450.0]'
 
-        A single run has no interval:
+        You can't get an interval from a single run:
 
         >>> Estimate(440.0, -math.inf, math.inf).text(0)
         '440'

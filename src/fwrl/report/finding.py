@@ -1,4 +1,4 @@
-"""A statement of the paper with its verdict, and intervals of shares of runs."""
+"""Findings about the paper's statements, and intervals of shares of runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy.stats import beta
 
 from fwrl.report.estimate import Estimate
 
-Verdict = Literal["holds", "holds in part", "does not hold", "undecided"]
+Result = Literal["confirmed", "partly confirmed", "not confirmed", "undecided"]
 
 
 class Finding(NamedTuple):
@@ -17,29 +17,26 @@ class Finding(NamedTuple):
 
     Attributes:
         claim: The statement.
-        verdict: Whether it holds.
-        numbers: The numbers behind the verdict, as text.
-        reason: Why the claim does not hold, or what limits it; "" for none.
-        reading: How the claim is read, where it can be read in several ways; "" otherwise.
+        result: Whether it is confirmed.
+        number: The one number that decides, as short text.
+        numbers: All numbers behind the result, as text.
+        reason: Why the claim isn't confirmed, or what limits it; "" for none.
+        reading: How the claim is read, if it can be read in several ways; "" otherwise.
     """
 
     claim: str
-    verdict: Verdict
+    result: Result
+    number: str
     numbers: str
     reason: str = ""
     reading: str = ""
 
-    @property
-    def remarks(self) -> str:
-        """Reason and reading as one text."""
-        return " ".join(part for part in (self.reason, f"Reading: {self.reading}" if self.reading else "") if part)
 
-
-def verdict_over(outcomes: Sequence[bool]) -> Verdict:
-    """The verdict on a claim about several comparisons."""
+def result_over(outcomes: Sequence[bool]) -> Result:
+    """The result of a claim about several comparisons."""
     if all(outcomes):
-        return "holds"
-    return "holds in part" if any(outcomes) else "does not hold"
+        return "confirmed"
+    return "partly confirmed" if any(outcomes) else "not confirmed"
 
 
 def share_of_runs(count: int, runs: int) -> Estimate:
@@ -53,12 +50,12 @@ def share_of_runs(count: int, runs: int) -> Estimate:
     return Estimate(count / runs, low, high)
 
 
-def verdict_on_share(share: Estimate, claimed: float) -> Verdict:
+def result_of_share(share: Estimate, claimed: float) -> Result:
     """Whether a share of runs is surely at least `claimed`, surely not, or not decided by so few runs.
 
-    >>> verdict_on_share(share_of_runs(100, 100), 0.9), verdict_on_share(share_of_runs(3, 3), 0.9)
-    ('holds', 'undecided')
+    >>> result_of_share(share_of_runs(100, 100), 0.9), result_of_share(share_of_runs(3, 3), 0.9)
+    ('confirmed', 'undecided')
     """
     if share.low >= claimed:
-        return "holds"
-    return "does not hold" if share.high < claimed else "undecided"
+        return "confirmed"
+    return "not confirmed" if share.high < claimed else "undecided"

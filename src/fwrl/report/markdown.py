@@ -1,41 +1,39 @@
-"""The report as Markdown; its figures are files beside it."""
+"""A report as Markdown; its figures are files next to it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from fwrl.report.drawing import CaptionedFigure
 from fwrl.report.finding import Finding
-from fwrl.report.tables import Table
+from fwrl.report.page import Page, Section
 
 
-def markdown_page(
-    title: str,
-    introduction: str,
-    findings: Sequence[Finding],
-    tables: Sequence[Table],
-    figures: Sequence[CaptionedFigure],
-) -> str:
+def markdown_page(page: Page) -> str:
     """The whole page."""
-    parts = [f"# {title}", introduction, "## Verdicts", _verdicts(findings), "## Numbers"]
-    parts += [part for table in tables for part in _table(table)]
-    parts.append("## Figures")
-    parts += [f"![{figure.caption}](figures/{figure.files[0].name})\n\n*{figure.caption}*" for figure in figures]
-    return "\n\n".join(parts) + "\n"
+    rows = [(f.claim, f"**{f.result}**", f.number) for f in page.findings]
+    parts = [f"# {page.title}", f"**{page.headline}**", _table(("claim", "result", "number"), rows)]
+    for section in page.sections:
+        parts += _section(section)
+    parts += ["## All numbers", page.method]
+    for table in page.tables:
+        parts += [f"### {table.title}", _table(table.columns, table.rows), table.note]
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _verdicts(findings: Sequence[Finding]) -> str:
-    rows = ["| claim | verdict | numbers | reason, reading |", "|---|---|---|---|"]
-    rows += [f"| {f.claim} | **{f.verdict}** | {f.numbers} | {f.remarks} |" for f in findings]
-    return "\n".join(rows)
+def _section(section: Section) -> Iterator[str]:
+    yield f"## {section.title}"
+    yield section.text
+    for figure in section.figures:
+        yield f"![{figure.caption}](figures/{figure.files[0].name})\n\n*{figure.caption}*"
+    yield "\n".join(f"- {_finding(finding)}" for finding in section.findings)
 
 
-def _table(table: Table) -> Iterator[str]:
-    yield f"### {table.title}"
-    rule = "|" + "---|" * len(table.columns)
-    yield (
-        "\n".join(f"| {' | '.join(row)} |" for row in (table.columns,))
-        + f"\n{rule}\n"
-        + "\n".join(f"| {' | '.join(row)} |" for row in table.rows)
-    )
-    yield table.note
+def _finding(finding: Finding) -> str:
+    parts = [f"**{finding.claim}: {finding.result}.** {finding.numbers}.", finding.reason]
+    parts += [f"Reading: {finding.reading}"] if finding.reading else []
+    return " ".join(part for part in parts if part)
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = (columns, ["---"] * len(columns), *rows)
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in lines)

@@ -1,4 +1,4 @@
-"""The standings of a league: tables, verdicts and figures from the store."""
+"""The standings of a comparison: tables, results and figures from the store."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from fwrl.experiment.catalogue import PLAYER
-from fwrl.experiment.league import AUDITED_SEEDS
+from fwrl.experiment.comparison import AUDITED_SEEDS
 from fwrl.experiment.spec import Experiment
 from fwrl.experiment.store import Store
 from fwrl.files import replaced
 from fwrl.metrics import bootstrap_runs, censored, median, nanmedian
-from fwrl.report.drawing import CaptionedFigure, draw_belief, draw_curves, draw_league, draw_regret, draw_results
+from fwrl.report.drawing import draw_belief, draw_comparison, draw_curves, draw_regret, draw_results
 from fwrl.report.estimate import Estimate
 from fwrl.report.finding import Finding
 from fwrl.report.html import html_page
+from fwrl.report.page import Page, Section
 from fwrl.report.stored_results import StoredResults, estimated
 from fwrl.report.tables import Table
 
@@ -40,10 +41,10 @@ COLUMNS = (
     "true arrival",
     "a step",
 )
-TITLE = "A league of goal-conditioned learners"
+TITLE = "A comparison of goal-conditioned learners"
 INTRODUCTION = (
-    "The same contenders in several worlds, with the same seeds, goals and starts. FWRL runs in one configuration "
-    "fixed beforehand, rivals in settings tuned on other seeds by grid search. Intervals are 95 % bootstrap "
+    "The same agents in several worlds, with the same seeds, goals and starts. FWRL runs in one configuration "
+    "fixed beforehand, baselines in settings tuned on other seeds by grid search. Intervals are 95 % bootstrap "
     "intervals over seeds. The oracle is exact: the best expected reward of an episode of this length, respawn "
     "included, so no agent exceeds it but by luck. A share is given where an episode can hardly lose anything; the "
     "score, which has random play at 0 and the oracle at 1, everywhere. Regret is the reward lost to the oracle over "
@@ -71,7 +72,7 @@ class Standing(NamedTuple):
     censored: int
     inefficiency: Estimate  # median
     cost: Estimate  # path cost of the greedy policy over the optimum's
-    believed_cost: Estimate  # of paths, over the pairs it knows a path for; NaN where its values are no path rewards
+    believed_cost: Estimate  # of paths, over the pairs it knows a path for; NaN if its values aren't path rewards
     true_cost: Estimate  # of the greedy policy's paths, over the same pairs
     believed_arrival: Estimate
     true_arrival: Estimate
@@ -86,7 +87,7 @@ class Standing(NamedTuple):
 def standings(
     stored: StoredResults, experiment: Experiment, seconds: Callable[[Experiment, str], float]
 ) -> list[Standing]:
-    """The standing of every contender, the best score first; `seconds` measures a step of an agent."""
+    """The standing of every agent, the best score first; `seconds` measures a step of an agent."""
     labels = [agent.label for agent in experiment.agents if agent.label != PLAYER.label]
     found = [_standing(stored, experiment, label, seconds(experiment, label)) for label in labels]
     return sorted(found, key=lambda standing: -standing.mark.value)
@@ -145,36 +146,38 @@ def standings_table(experiment: Experiment, found: Sequence[Standing], runs: int
     return Table(f"{experiment.title}, {experiment.episodes} x {experiment.steps}, {runs} seeds", COLUMNS, rows)
 
 
-def league_findings(title: str, found: Sequence[Standing]) -> list[Finding]:
+def comparison_findings(title: str, found: Sequence[Standing]) -> list[Finding]:
     """Whether FWRL is first or tied, and whose beliefs differ from the truth."""
     findings = []
     if first := first_or_tied(found):
         findings.append(first._replace(claim=f"{title}: {first.claim}"))
     words = [f"{s.label} {difference}" for s in found if (difference := flagged(s))]
     if words:
-        findings.append(Finding(f"{title}: beliefs match the truth", "does not hold", "; ".join(words)))
+        off = f"{len(words)} of {len(found)} agents are off"
+        findings.append(Finding(f"{title}: beliefs match the truth", "not confirmed", off, "; ".join(words)))
     return findings
 
 
 def first_or_tied(found: Sequence[Standing]) -> Finding | None:
-    """Whether no rival's interval lies above FWRL's; None without FWRL or without a rival."""
+    """Whether no baseline's interval lies above FWRL's; None without FWRL or without a baseline."""
     ours = next((s for s in found if s.label == "fwrl"), None)
-    rivals = [s for s in found if not s.label.startswith("fwrl")]
-    if ours is None or not rivals:
+    baselines = [s for s in found if not s.label.startswith("fwrl")]
+    if ours is None or not baselines:
         return None
-    best = max(rivals, key=lambda s: s.mark.low)
+    best = max(baselines, key=lambda s: s.mark.low)
     holds = ours.mark.high >= best.mark.low
     what = "from random play (0) to the oracle (1)" if np.isnan(ours.share.value) else "of the oracle's reward"
     return Finding(
         "FWRL is first or tied within intervals",
-        "holds" if holds else "does not hold",
-        f"FWRL {ours.mark.text(3)}, best rival {best.label} {best.mark.text(3)} {what}",
+        "confirmed" if holds else "not confirmed",
+        f"{ours.mark.value:.3f}, {best.label} {best.mark.value:.3f}",
+        f"FWRL {ours.mark.text(3)}, best baseline {best.label} {best.mark.text(3)} {what}",
         "" if holds else why_not(ours, best),
     )
 
 
 def why_not(ours: Standing, best: Standing) -> str:
-    """Why the best rival is ahead of FWRL."""
+    """Why the best baseline is ahead of FWRL."""
     scores = f"{best.label} scores {best.late.text(3)} in the last episodes (up to {LAST}), FWRL {ours.late.text(3)}"
     if best.late.low > ours.late.high:
         return f"{scores}: its policy at the end earns more"
@@ -182,7 +185,7 @@ def why_not(ours: Standing, best: Standing) -> str:
 
 
 def flagged(standing: Standing) -> str:
-    """What an agent believes and what is true, where the two differ by more than `OFF`; "" where they do not."""
+    """Say what an agent believes and what is true if the two differ by more than `OFF`; otherwise return ""."""
     believed, true = standing.believed_cost.value, standing.true_cost.value
     words = []
     if np.isfinite(believed) and not np.isfinite(true):
@@ -195,22 +198,27 @@ def flagged(standing: Standing) -> str:
     return " and ".join(words)
 
 
-def write_league(
+def _headline(results: Mapping[str, list[Standing]]) -> str:
+    firsts = [finding for found in results.values() if (finding := first_or_tied(found))]
+    won = sum(finding.result == "confirmed" for finding in firsts)
+    return f"FWRL is first or tied in {won} of {len(firsts)} worlds." if firsts else ""
+
+
+def write_comparison(
     store: Store,
     experiments: Sequence[Experiment],
     folder: Path,
     seconds: Callable[[Experiment, str], float],
     watch: Callable[[str], None] = lambda _: None,
 ) -> Mapping[str, list[Standing]]:
-    """Write figures and `league.html` into `folder` and return the standings by world.
+    """Write figures and `comparison.html` into `folder` and return the standings by world.
 
     `watch` is called with the title of each experiment before it is evaluated.
     """
     stored = StoredResults(store)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     tables: list[Table] = []
-    findings: list[Finding] = []
-    figures: list[CaptionedFigure] = []
+    sections: list[Section] = []
     results: dict[str, list[Standing]] = {}
     limits: list[str] = []
     for experiment in experiments:
@@ -219,20 +227,20 @@ def write_league(
         limits += [] if stored.reference(experiment).exact else [experiment.title]
         results[experiment.title] = found
         tables.append(standings_table(experiment, found, stored.seeds(experiment)))
-        findings += league_findings(experiment.title, found)
         drawn = [draw_results(experiment), draw_curves(experiment)]
         if stored.learnable(experiment):
             drawn.append(draw_regret(experiment))
         if any(np.isfinite(s.believed_cost.value) and not np.isnan(s.cost.value) for s in found):
             drawn.append(draw_belief(experiment))
-        figures += [draw(stored, folder / "figures") for draw in drawn]
+        figures = [draw(stored, folder / "figures") for draw in drawn]
+        sections.append(Section(experiment.title, "", comparison_findings(experiment.title, found), figures))
     scores = {
         title: {s.label: s.score for s in found if np.isfinite(s.score.value)} for title, found in results.items()
     }
     if any(scores.values()):
         counts = sorted({stored.seeds(experiment) for experiment in experiments})
-        figures.insert(0, draw_league(scores, counts, folder / "figures"))
+        sections.insert(0, Section("All worlds", "", [], [draw_comparison(scores, counts, folder / "figures")]))
     introduction = f"{INTRODUCTION} {LIMIT}{', '.join(limits)}." if limits else INTRODUCTION
-    with replaced(folder / "league.html") as draft:
-        draft.write_text(html_page(TITLE, introduction, findings, tables, figures), encoding="utf-8")
+    with replaced(folder / "comparison.html") as draft:
+        draft.write_text(html_page(Page(TITLE, _headline(results), introduction, sections, tables)), encoding="utf-8")
     return results

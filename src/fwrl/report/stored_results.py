@@ -1,4 +1,4 @@
-"""The numbers behind tables, figures and verdicts, computed from the rows of the store, each once per report."""
+"""The numbers behind tables, figures and results, computed from the rows of the store, each once per report."""
 
 from __future__ import annotations
 
@@ -283,6 +283,7 @@ class StoredResults:
         ours, theirs = (self.reward(experiment, name).sum(axis=1) for name in (FWRL.label, label))
         return Estimate(probability_of_improvement(ours, theirs), *improvement_interval(ours, theirs))
 
+    @functools.cache  # noqa: B019
     def reward_gap(self, experiment: Experiment, label: str) -> Estimate:
         """FWRL's mean reward per episode minus that of another agent, paired by seed.
 
@@ -296,6 +297,7 @@ class StoredResults:
         difference = (self.reward(experiment, FWRL.label) - self.reward(experiment, label)).mean(axis=1)
         return Estimate(float(difference.mean()), *bootstrap_runs(difference, np.mean))
 
+    @functools.cache  # noqa: B019
     def inefficiency_gap(self, experiment: Experiment, label: str) -> Estimate:
         """The median inefficiency of another agent minus FWRL's, paired by seed.
 
@@ -310,6 +312,7 @@ class StoredResults:
         gap = nanmedian(theirs) - nanmedian(ours)
         return Estimate(gap, *bootstrap_pairs(theirs, ours, nanmedian, np.subtract))
 
+    @functools.cache  # noqa: B019
     def faster_learning(self, experiment: Experiment, label: str) -> Estimate:
         """The probability that a run of FWRL learns in fewer episodes than one of another agent.
 

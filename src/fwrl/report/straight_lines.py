@@ -1,4 +1,4 @@
-"""What the authors' straight-line planner could earn at best."""
+"""The most that the authors' straight-line planner could earn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running a sample as a module: bad input ends in one sentence and exit code 2, as on the command line of fwrl."""
+"""Run a sample as a module: bad input ends with one sentence and exit code 2, as in the fwrl command."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ def run_sample(write: Callable[..., None], module: str, *files: str) -> None:
     """Write a sample to the files named on the command line.
 
     Args:
-        write: Takes the paths of the files.
-        module: As it is run, for the usage.
-        files: What each file is called in the usage.
-
+        write: takes the paths of the files.
+        module: as run by the user, for the usage message.
+        files: names of the files in the usage message.
     """
     try:
         if len(sys.argv) != 1 + len(files):

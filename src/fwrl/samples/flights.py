@@ -1,9 +1,9 @@
 """A log of flights between American airports, from the package `bokeh_sampledata`: `python -m fwrl.samples.flights`.
 
 The package has two tables in the public domain: which airline flew between which airports (U.S. Bureau of
-Transportation Statistics, flights completed in one month), and where airports are (OurAirports). Here they are joined:
-one row for each airline and pair of airports, with the coordinates of both and the distance in kilometres. Airports
-beyond the date line are left out, since maps that are drawn from coordinates would be torn there.
+Transportation Statistics, flights completed in one month), and where airports are (OurAirports). We join them into one
+row per airline and pair of airports, with the coordinates of both and the distance in kilometres. Airports beyond the
+date line are left out, because a map drawn from coordinates would be torn there.
 """
 
 from __future__ import annotations
@@ -24,12 +24,7 @@ EARTH = 6371.0  # kilometres
 
 
 def write_flights(path: str | Path) -> None:
-    """Write the log of flights to a CSV file.
-
-    Args:
-        path: The file to write.
-
-    """
+    """Write the log of flights to a CSV file."""
     folder = _data_folder()
     with (folder / "airports.csv").open(encoding="utf-8", newline="") as file:
         airports = {row["IATA"]: (float(row["Latitude"]), float(row["Longitude"])) for row in csv.DictReader(file)}
@@ -46,7 +41,7 @@ def write_flights(path: str | Path) -> None:
 
 
 def _distance(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """Kilometres along the great circle, from the chord between two points of the unit sphere."""
+    """Return kilometres along the great circle, from the chord between two points on the unit sphere."""
     return 2 * EARTH * math.asin(min(1.0, math.dist(_on_sphere(*one), _on_sphere(*other)) / 2))
 
 
@@ -56,7 +51,7 @@ def _on_sphere(latitude: float, longitude: float) -> tuple[float, float, float]:
 
 
 def _data_folder() -> Path:
-    """The folder of the package's tables; the package itself is not imported, since it needs others."""
+    """Find the folder of the package's tables without importing the package, which needs other packages."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None or found.origin is None:
         raise FwrlError(f"the log of flights comes with {PACKAGE}; install it with: pip install {PACKAGE}")

@@ -2,9 +2,8 @@
 
 Six aisles, A to F, of eight bays each run from the front corridor to the back one. Aisles A and D are one-way to the
 back, B and E one-way to the front; C and F go both ways, but F is slippery: one move in four skids on the spot.
-Robots 1 to 3 carry goods between `dock` and the aisles A to C, robots 4 to 6 between the aisles D to F and `packing`.
-Both groups cross the back corridor between C and D, so that no trip leads from the dock to packing, but their moves
-together do.
+Robots 1 to 3 carry goods between `dock` and aisles A to C, robots 4 to 6 between aisles D to F and `packing`. Both
+groups cross the back corridor between C and D. No trip goes from the dock to packing, but stitched together they do.
 
     python -m fwrl.samples.warehouse trips.csv places.csv
 """
@@ -43,7 +42,7 @@ class Visit(NamedTuple):
 
 
 def floor_plan() -> tuple[Moves, dict[str, tuple[float, float]]]:
-    """The moves between places, and the positions of places.
+    """Return the moves between places, and the positions of places.
 
     >>> moves, places = floor_plan()
     >>> moves["A3"], moves["front-B"]["right"], places["C8"]
@@ -73,7 +72,7 @@ def floor_plan() -> tuple[Moves, dict[str, tuple[float, float]]]:
 
 
 def trips(count: int, seed: int = 0) -> list[Visit]:
-    """The visits of `count` trips over a week."""
+    """Draw the visits of `count` trips over a week."""
     rng = random.Random(seed)
     moves, _ = floor_plan()
     visits: list[Visit] = []
@@ -108,7 +107,7 @@ def _trip(
 
 
 def _distances(goal: str, moves: Moves, zone: set[str]) -> dict[str, int]:
-    """Number of moves to the goal from every place of a zone; more than any path has where there is none."""
+    """Count moves to the goal from every place of a zone; places without a path get more than any path has."""
     before: dict[str, list[str]] = {place: [] for place in zone}
     for place in zone:
         for there in moves[place].values():

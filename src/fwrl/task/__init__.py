@@ -1,6 +1,6 @@
 """The paper's protocol, and the loops that run agents in it."""
 
-from fwrl.task.fitting import agent_for
+from fwrl.task.agent_for_world import agent_for
 from fwrl.task.learning import Learning, LearningEpisode, learn
 from fwrl.task.rollout import Transition, rollout
 from fwrl.task.run import Episode, Result, Trajectory, run, run_episodes, summarise

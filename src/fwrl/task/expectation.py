@@ -1,7 +1,7 @@
-"""The exact expected reward of an episode of a task: of the best policy, and of any given one.
+"""The exact expected reward of an episode of a task, for the best policy or any given one.
 
-Shares of the oracle and sample efficiency compare an agent's reward with these expectations for the same goals, so that
-the draw of starts does not matter and no agent exceeds the oracle but by luck.
+Shares of the oracle and sample efficiency compare an agent's reward with these expectations for the same goals. So the
+draw of starts doesn't matter, and only luck takes an agent above the oracle.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fwrl.arrays import Floats
 from fwrl.oracle import Protocol, best_episode, best_rate, episode_reward
 from fwrl.task.task import Task
 
-LARGEST = 10**12  # outcomes x goals x steps of one backward induction: some tens of minutes
+LARGEST = 10**12  # outcomes x goals x steps of one backward induction: tens of minutes
 
 
 class OracleRewards(NamedTuple):
@@ -24,8 +24,7 @@ class OracleRewards(NamedTuple):
 
     Attributes:
         reward: (G,) one for each goal.
-        exact: False where T x outcomes was too much and the reward per step of an endless episode, times T, stands
-            instead.
+        exact: False if T x outcomes was too much; `reward` is then T times the reward per step of an endless episode.
     """
 
     reward: Floats
@@ -33,16 +32,11 @@ class OracleRewards(NamedTuple):
 
 
 def protocol_of(task: Task, goals: Sequence[int], steps: int, start: int | None = None) -> Protocol:
-    """The task as the oracle needs it.
+    """Describe the task for the oracle, with G goals.
 
     Args:
-        task: the world and its protocol.
-        goals: G of them.
         steps: length of the episode.
-        start: of every trip; None for uniform starts, as in the task.
-
-    Returns:
-        Goal states and starts of every goal.
+        start: where every trip starts; None for uniform starts, as in the task.
     """
     S, G = task.world.n_states, len(goals)
     arrives, starts = np.zeros((S, G), dtype=np.bool_), np.zeros((S, G))
@@ -54,16 +48,14 @@ def protocol_of(task: Task, goals: Sequence[int], steps: int, start: int | None 
 
 
 def best_rewards(task: Task, goals: Sequence[int], steps: int, start: int | None = None) -> OracleRewards:
-    """The best expected reward of an episode for each goal, goal rewards included.
+    """Return the best expected reward of an episode for each of G goals, goal rewards included.
 
     Args:
-        task: the world and its protocol.
-        goals: G of them.
         steps: length of the episode.
-        start: of every trip; None for uniform starts, as in the task.
+        start: where every trip starts; None for uniform starts, as in the task.
 
     Returns:
-        The expectations over starts and outcomes.
+        Expectations over starts and outcomes.
 
     >>> from fwrl.worlds import load_world
     >>> task = Task(load_world("four-rooms"))
@@ -84,17 +76,16 @@ def best_rewards(task: Task, goals: Sequence[int], steps: int, start: int | None
 def expected_rewards(
     task: Task, policy: ArrayLike, goals: Sequence[int], steps: int, start: int | None = None
 ) -> Floats:
-    """The expected total reward of an episode under one policy, goal rewards included.
+    """Return the expected total reward of an episode under one policy, goal rewards included.
 
     Args:
-        task: the world and its protocol.
         policy: (S,) the action at each state, or (S, A) their probabilities.
         goals: G of them.
         steps: length of the episode.
-        start: of every trip; None for uniform starts, as in the task.
+        start: where every trip starts; None for uniform starts, as in the task.
 
     Returns:
-        (G,) the expectations over starts and outcomes.
+        (G,) expectations over starts and outcomes.
 
     >>> from fwrl.oracle import optimum
     >>> from fwrl.worlds import load_world
@@ -107,16 +98,6 @@ def expected_rewards(
 
 
 def random_rewards(task: Task, goals: Sequence[int], steps: int, start: int | None = None) -> Floats:
-    """The expected total reward of an episode of an agent that acts at random.
-
-    Args:
-        task: the world and its protocol.
-        goals: G of them.
-        steps: length of the episode.
-        start: of every trip; None for uniform starts, as in the task.
-
-    Returns:
-        (G,) the expectations over starts, actions and outcomes.
-    """
+    """Return the (G,) expected total rewards of an episode of random actions; arguments as for `expected_rewards`."""
     S, A = task.world.n_states, task.world.n_actions
     return expected_rewards(task, np.full((S, A), 1.0 / A), goals, steps, start)

@@ -4,18 +4,13 @@ These have Dict observations `observation`, `achieved_goal` and `desired_goal`, 
 the step's own reward plus the goal reward and ends the episode. The agent learns the edge into the goal with the step's
 own part, and then the arriving step of the paper's protocol.
 
->>> import gymnasium, fwrl
->>> env = gymnasium.make("fwrl/FourRooms-v0")
->>> agent = fwrl.make_agent("fwrl", 68, 4, seed=0)
->>> fwrl.learn(agent, env, total_timesteps=2000, seed=0).success.mean() > 0.5
-np.True_
-
-Other environments with discrete actions become such environments by `fwrl.wrap`.
+`fwrl.wrap` turns other environments with discrete actions into goal environments.
 """
 
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -25,17 +20,21 @@ from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
 from fwrl.agents.validation import checked_index
+from fwrl.arguments import check_function, check_real, check_whole
 from fwrl.display import Picture, drawn, html_table
-from fwrl.errors import FwrlError, OptionError, PositiveCycleError
+from fwrl.errors import FwrlError, FwrlWarning, OptionError, PositiveCycleError
 from fwrl.kernels.exploration import DEFAULT_STEPS
 from fwrl.task.progress import tracked
+
+SUSPICIOUS = 10  # episodes without a success before we warn
+UNENDED = 1000  # steps without the end of an episode before we warn
 
 
 class LearningEpisode(NamedTuple):
     """One episode that ended during learning.
 
     Attributes:
-        number: from 0 on.
+        number: from 0.
         reward: summed reward of the environment, goal reward included.
         steps: number of steps.
         success: whether the goal was reached.
@@ -65,11 +64,7 @@ class Learning:
     success: NDArray[np.bool_]
 
     def plot(self) -> Picture:
-        """Draw the reward and the length of every episode.
-
-        Returns:
-            A matplotlib figure; notebooks show it, `savefig` writes it.
-        """
+        """Draw the reward and the length of every episode, as a matplotlib figure."""
         return drawn("learning_figure", self)
 
     def _repr_html_(self) -> str:
@@ -80,19 +75,19 @@ class Learning:
 
 
 class ContinuousLearner(Protocol):
-    """What learns from observations as they are, such as a navigator (see `fwrl.cells`)."""
+    """A learner that takes observations as they are, such as a navigator (see `fwrl.navigator`)."""
 
     def begin_episode(self, observation: Any) -> None:
-        """An episode begins."""
+        """Begin an episode."""
 
     def act(self, observation: Any) -> Any:
-        """The next action, exploration included."""
+        """Choose the next action, exploration included."""
 
     def observe(self, observation: Any, action: Any, next_observation: Any, terminated: bool) -> None:
-        """A step was taken."""
+        """Learn from a step."""
 
     def end_episode(self) -> None:
-        """The episode is over."""
+        """End the episode."""
 
 
 def learn(
@@ -108,21 +103,33 @@ def learn(
     """Let an agent learn in a Gymnasium goal environment. The same seed gives the same result.
 
     Args:
-        agent: with the environment's numbers of states and actions, or of fewer states in an environment of
-            `fwrl.wrap`, with which it grows; or a learner of continuous worlds, as `make_navigator` makes it.
-        env: for agents, Dict observations with integers under "observation" and "desired_goal", Discrete actions. The
-            step's own reward is `info["path_reward"]`, where the environment reports it.
-        total_timesteps: number of steps.
-        seed: of the environment's first reset.
-        goal_reward: included in the reward of reaching the goal, where `info` does not report the path reward.
-        progress_bar: True to show one.
-        callback: called with every `LearningEpisode` when it has ended.
+        agent: sized for the environment; in an environment of `fwrl.wrap`, agents with fewer states grow. Or a learner
+            for continuous worlds, as `make_navigator` returns it.
+        env: for agents, Dict observations with integers under "observation" and "desired_goal", and Discrete actions.
+            It may report a step's own reward as `info["path_reward"]`.
+        seed: seeds the environment's first reset.
+        goal_reward: the part of the reward paid for reaching the goal, if `info` doesn't report the path reward.
+        callback: called with every `LearningEpisode` as it ends.
 
     Returns:
-        Rewards, lengths and successes of the episodes that ended.
+        Rewards, lengths and successes of the finished episodes.
+
+    >>> import gymnasium, fwrl
+    >>> env = gymnasium.make("fwrl/FourRooms-v0")
+    >>> agent = fwrl.make_agent("fwrl", 68, 4, seed=0)
+    >>> fwrl.learn(agent, env, total_timesteps=2000, seed=0).success.mean() > 0.5
+    np.True_
     """
-    if total_timesteps < 1:
-        raise OptionError(f"expected at least one step, got {total_timesteps}")
+    learns = isinstance(agent, Agent) or all(hasattr(agent, verb) for verb in ("begin_episode", "act", "observe"))
+    if not learns or not (hasattr(env, "reset") and hasattr(env, "step")):
+        raise OptionError(
+            "expected an agent and then an environment, got "
+            f"{type(agent).__name__} and {type(env).__name__}; call learn(agent, gymnasium.make(...), 10_000)"
+        )
+    total_timesteps = check_whole("total_timesteps", total_timesteps, 1)
+    check_whole("seed", seed)
+    check_real("goal_reward", goal_reward)
+    check_function("callback", callback)
     ended = _Ended(callback)
     if not isinstance(agent, Agent):
         return _learn_continuous(agent, env, _counted(total_timesteps, progress_bar), seed, ended)
@@ -137,7 +144,7 @@ def learn(
         success = bool(terminated) and bool(info.get("is_success", next_state == goal))
         path_reward = info.get("path_reward", reward - goal_reward if success else reward)
         try:
-            # A goal ends an episode without being an end for other goals.
+            # Reaching this goal ends the episode, but isn't an end for other goals.
             agent.observe(state, action, float(path_reward), next_state, terminated=bool(terminated) and not success)
         except PositiveCycleError as error:
             raise PositiveCycleError(
@@ -150,13 +157,16 @@ def learn(
             agent.observe(state, agent.act(state), float(reward - path_reward), state, arrived=True)
         if terminated or truncated:
             ended.add_episode(success)
+            ended.lost += bool(terminated) and not success
             state, goal = _read(env.reset()[0], agent, env)
             agent.begin_episode(goal, steps)
+    ended.warn_if_never_over(goal, total_timesteps)
+    ended.warn_if_never_successful()
     return ended.learning
 
 
 def _learn_continuous(learner: ContinuousLearner, env: Any, steps: Iterable[int], seed: int, ended: _Ended) -> Learning:
-    """The same for learners of continuous worlds; an episode that terminates has reached its goal."""
+    """Learn in a continuous world; an episode that terminates has reached its goal."""
     observation = env.reset(seed=seed)[0]
     learner.begin_episode(observation)
     for _ in steps:
@@ -175,12 +185,35 @@ def _learn_continuous(learner: ContinuousLearner, env: Any, steps: Iterable[int]
 
 
 class _Ended:
-    """The episodes that have ended, and the reward and steps of the one that has not."""
+    """The finished episodes, and the reward and steps of the current one."""
 
     def __init__(self, callback: Callback | None) -> None:
         self._callback = callback
         self._episodes: list[LearningEpisode] = []
         self._reward, self._steps = 0.0, 0
+        self.lost = 0  # episodes that terminated without success
+
+    def warn_if_never_over(self, goal: int, steps: int) -> None:
+        """Warn if no episode ended in many steps: the result would be empty without a word."""
+        if not self._episodes and steps >= UNENDED:
+            warnings.warn(
+                f"no episode ended within {steps:,} steps, so the result is empty: perhaps goal {goal} can't be "
+                "reached from here; choose another, in an environment of fwrl.wrap with env.aim(), or limit the "
+                "length of episodes with gymnasium.make(..., max_episode_steps=1000)",
+                FwrlWarning,
+                stacklevel=3,
+            )
+
+    def warn_if_never_successful(self) -> None:
+        """Warn if every episode that the environment ended counts as a failure."""
+        if self.lost and len(self._episodes) >= SUSPICIOUS and not any(episode.success for episode in self._episodes):
+            warnings.warn(
+                f"none of {len(self._episodes)} episodes counts as a success, though {self.lost} terminated; if the "
+                "environment ends at its goal without a positive reward, tell fwrl: fwrl.wrap(env, success=lambda "
+                "observation, reward, terminated, info: terminated), or report info['is_success']",
+                FwrlWarning,
+                stacklevel=3,
+            )
 
     def add_step(self, reward: float) -> None:
         self._reward += reward
@@ -203,21 +236,23 @@ class _Ended:
 
 
 def _check_fit(agent: Agent, env: Any) -> None:
-    """Require a goal environment with the agent's actions, as far as its spaces tell."""
+    """Require a goal environment with the agent's actions, as far as its spaces show."""
     spaces = getattr(getattr(env, "observation_space", None), "spaces", {})
     actions = getattr(env, "action_space", None)
     if not {"observation", "desired_goal"} <= set(spaces):
         raise FwrlError(
             "expected a goal environment: Dict observations with integers under 'observation' and 'desired_goal', "
-            f"got {getattr(env, 'observation_space', env)}; fwrl.wrap(env) makes one of an environment with discrete "
-            "actions"
+            f"got {getattr(env, 'observation_space', env)}; fwrl.wrap(env) turns an environment with discrete actions "
+            "into one"
         )
     if getattr(actions, "n", None) != agent.n_actions or getattr(actions, "start", 0) != 0:
-        raise FwrlError(f"expected an environment with {agent.n_actions} actions like the agent's, got {actions}")
+        raise FwrlError(
+            f"the agent has {agent.n_actions} actions, but the environment has {actions}; use the same number"
+        )
 
 
 def _read(observation: Any, agent: Agent, env: Any) -> tuple[int, int]:
-    """(state, goal) of an observation; the agent grows if the environment's number of states does."""
+    """Return (state, goal) of an observation; if the environment has more states by now, the agent grows."""
     try:
         state = operator.index(np.asarray(observation["observation"]).item())
         goal = operator.index(np.asarray(observation["desired_goal"]).item())
@@ -227,7 +262,7 @@ def _read(observation: Any, agent: Agent, env: Any) -> tuple[int, int]:
         ) from None
     if 0 <= state < agent.n_states and 0 <= goal < agent.n_states:
         return state, goal
-    seen = getattr(env, "n_states", 0)  # an environment that numbers its states as they appear has this attribute
+    seen = getattr(env, "n_states", 0)  # environments that number states as they appear have this attribute
     if not (0 <= state < seen and 0 <= goal < seen):
         raise FwrlError(
             f"expected states from 0 to {agent.n_states - 1}, got state {state} and goal {goal}; "

@@ -1,7 +1,7 @@
 """The paper's protocol as a compiled loop, for any agent.
 
-An episode may be run whole or in slices that continue each other. `task.rollout` is the same loop in Python; tests
-compare the trajectories of both, bit for bit.
+You can run an episode whole or in slices that continue each other. `task.rollout` is the same loop in Python; tests
+compare their trajectories bit for bit.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Place(NamedTuple):
     """The position in an unfinished episode."""
 
     state: Ints  # (1,)
-    trip: Floats  # (2,) of the current trip: distance travelled at TRAVELLED, its shortest distance at SHORTEST
+    trip: Floats  # (2,) current trip: distance travelled at TRAVELLED, its shortest distance at SHORTEST
 
 
 class Record(NamedTuple):
-    """What a slice of an episode records: visits always, steps only where the arrays have room for them."""
+    """The record of a slice of an episode: visits always, steps only if the arrays have room for them."""
 
     totals: Floats  # (1,) summed reward at REWARD
     visit_distance: Floats  # (T,) travelled on each completed trip
@@ -45,7 +45,7 @@ class Record(NamedTuple):
 
 
 def blank_record(steps: int, trace: bool) -> Record:
-    """An empty record of up to `steps` steps; `trace` to record each of them."""
+    """Make an empty record for up to `steps` steps; `trace` to record each of them."""
     T = steps if trace else 0
     ints = [np.zeros(T, np.int64) for _ in range(3)]
     return Record(
@@ -62,7 +62,7 @@ def blank_record(steps: int, trace: bool) -> Record:
 
 @compiled
 def draw_outcome(world: OutcomeTables, pair: int, dynamics: np.random.Generator) -> int:
-    """Draw one of the outcomes of `pair`; a certain outcome draws no random number."""
+    """Draw one of the outcomes of `pair`; a certain outcome uses no random number."""
     o = world.first[pair]
     last = world.first[pair + 1] - 1
     if o < last:
@@ -79,12 +79,12 @@ def draw_start(setup: Setup, starts: np.random.Generator) -> int:
 
 
 def first_start(setup: Setup, starts: np.random.Generator) -> int:
-    """The same for callers in Python."""
+    """Draw the start of a trip, for callers in Python."""
     return int(setup.starts[int(starts.random() * len(setup.starts))])
 
 
 def begin_trip(setup: Setup, s: int) -> Place:
-    """The position at the start of a trip from `s`."""
+    """Return the position at the start of a trip from `s`."""
     return Place(np.array([s], np.int64), np.array([0.0, setup.to_goal[s]]))
 
 
@@ -101,7 +101,7 @@ def _run_steps(
     learn: bool,
     record: Record,
 ) -> tuple[int, int, int]:
-    """Take up to `steps` steps from `place`; (steps taken, visits, what `observe` returned last)."""
+    """Take up to `steps` steps from `place`; return steps taken, visits, and the last result of `observe`."""
     A = (len(world.first) - 1) // len(setup.arrives)
     s = place.state[0]
     travelled = place.trip[TRAVELLED]
@@ -155,13 +155,10 @@ run_steps = Loop(_run_steps)
 def advance(
     task: Task, setup: Setup, agent: Agent, streams: Streams, place: Place, steps: int, learn: bool, record: Record
 ) -> tuple[int, int]:
-    """Take up to `steps` steps from `place`, with as many slices as the agent must settle in between.
+    """Take up to `steps` steps from `place`, in slices if the agent must process pending updates in between.
 
     Returns:
-        Steps taken and visits; fewer steps only where the episode has ended.
-
-    Raises:
-        PositiveCycleError: the world has a positive cycle.
+        Steps taken and visits; fewer steps only if the episode has ended.
     """
     loop, world = run_steps.of(agent.verbs), task.world
     agent.reserve(steps)
@@ -187,13 +184,13 @@ def advance(
             break
     if status == POSITIVE_CYCLE:
         raise PositiveCycleError(
-            f"the world {world.name!r} has a positive cycle, so its values have no bound; choose another world"
+            f"the world {world.name!r} has a positive cycle, so its values grow without bound; choose another world"
         )
     return taken, visits
 
 
 def _rest(record: Record, taken: int, visits: int) -> Record:
-    """The part of a record that follows so many steps and visits."""
+    """Return the rest of a record, after `taken` steps and `visits` visits."""
     part = {name: getattr(record, name)[taken:] for name in ("state", "action", "reward", "next_state", "arrived")}
     trips = {name: getattr(record, name)[visits:] for name in ("visit_distance", "visit_shortest")}
     return record._replace(**part, **trips)

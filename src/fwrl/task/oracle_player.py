@@ -1,7 +1,7 @@
-"""The oracle player: an agent that knows the world and plays an episode as well as can be expected.
+"""The oracle player: an agent that knows the world and plays each episode as well as possible.
 
-Its expected reward is that of `fwrl.oracle.best_episode`; here it is seen at play. Its verbs are compiled, so it stands
-here, where the digest of compiled sources covers it, and not in `fwrl.oracle`.
+Its expected reward is that of `fwrl.oracle.best_episode`; here you can watch it play. It isn't in `fwrl.oracle` because
+its functions are compiled, and the digest of compiled sources covers this package.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class PlayerTables(NamedTuple):
 
 @compiled
 def act(agent: PlayerTables, s: int, rng: np.random.Generator) -> int:
-    """The best action with so many steps left; after the last step, as with one left."""
+    """Take the best action for the steps left; after the last step, the one for one step left."""
     left = agent.policy.shape[0] - agent.episode[STEP]
     agent.episode[STEP] += 1
     return int(agent.policy[max(0, left - 1), s])
@@ -45,17 +45,17 @@ def observe(agent: PlayerTables, s: int, a: int, r: float, next_s: int, arrived:
 
 @compiled
 def action_values(agent: PlayerTables, s: int, g: int, values: NDArray[np.float64]) -> None:
-    """1 for the best action with all steps left, 0 for the others."""
+    """Set 1 for the best action with all steps left, 0 for the others."""
     for a in range(len(values)):
         values[a] = float(a == agent.policy[-1, s])
 
 
 class OraclePlayer(Agent[PlayerTables]):
-    """Follows the policy of the best expected reward of an episode, one goal at a time.
+    """Follows the policy with the best expected reward of an episode, one goal at a time.
 
     Args:
-        task: whose world, goal reward and respawn it knows.
-        start: of every trip; None for uniform starts, as in the task.
+        task: the world, goal reward and respawn it knows.
+        start: where every trip starts; None for uniform starts, as in the task.
 
     >>> from fwrl.worlds import load_world
     >>> player = OraclePlayer(Task(load_world("four-rooms")))
@@ -65,7 +65,7 @@ class OraclePlayer(Agent[PlayerTables]):
     """
 
     name = "oracle"
-    description = "the policy of the best expected reward of an episode in the known world"
+    description = "the policy with the best expected reward of an episode in the known world"
     value_kind = None
     Config = Config
     verbs = register_verbs(PlayerTables, act, observe, action_values)
@@ -76,7 +76,7 @@ class OraclePlayer(Agent[PlayerTables]):
         super().__init__(task.world.n_states, task.world.n_actions)
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
-        """Begin an episode; its policy is solved for once per goal and kept while there is room."""
+        """Begin an episode; the policy of a goal is solved once and cached."""
         super().begin_episode(goal, steps, explore=explore)
         key = goal, steps
         if key not in self._policies:

@@ -9,7 +9,7 @@ Item = TypeVar("Item")
 
 
 def tracked(items: Iterable[Item], total: int, what: str) -> Iterable[Item]:
-    """The same items, with a bar on standard error that says how far the loop is and what it does."""
+    """Iterate with a progress bar on standard error; `what` names the loop."""
     from rich.console import Console
     from rich.progress import track
 

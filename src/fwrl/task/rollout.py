@@ -1,15 +1,4 @@
-"""The paper's protocol in Python, one step at a time, to read, trace and extend.
-
->>> from fwrl.agents import make_agent
->>> from fwrl.task.task import Task
->>> from fwrl.worlds import load_world
->>> world = load_world("h-maze")
->>> agent = make_agent("fwrl", world.n_states, world.n_actions, seed=0)
->>> for step in rollout(Task(world), agent, episodes=1, steps=2, seed=0):
-...     print(step.state, step.action, step.next_state, step.arrived)
-5 2 5 False
-5 3 5 False
-"""
+"""The paper's protocol in Python, one step at a time, to read, trace and extend."""
 
 from __future__ import annotations
 
@@ -18,6 +7,7 @@ from typing import NamedTuple
 
 from fwrl.agents.agent import Agent
 from fwrl.agents.validation import checked_index
+from fwrl.arguments import check_kind, check_seed
 from fwrl.task.loop import draw_outcome, first_start
 from fwrl.task.task import Task, episode_streams, goal_stream
 
@@ -27,11 +17,11 @@ class Transition(NamedTuple):
 
     Attributes:
         episode: its number.
-        goal: of the episode.
+        goal: the goal of the episode.
         state: where the step began.
-        action: that was taken.
-        reward: the step's own, on the arriving step the goal reward.
-        next_state: where it ended; after the arriving step a new start.
+        action: the action taken.
+        reward: the step's own reward, or the goal reward on the arriving step.
+        next_state: where it ended; after the arriving step, a new start.
         arrived: whether this is the arriving step, taken on the goal.
     """
 
@@ -56,24 +46,30 @@ def rollout(
     learn: bool = True,
     explore: bool = True,
 ) -> Iterator[Transition]:
-    """Run an agent step by step; each step is yielded after the agent has learned from it.
+    """Run an agent step by step, and yield each step after the agent has learned from it.
 
-    Makes the same trajectory as `run`, bit for bit.
+    The trajectory is the same as that of `run`, bit for bit.
 
     Args:
-        task: the world and its protocol.
-        agent: of the world's size; it learns and its generator advances.
-        episodes: how many.
+        agent: sized for the world; it learns, and its generator advances.
         steps: length of an episode.
-        seed: of goals, starts and dynamics; the same for every agent.
-        goal: of every episode; None to draw one for each.
-        start: of every trip; None to draw.
+        seed: seeds goals, starts and dynamics, the same for every agent.
+        goal: the goal of every episode; None to draw one for each.
+        start: where every trip starts; None to draw.
         learn: False to leave the agent's tables unchanged.
         explore: False to act greedily.
 
-    Yields:
-        One `Transition` for every step.
+    >>> import fwrl
+    >>> world = fwrl.load_world("h-maze")
+    >>> agent = fwrl.make_agent("fwrl", world.n_states, world.n_actions, seed=0)
+    >>> for step in fwrl.rollout(fwrl.Task(world), agent, episodes=1, steps=2, seed=0):
+    ...     print(step.state, step.action, step.next_state, step.arrived)
+    5 2 5 False
+    5 3 5 False
     """
+    check_kind("a task first, then an agent", task, Task, "call rollout(fwrl.Task(world), agent, episodes=1, steps=9)")
+    check_kind("an agent after the task", agent, Agent, "call rollout(task, agent, episodes=1, steps=9)")
+    check_seed(seed)
     world = task.world
     task.check_fit(agent.n_states, agent.n_actions, episodes, steps)
     goals = goal_stream(seed)

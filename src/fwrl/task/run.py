@@ -1,12 +1,4 @@
-"""Runs of an agent through episodes of a task, and their results.
-
->>> import fwrl
->>> world = fwrl.load_world("four-rooms")
->>> agent = fwrl.make_agent("fwrl", world.n_states, world.n_actions, seed=0)
->>> result = fwrl.run(world, agent, episodes=3, steps=400, seed=0)
->>> result.visits.shape, bool((result.distance >= result.shortest).all())
-((3,), True)
-"""
+"""Runs of an agent through episodes of a task, and their results."""
 
 from __future__ import annotations
 
@@ -18,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
+from fwrl.arguments import check_function, check_kind, check_seed
 from fwrl.arrays import Floats, Ints
 from fwrl.display import Picture, drawn, html_table
 from fwrl.errors import PositiveCycleError
@@ -26,6 +19,7 @@ from fwrl.task.progress import tracked
 from fwrl.task.task import GOAL_REWARD, Task, episode_streams, goal_stream
 from fwrl.worlds import World, load_world
 
+RUN = "call run(fwrl.load_world('h-maze'), agent)"
 FEW = 5  # episodes averaged in a summary
 
 
@@ -35,9 +29,9 @@ class Trajectory(NamedTuple):
     Attributes:
         episode: (N,) number of the episode.
         state: (N,) where the step began.
-        action: (N,) that was taken.
-        reward: (N,) the step's own, on arriving steps the goal reward.
-        next_state: (N,) where it ended; after an arriving step a new start.
+        action: (N,) the action taken.
+        reward: (N,) the step's own reward, or the goal reward on arriving steps.
+        next_state: (N,) where it ended; after an arriving step, a new start.
         arrived: (N,) whether this is an arriving step, taken on the goal.
     """
 
@@ -53,16 +47,14 @@ class Episode(NamedTuple):
     """The result of one episode.
 
     Attributes:
-        number: from 0 on.
-        goal: of the episode.
+        number: from 0.
         reward: summed, goal rewards included.
         distance: travelled on completed trips.
         shortest: sum of the shortest distances of these trips.
-        visits: number of completed trips, each of which ends with a visit to the goal.
-        steps: number of steps taken.
+        visits: number of completed trips; each ends with a visit to the goal.
         visit_distance: (visits,) distance travelled on the trip to each visit.
         visit_shortest: (visits,) shortest distance from the start of that trip.
-        record: what the compiled loop wrote.
+        record: written by the compiled loop.
     """
 
     number: int
@@ -86,11 +78,11 @@ class Result:
         reward: (E,) summed reward, goal rewards included.
         distance: (E,) travelled on completed trips.
         shortest: (E,) sum of the shortest distances of these trips.
-        visits: (E,) number of completed trips, each of which ends with a visit to the goal.
+        visits: (E,) number of completed trips; each ends with a visit to the goal.
         steps: (E,) number of steps taken.
         visit_distance: (sum of visits,) distance travelled on the trip to each visit.
         visit_shortest: (sum of visits,) shortest distance from the start of that trip.
-        trajectory: every step, where asked for.
+        trajectory: every step, if you asked for it.
     """
 
     goal: Ints
@@ -104,11 +96,7 @@ class Result:
     trajectory: Trajectory | None = None
 
     def plot(self) -> Picture:
-        """Draw the reward and the visits of every episode.
-
-        Returns:
-            A matplotlib figure; notebooks show it, `savefig` writes it.
-        """
+        """Draw the reward and the visits of every episode, as a matplotlib figure."""
         return drawn("result_figure", self)
 
     def _repr_html_(self) -> str:
@@ -141,29 +129,38 @@ def run(
     progress_bar: bool = False,
     callback: Callable[[Episode], object] | None = None,
 ) -> Result:
-    """Run an agent through episodes of the paper's protocol, in a compiled loop; uncompiled for a `PythonAgent`.
+    """Run an agent through episodes of the paper's protocol, in a compiled loop (uncompiled for a `PythonAgent`).
 
     Args:
         world: a world, its name, or a `Task`, which has its own `goal_reward` and `goal_threshold`.
-        agent: of the world's size; it learns and its generator advances.
-        episodes: how many.
+        agent: sized for the world; it learns, and its generator advances.
         steps: length of an episode.
-        seed: of goals, starts and dynamics; the same for every agent.
-        goal: of every episode; None to draw one for each.
-        start: of every trip; None to draw.
+        seed: seeds goals, starts and dynamics, the same for every agent.
+        goal: the goal of every episode; None to draw one for each.
+        start: where every trip starts; None to draw.
         goal_reward: paid by the arriving step.
-        goal_threshold: states within this distance of the goal are goal states.
+        goal_threshold: states within this distance of the goal count as the goal.
         learn: False to leave the agent's tables unchanged.
         explore: False to act greedily.
         trajectory: True to record every step.
-        progress_bar: True to show one.
-        callback: called with every `Episode` when it has ended.
+        callback: called with every `Episode` as it ends.
 
     Returns:
         Rewards, distances and visits of each episode.
+
+    >>> import fwrl
+    >>> world = fwrl.load_world("four-rooms")
+    >>> agent = fwrl.make_agent("fwrl", world.n_states, world.n_actions, seed=0)
+    >>> result = fwrl.run(world, agent, episodes=3, steps=400, seed=0)
+    >>> result.visits.shape, bool((result.distance >= result.shortest).all())
+    ((3,), True)
     """
     if isinstance(world, str):
         world = load_world(world)
+    check_kind("a world first, then an agent", world, (World, Task), RUN)
+    check_kind("an agent after the world", agent, Agent, RUN)
+    check_seed(seed)
+    check_function("callback", callback)
     task = world if isinstance(world, Task) else Task(world, goal_reward=goal_reward, goal_threshold=goal_threshold)
     running = run_episodes(
         task,
@@ -198,22 +195,13 @@ def run_episodes(
     explore: bool = True,
     trajectory: bool = False,
 ) -> Iterator[Episode]:
-    """Run an agent as `run` does, one episode at a time.
+    """Run an agent as `run` does, and yield the result of each episode as it ends; arguments as for `run`.
 
-    Args:
-        task: the world and its protocol.
-        agent: of the world's size; it learns and its generator advances.
-        episodes: how many.
-        steps: length of an episode.
-        seed: of goals, starts and dynamics; the same for every agent.
-        goal: of every episode; None to draw one for each.
-        start: of every trip; None to draw.
-        learn: False to leave the agent's tables unchanged.
-        explore: False to act greedily.
-        trajectory: True to record every step.
-
-    Yields:
-        The result of each episode when it has ended.
+    >>> from fwrl.agents import make_agent
+    >>> from fwrl.worlds import load_world
+    >>> task, agent = Task(load_world("h-maze")), make_agent("random", 7, 4, seed=0)
+    >>> [episode.steps for episode in run_episodes(task, agent, episodes=2, steps=50, seed=0)]
+    [50, 50]
     """
     task.check_fit(agent.n_states, agent.n_actions, episodes, steps)
     goals = goal_stream(seed)
@@ -244,14 +232,17 @@ def run_episodes(
 
 
 def summarise(episodes: list[Episode], trajectory: bool = False) -> Result:
-    """The result of a run.
+    """Combine the episodes of `run_episodes` into the result that `run` returns.
 
     Args:
-        episodes: those of `run_episodes`, in order.
+        episodes: in order.
         trajectory: True to include every step; the episodes must have recorded them.
 
-    Returns:
-        What `run` returns.
+    >>> from fwrl.agents import make_agent
+    >>> from fwrl.worlds import load_world
+    >>> task, agent = Task(load_world("h-maze")), make_agent("random", 7, 4, seed=0)
+    >>> summarise(list(run_episodes(task, agent, episodes=2, steps=50, seed=0))).steps.tolist()
+    [50, 50]
     """
     empty = np.zeros(0)
     return Result(

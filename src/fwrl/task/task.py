@@ -1,8 +1,8 @@
 """The paper's protocol: a goal for each episode, a reward for reaching it, and then a new random start.
 
-Reaching the goal takes two steps. Entering it is an ordinary step with an ordinary reward. The step taken *on* it,
-whatever the action, pays R_goal and moves the agent to a random start. The edge into the goal is learned, the jump is
-not. Goals and starts are drawn from pairs of states that reach each other.
+Reaching the goal takes two steps. Entering it is an ordinary step with an ordinary reward. The step taken *on* it, with
+any action, pays R_goal and moves the agent to a random start. The agent learns the edge into the goal, but not the
+jump. Goals and starts are drawn from pairs of states that reach each other.
 """
 
 from __future__ import annotations
@@ -14,22 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import LONGEST
+from fwrl.arguments import check_kind, check_real, check_whole
 from fwrl.arrays import Floats, Ints
-from fwrl.errors import FwrlError, OptionError, TaskError
+from fwrl.errors import OptionError, TaskError
 from fwrl.worlds import World
 from fwrl.worlds.goal_sampler import GoalSampler
 
 GOAL_REWARD = 10.0
-CACHED = 64 * 2**20  # bytes of set-ups kept for goals that come back
+CACHED = 64 * 2**20  # bytes of set-ups kept in case a goal comes back
 
 
 class Setup(NamedTuple):
-    """What compiled loops need of one goal.
+    """One goal, prepared for compiled loops.
 
     Attributes:
-        arrives: (S,) whether a state is a goal state, so that a step taken there is an arriving step.
+        arrives: (S,) whether a step taken at a state is an arriving step.
         to_goal: (S,) shortest distance to a goal state.
-        starts: states at which trips may begin.
+        starts: states where trips may begin.
     """
 
     arrives: NDArray[np.bool_]
@@ -38,7 +39,7 @@ class Setup(NamedTuple):
 
 
 class Streams(NamedTuple):
-    """The task's generators for one episode: the same for every agent that runs with the same seed."""
+    """The task's generators for one episode, the same for every agent that runs with the same seed."""
 
     starts: np.random.Generator
     dynamics: np.random.Generator
@@ -48,9 +49,8 @@ class Task:
     """A world plus the paper's protocol.
 
     Args:
-        world: in which agents act.
         goal_reward: paid by the arriving step; above every ordinary reward.
-        goal_threshold: states within this distance of the goal are goal states.
+        goal_threshold: states within this distance of the goal count as the goal.
         respawn: False to end an episode on arriving, as in the paper's H-maze.
 
     Attributes:
@@ -70,38 +70,28 @@ class Task:
         goal_threshold: float = 0.0,
         respawn: bool = True,
     ) -> None:
+        check_kind("a world", world, World, "call Task(fwrl.load_world('h-maze'))")
         self.world = world
         self.goal_reward = checked_goal_reward(world, goal_reward)
-        self.goal_threshold = float(goal_threshold)
+        self.goal_threshold = check_real("goal_threshold", goal_threshold)
         self.respawn = respawn
         self.sampler = GoalSampler(world, self.goal_threshold)
         self._setups: OrderedDict[int, Setup] = OrderedDict()
 
     def draw_goal(self, rng: np.random.Generator, start: int | None = None) -> int:
-        """Draw a goal, uniformly over those that can be reached.
-
-        Args:
-            rng: draws it.
-            start: from which it must be reachable; None for any.
-
-        Returns:
-            The goal, a state.
-        """
+        """Draw a goal uniformly from those that can be reached, from `start` if given."""
         if start is None:
             return self.sampler.draw_goal(rng)
         self._check_start(start)
         return self.sampler.draw(rng, start=start)[1]
 
     def setup(self, goal: int, start: int | None = None) -> Setup:
-        """What compiled loops need of one goal.
+        """Prepare a goal for compiled loops; recent goals are cached.
 
         Args:
-            goal: a state.
-            start: of every trip; None for all states that can reach the goal and be reached from it.
-
-        Returns:
-            The set-up; those of recent goals are cached.
+            start: where every trip starts; None for all states that can reach the goal and be reached from it.
         """
+        goal = check_whole("goal", goal, 0, self.world.n_states - 1)
         if goal not in self._setups:
             self._setups[goal] = self._make_setup(goal)
             size = sum(part.nbytes for part in self._setups[goal])
@@ -116,26 +106,18 @@ class Task:
         return self._setups[goal]._replace(starts=np.array([start], dtype=np.int64))
 
     def check_fit(self, n_states: int, n_actions: int, episodes: int, steps: int) -> None:
-        """Raise `OptionError` for an agent of another size than the world's, or a run without steps.
-
-        Args:
-            n_states: the agent's.
-            n_actions: the agent's.
-            episodes: of the run.
-            steps: of an episode.
-        """
+        """Raise `OptionError` if the agent's size differs from the world's, or a run has no steps."""
         world = self.world
         if (n_states, n_actions) != (world.n_states, world.n_actions):
             raise OptionError(
-                f"expected an agent for {world.n_states} states and {world.n_actions} actions, this one is "
-                f"for {n_states} and {n_actions}"
+                f"the world has {world.n_states} states and {world.n_actions} actions, but the agent is made for "
+                f"{n_states} and {n_actions}; make one with fwrl.agent_for(world, name)"
             )
-        if episodes < 1 or not 1 <= steps <= LONGEST:
-            raise OptionError(f"expected at least one episode of 1 to {LONGEST:,} steps, got {episodes} of {steps}")
+        check_whole("episodes", episodes, 1)
+        check_whole("steps", steps, 1, LONGEST)
 
     def _check_start(self, start: int) -> None:
-        if not 0 <= start < self.world.n_states:
-            raise FwrlError(f"expected a start from 0 to {self.world.n_states - 1}, got {start}")
+        check_whole("start", start, 0, self.world.n_states - 1)
 
     def _make_setup(self, goal: int) -> Setup:
         to_goal = self.world.distances_to(*self.sampler.goal_states(goal))
@@ -143,8 +125,9 @@ class Task:
 
 
 def checked_goal_reward(world: World, goal_reward: float) -> float:
-    """The goal reward as a float; TaskError unless it is above every ordinary reward, as the paper assumes."""
+    """Return the goal reward; TaskError unless it's above every ordinary reward, as the paper assumes."""
     best = float(world.tables.reward.max())
+    check_real("goal_reward", goal_reward)
     if not best < goal_reward < np.inf:
         raise TaskError(
             f"expected a finite goal_reward above every ordinary reward of {world.name!r} (up to "
@@ -154,13 +137,13 @@ def checked_goal_reward(world: World, goal_reward: float) -> float:
 
 
 def goal_stream(seed: int) -> np.random.Generator:
-    """The generator of a run's goals."""
+    """Make the generator of a run's goals."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
 
 
 def episode_streams(seed: int, episode: int) -> Streams:
-    """The other two generators, new ones for each episode.
+    """Make the generators of starts and dynamics, new ones for each episode.
 
-    The number of starts drawn in one episode therefore does not change those of the next: every agent gets the same.
+    So the number of starts drawn in one episode doesn't change those of the next: every agent gets the same.
     """
     return Streams(*(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(kind, episode))) for kind in (1, 2)))

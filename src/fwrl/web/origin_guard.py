@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket
 
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 POLICY = (
@@ -42,10 +43,9 @@ class OriginGuard:
         headers = Headers(scope=scope)
         problem = self._problem(headers, needs_origin=scope["type"] == "websocket")
         if problem and scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008, "reason": problem})
+            await WebSocket(scope, receive, send).send_denial_response(_refusal(problem))
         elif problem:
-            refusal = PlainTextResponse(f"fwrl: {problem}\n", status_code=403)
-            await refusal(scope, receive, _with_headers(send))
+            await _refusal(problem)(scope, receive, send)
         else:
             await self._app(scope, receive, _with_headers(send))
 
@@ -78,9 +78,13 @@ def _is_address(name: str) -> bool:
     return True
 
 
+def _refusal(problem: str) -> PlainTextResponse:
+    return PlainTextResponse(f"fwrl: {problem}\n", status_code=403, headers=HEADERS)
+
+
 def _with_headers(send: Send) -> Send:
     async def send_with_headers(message: Message) -> None:
-        if message["type"] == "http.response.start":
+        if message["type"] in ("http.response.start", "websocket.accept"):
             MutableHeaders(scope=message).update(HEADERS)
         await send(message)
 

@@ -1,4 +1,4 @@
-"""The websocket of one open page: receiving, sending and closing. What the page does is its controller's part.
+"""The websocket of one open page: receiving, sending and closing. The controller decides what the page does.
 
 Four tasks per page: one receives messages, so that frames are acknowledged and a closed page is noticed while a world
 is built; one passes messages to the controller; one lets the controller send frames; one closes an unused page.
@@ -17,12 +17,11 @@ from typing import Any, NamedTuple, Protocol
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fwrl.errors import FwrlError
-from fwrl.web.limits import LimitError
 from fwrl.web.messages import Ack, Message, MessageError, parse
-from fwrl.web.shared import SharedState
+from fwrl.web.shared import CutOffError, LimitError, SharedState
 
 QUEUED = 16  # messages in the queue of the controller; while it is full, nothing more is received
-FULL, IDLE = 4008, 4001  # websocket close codes
+FULL, IDLE, CUT_OFF = 4008, 4001, 4002  # websocket close codes
 
 
 class DisconnectedError(Exception):
@@ -54,7 +53,7 @@ class Connection:
 
 
 class Controller(Protocol):
-    """What a page does: handles its messages and sends it frames."""
+    """Handles the messages of a page and sends it frames."""
 
     async def open(self) -> None:
         """Send the first messages; called before `handle` and `drive`."""
@@ -79,7 +78,7 @@ class PageKind(NamedTuple):
         name: Its name in addresses and on the command line.
         static: The folder of its files, among them `index.html`.
         messages: The types of the messages it may send, by their `type`.
-        controller: What makes the controller of an open page.
+        controller: makes the controller of an open page.
 
     """
 
@@ -116,6 +115,9 @@ class Page:
             with contextlib.suppress(DisconnectedError):
                 await self._connection.send_error(str(error))
                 await self._connection.close(FULL, "refused")
+        except CutOffError as error:
+            with contextlib.suppress(DisconnectedError):
+                await self._connection.close(CUT_OFF, str(error))
         except DisconnectedError:
             pass
         finally:
@@ -154,6 +156,8 @@ class Page:
             try:
                 self._handling = True
                 await self._controller.handle(message)
+            except CutOffError:
+                raise
             except FwrlError as error:
                 await self._connection.send_error(str(error))
             except DisconnectedError:

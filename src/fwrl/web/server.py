@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import ipaddress
 import mimetypes
@@ -18,13 +19,12 @@ from starlette.routing import BaseRoute, Mount, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from fwrl.errors import FwrlError, OptionError
-from fwrl.web.limits import Limits
 from fwrl.web.origin_guard import LOCAL, OriginGuard
 from fwrl.web.page import Page, PageKind
-from fwrl.web.protocols import GuardedHttp, GuardedWebSocket
-from fwrl.web.shared import SharedState
+from fwrl.web.shared import Limits, SharedState
 
 PORT = 8765
 PORTS_TRIED = 20
@@ -51,7 +51,7 @@ def serve(
         host: The address to listen on.
         port: The first port to try; if it is taken, the next free one is used. 0 means any free port.
         browser: Whether to open the first page in the browser.
-        limits: What pages may use.
+        limits: of what pages may use.
         say: Called with each line for the user.
 
     """
@@ -103,13 +103,28 @@ def _configuration(app: ASGIApp, limits: Limits) -> uvicorn.Config:
         access_log=False,
         lifespan="off",
         loop="asyncio",
-        http=GuardedHttp,
-        ws=GuardedWebSocket,
+        http=_timed_http(limits.request_seconds),
+        ws="websockets-sansio",
         ws_max_size=limits.message_bytes,
         ws_per_message_deflate=False,
         server_header=False,
         timeout_graceful_shutdown=1,
     )
+
+
+def _timed_http(seconds: float) -> type[H11Protocol]:
+    class TimedHttp(H11Protocol):
+        """HTTP whose connections end after `seconds`, also in the middle of a request; browsers open another one."""
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self.loop.call_later(seconds, self._end)
+
+        def _end(self) -> None:
+            if self.transport.get_protocol() is self:  # not since it has become a websocket
+                self.transport.abort()
+
+    return TimedHttp
 
 
 def listen(host: str, port: int) -> socket.socket:

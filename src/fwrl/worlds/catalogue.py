@@ -1,8 +1,8 @@
 """The catalogue: worlds by name.
 
-A name is that of a built-in text map in `maps/`, matches a pattern (`maze-21x21-7`,
-`door-corridor-0.1`, `gymnasium:ID`), is the path of a map file, or was registered: by `register_world`, or by an
-installed package's entry point in the group `fwrl.worlds`, which names a function that returns a `World`.
+A name can be a built-in text map in `maps/`, match a pattern (`maze-21x21-7`, `door-corridor-0.1`, `gymnasium:ID`), be
+the path of a map file, or be registered. To register one, call `register_world`, or install a package with an entry
+point in the group `fwrl.worlds` that names a function returning a `World`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fwrl.arguments import check_path
 from fwrl.errors import FwrlError, FwrlWarning, OptionError, unknown_name
 from fwrl.worlds.exploration import cheap_last, combination_lock, door_corridor, river_swim, varied_costs
 from fwrl.worlds.grid import Gusts, read_map
@@ -28,7 +29,7 @@ READERS: dict[str, Callable[..., World]] = {".txt": read_map, ".map": read_movin
 
 
 class WorldInfo(NamedTuple):
-    """A world's name, description and number of states; None for a pattern of names."""
+    """A world's name, description and number of states (None for a pattern of names)."""
 
     name: str
     description: str
@@ -65,11 +66,11 @@ _PATTERNS = (
         "windy-four-rooms-READING",
         re.compile("windy-four-rooms-(replaced|summed)"),
         lambda gusts, **options: _windy(gusts, **options),
-        "Windy four rooms where a gust replaces the action's move, or where both are summed as in the authors' program",
+        "Windy four rooms in which a gust replaces the action's move, or adds to it as in the authors' program",
     ),
     _Pattern(
         "door-corridor-Q",
-        re.compile(r"door-corridor-(0?\.\d+|1)"),
+        re.compile(r"door-corridor-(\d*\.\d+|\d+)"),
         door_corridor,
         "A corridor with a door at its start that opens with probability Q, such as door-corridor-0.1",
     ),
@@ -83,13 +84,13 @@ _PATTERNS = (
         "combination-lock-N-SEED",
         re.compile(r"combination-lock-(\d+)-(\d+)"),
         combination_lock,
-        "N right actions in a row, any other leads back to the start, such as combination-lock-12-0",
+        "N correct actions in a row, any other goes back to the start, such as combination-lock-12-0",
     ),
     _Pattern(
         "varied-costs-N-SEED",
         re.compile(r"varied-costs-(\d+)-(\d+)"),
         varied_costs,
-        "An open grid of N x N cells with a cost of its own for every step, such as varied-costs-8-0",
+        "An open grid of N x N cells in which every step has a different cost, such as varied-costs-8-0",
     ),
     _Pattern(
         "cheap-last",
@@ -111,11 +112,8 @@ def load_world(name_or_path: str | Path, **options: Any) -> World:
 
     Args:
         name_or_path: A name (see `describe_worlds`), or the path of a text map (`.txt`) or MovingAI map (`.map`).
-        **options: Options of the world's builder: `step_reward` of maps, mazes, corridors, rivers and locks, `wind`,
-            `gusts` and `moves` of text maps, `moves` of MovingAI maps, `loops` of mazes.
-
-    Returns:
-        The world.
+        **options: Depend on the world: `step_reward` for maps, mazes, corridors, rivers and locks; `wind`, `gusts` and
+            `moves` for text maps; `moves` for MovingAI maps; `loops` for mazes.
 
     >>> load_world("windy-four-rooms", wind=0.5)
     World('windy-four-rooms', 68 states, 4 actions)
@@ -126,7 +124,7 @@ def load_world(name_or_path: str | Path, **options: Any) -> World:
         factory = _factory(name_or_path)
         if factory is not None:
             return _build(factory, name_or_path, options)
-    path = Path(name_or_path)
+    path = check_path(name_or_path, "a map, or the name of a world")
     if path.suffix in READERS:
         return _build(partial(READERS[path.suffix], path), str(path), options)
     if isinstance(name_or_path, Path) or len(path.parts) > 1 or path.is_file():
@@ -138,25 +136,24 @@ def register_world(name: str, factory: Callable[..., World], description: str = 
     """Register a world under a name for `load_world`.
 
     Args:
-        name: The name; not that of a built-in world.
+        name: Any name that isn't built in.
         factory: Called as `factory(**options)`; returns a `World`.
-        description: One line for listings; the first line of the factory's docstring by default.
+        description: One line for listings; by default the first line of the factory's docstring.
 
     >>> from fwrl.worlds.grid import from_map
     >>> register_world("corridor", lambda length=5: from_map("." * length, "corridor"), "A line")
     >>> load_world("corridor", length=9).n_states
     9
     """
+    if not isinstance(name, str) or not callable(factory):
+        raise OptionError("expected a name and a function that makes the world; call register_world('mine', make_mine)")
     if name in _maps() or any(pattern.names.fullmatch(name) for pattern in _PATTERNS):
-        raise FwrlError(f"{name!r} is a built-in world; register yours by another name")
+        raise FwrlError(f"{name!r} is a built-in world; register yours under another name")
     _registered[name] = _Registered(factory, description or _summary(factory))
 
 
 def world_names() -> list[str]:
-    """The names of all built-in and registered worlds.
-
-    Returns:
-        The names in alphabetical order, without patterns.
+    """Return the names of all built-in and registered worlds in alphabetical order, without patterns.
 
     >>> "h-maze" in world_names()
     True
@@ -166,10 +163,7 @@ def world_names() -> list[str]:
 
 
 def describe_worlds() -> Iterator[WorldInfo]:
-    """Describe every named world, then the patterns of names. A world that cannot be built gives a warning.
-
-    Yields:
-        Name, description and number of states of each.
+    """Describe every named world, then the patterns of names. Warn about worlds that can't be built.
 
     >>> ("four-rooms", 68) in [(world.name, world.states) for world in describe_worlds()]
     True
@@ -178,7 +172,7 @@ def describe_worlds() -> Iterator[WorldInfo]:
         try:
             world = load_world(name)
         except Exception as error:
-            warnings.warn(f"the world {name!r} cannot be built: {error}", FwrlWarning, stacklevel=2)
+            warnings.warn(f"can't build the world {name!r}: {error}", FwrlWarning, stacklevel=2)
             yield WorldInfo(name, _registered[name].description, None)
         else:
             registered = _registered.get(name)
@@ -189,7 +183,7 @@ def describe_worlds() -> Iterator[WorldInfo]:
 
 
 def _factory(name: str) -> Callable[..., World] | None:
-    """The function that builds the world called `name`; None for an unknown name."""
+    """Return the function that builds the world called `name`; None for an unknown name."""
     if name in _maps():
         return partial(read_map, _maps()[name])
     for pattern in _PATTERNS:
@@ -202,7 +196,7 @@ def _factory(name: str) -> Callable[..., World] | None:
 
 
 def _parsed(part: str) -> int | float | str:
-    """A part of a name: a whole number, a number, or text."""
+    """Read a part of a name: a whole number, a number, or text."""
     if part.isdigit() and len(part) > MOST_DIGITS:
         raise OptionError(f"expected numbers of at most {MOST_DIGITS} digits in the name of a world, got {len(part)}")
     for kind in (int, float):
@@ -226,17 +220,23 @@ def _build(factory: Callable[..., World], name: str, options: dict[str, Any]) ->
                 if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
             )
             raise OptionError(f"the world {name!r}: {error}; its options are: {allowed}") from None
-    world = factory(**options)
+    try:
+        world = factory(**options)
+    except TypeError as error:
+        if not options:
+            raise
+        given = ", ".join(f"{option}={value!r}" for option, value in options.items())
+        raise OptionError(f"the world {name!r} can't be made with {given}: {error}; give numbers") from error
     if not isinstance(world, World):
         raise FwrlError(
-            f"the world {name!r} cannot be used: its function returned {type(world).__name__}, expected a World; "
-            "fwrl.worlds.grid.from_map makes one of text"
+            f"the function of world {name!r} returned {type(world).__name__}, not a World; make one from text with "
+            "fwrl.worlds.grid.from_map"
         )
     return world
 
 
 def _windy(gusts: Gusts, **options: Any) -> World:
-    """Windy four rooms with another reading of the wind, under a name of its own."""
+    """Windy four rooms with another kind of gusts, under a separate name."""
     world = read_map(_maps()["windy-four-rooms"], gusts=gusts, **options)
     return replace(world, name=f"windy-four-rooms-{gusts}")
 
@@ -259,7 +259,7 @@ def _discover() -> None:
             register_world(entry.name, entry.load())
         except Exception as error:
             warnings.warn(
-                f"the world {entry.name!r} of {entry.value!r} cannot be registered: {error}",
+                f"can't register the world {entry.name!r} of {entry.value!r}: {error}",
                 FwrlWarning,
                 stacklevel=2,
             )

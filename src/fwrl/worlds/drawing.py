@@ -1,7 +1,7 @@
 """Drawings of worlds, as text for the terminal and as pixels.
 
-States are placed as on the map; without a map, at their positions; without positions, or where these would share
-cells or leave most cells empty, on a nearly square lattice in order of state.
+States are placed as on the map, or at their positions if there's no map. Without positions, or if positions would share
+cells or leave most cells empty, they go on a nearly square lattice in order of state.
 """
 
 from __future__ import annotations
@@ -21,26 +21,19 @@ GLYPHS = str.maketrans("#.^v<>", "█·↑↓←→")
 
 WALL = (52, 58, 70)
 FLOOR = (240, 238, 232)
-MUD = (122, 82, 48)  # the colour of cost 9; lower costs are mixed with the floor's
+MUD = (122, 82, 48)  # the colour of cost 9; lower costs blend it with the floor's
 ARROW = (120, 160, 200)
 START = (66, 120, 214)
 GOAL = (60, 160, 84)
 AGENT = (214, 62, 58)
 
-MOST_CELLS = 100  # for each state
+MOST_CELLS = 100  # per state
 
 
 def draw(world: World, agent: int | None = None, goal: int | None = None, start: int | None = None) -> str:
     """Draw a world as text, with `A` for the agent, `G` for the goal and `S` for the start.
 
-    Args:
-        world: The world; without a map, a description is returned instead of a drawing.
-        agent: The agent's state, or None.
-        goal: The goal's state, or None.
-        start: The start's state, or None.
-
-    Returns:
-        The lines of the drawing.
+    A world without a map is described instead. Pass None, the default, for no mark.
 
     >>> from fwrl.worlds import load_world
     >>> print(draw(load_world("h-maze"), start=0, goal=6))
@@ -72,11 +65,8 @@ def paint(
     """Draw a world as pixels: the agent is a red disc, the goal a green square, the start a blue one.
 
     Args:
-        world: The world.
-        cell: The side of a cell in pixels, default 16.
-        agent: The agent's state, or None.
-        goal: The goal's state, or None.
-        start: The start's state, or None.
+        cell: The side of a cell in pixels.
+        agent: A state, or None for no mark, as for `goal` and `start`.
 
     Returns:
         (H * cell, W * cell, 3) RGB values.
@@ -108,7 +98,7 @@ def paint(
 
 
 def _describe(world: World, marks: dict[str, int | None]) -> str:
-    """A description of a world without a map: size, marked states, and the outcomes of one state."""
+    """Describe a world without a map: size, marked states, and the outcomes of one state."""
     lines = [f"{world.name}, states: {world.n_states}, actions: {world.n_actions}"]
     if world.terminals:
         lines[0] += f", terminal states: {len(world.terminals)}"
@@ -127,7 +117,7 @@ def _describe(world: World, marks: dict[str, int | None]) -> str:
 
 
 def layout(world: World) -> tuple[int, int, Ints, Ints]:
-    """Where states are drawn: height and width in cells, and (S,) the column and (S,) the row of every state."""
+    """Place the states: height and width in cells, and (S,) the column and (S,) the row of every state."""
     if world.grid is not None:
         y, x = world.grid.cells
         height, width = world.grid.states.shape
@@ -142,9 +132,9 @@ def layout(world: World) -> tuple[int, int, Ints, Ints]:
 
 
 def _cells(world: World) -> Ints | None:
-    """(S, 2) the column and row of positions; None without, where two fall into one cell, or where cells are too many.
+    """(S, 2) column and row from positions; None if there are none, if two share a cell, or if cells are too many.
 
-    Otherwise the memory of a picture would grow with the distance between two states.
+    Without the limit, a picture's memory would grow with the distance between two states.
     """
     if world.positions is None:
         return None

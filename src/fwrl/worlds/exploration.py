@@ -1,13 +1,13 @@
-"""Worlds in which a wrong rule of exploration costs much.
+"""Worlds in which a bad exploration rule is expensive.
 
-- A corridor with a door: one wild action among certain ones. A rule that gives up after one try walks for good.
+- A corridor with a door: one chancy action among certain ones. A rule that gives up after one try walks for ever.
 - RiverSwim (A. L. Strehl and M. L. Littman 2008, "An analysis of model-based Interval Estimation for Markov Decision
   Processes"): swimming against the current mostly fails, drifting back is certain.
-- A combination lock: one action of each state leads on, all others back to the start.
-- Varied costs: every step of a grid has its own cost, and the cheapest may be the last to be found.
+- A combination lock: at each state one action goes on, all others go back to the start.
+- Varied costs: every step of a grid has a different cost, and the cheapest may be the last one found.
 - Cheap last: three states, in which the best path begins with an expensive step.
 
-RiverSwim and the lock are known as worlds with a reward at the end; here the end is the goal, and steps cost.
+RiverSwim and the lock usually have a reward at the end; here the end is the goal, and steps cost.
 """
 
 from __future__ import annotations
@@ -25,15 +25,13 @@ MOVES = (("up", 0, -1), ("right", 1, 0), ("down", 0, 1), ("left", -1, 0))
 
 
 def door_corridor(probability: float, length: int = 60, *, step_reward: float = STEP_REWARD) -> World:
-    """States 0 to `length` in a row; a door at 0 leads to the other end, with a probability.
+    """States 0 to `length` in a row; a door at 0 opens to the other end with a given probability.
 
     Args:
-        probability: That the door opens, above 0 and at most 1.
+        probability: How likely the door opens, above 0 and at most 1.
         length: Number of steps from end to end, at least 2.
-        step_reward: The reward of every step, default -0.01.
 
-    Returns:
-        The world `door-corridor-PROBABILITY`, with the actions right, left and door.
+    The world `door-corridor-PROBABILITY` has the actions right, left and door.
 
     >>> door_corridor(0.25).outcomes(0, 2)
     [Outcome(probability=0.75, next_state=0, reward=-0.01), Outcome(probability=0.25, next_state=60, reward=-0.01)]
@@ -65,10 +63,8 @@ def river_swim(states: int = 6, *, step_reward: float = STEP_REWARD) -> World:
 
     Args:
         states: Number of states, at least 3.
-        step_reward: The reward of every step, default -0.01.
 
-    Returns:
-        The world `riverswim-STATES`, with the actions left and right.
+    The world `riverswim-STATES` has the actions left and right.
 
     >>> [outcome.probability for outcome in river_swim(6).outcomes(3, 1)]
     [0.05, 0.6, 0.35]
@@ -97,17 +93,15 @@ def river_swim(states: int = 6, *, step_reward: float = STEP_REWARD) -> World:
 def combination_lock(
     length: int, seed: int, *, actions: int = 4, slip: float = 0.1, step_reward: float = STEP_REWARD
 ) -> World:
-    """A combination lock: at each state one action leads on, the others back to the start.
+    """A combination lock: at each state one action goes on, the others go back to the start.
 
     Args:
-        length: Number of right actions in a row, at least 2.
-        seed: Of the combination, at least 0.
+        length: Number of correct actions in a row, at least 2.
+        seed: Chooses the combination; at least 0.
         actions: Number of actions, at least 2.
-        slip: The probability that the right action, too, leads back to the start.
-        step_reward: The reward of every step, default -0.01.
+        slip: The probability that even the correct action goes back to the start.
 
-    Returns:
-        The world `combination-lock-LENGTH-SEED`; every action leads from its last state to the first.
+    In the world `combination-lock-LENGTH-SEED`, every action goes from the last state to the first.
 
     >>> combination_lock(12, seed=0).n_states
     13
@@ -129,19 +123,16 @@ def combination_lock(
         f"combination-lock-{length}-{seed}",
         rows,
         positions=_in_a_row(length + 1),
-        description=f"A combination lock of {length} right actions in a row, seed {seed}",
+        description=f"A combination lock of {length} correct actions in a row, seed {seed}",
     )
 
 
 def varied_costs(size: int, seed: int) -> World:
-    """An open grid in which every step has its own cost, drawn log-uniformly from 0.005 to 0.5.
+    """An open grid, `varied-costs-SIZE-SEED`, with the cost of every step drawn log-uniformly from 0.005 to 0.5.
 
     Args:
         size: Side of the grid in cells, at least 2.
-        seed: Of the costs, at least 0.
-
-    Returns:
-        The world `varied-costs-SIZE-SEED`.
+        seed: Chooses the costs; at least 0.
 
     >>> world = varied_costs(8, seed=0)
     >>> world.n_states, world.step_reward is None
@@ -163,15 +154,14 @@ def varied_costs(size: int, seed: int) -> World:
         rows,
         action_names=[name for name, _, _ in MOVES],
         positions=np.stack([right, down], axis=1).astype(np.float64),
-        description=f"A grid of {size} x {size} cells, a cost of its own for every step, seed {seed}",
+        description=f"A grid of {size} x {size} cells in which every step has a different cost, seed {seed}",
     )
 
 
 def cheap_last() -> World:
     """Three states; the best path from 0 to 2 begins with an expensive step and ends with the only cheap one.
 
-    Returns:
-        The world `cheap-last`: 0 -> 2 costs 4, 0 -> 1 costs 3, 1 -> 2 costs 0.5, 1 -> 0 costs 3.
+    In `cheap-last`, 0 -> 2 costs 4, 0 -> 1 costs 3, 1 -> 2 costs 0.5, 1 -> 0 costs 3.
 
     >>> cheap_last().outcomes(1, 0)
     [Outcome(probability=1.0, next_state=2, reward=-0.5)]

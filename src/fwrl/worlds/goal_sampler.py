@@ -1,8 +1,8 @@
 """Sampling of goals and starts.
 
-The goal states of g are those whose distance to g is at most the goal threshold; with threshold 0, only g is one. An
-agent in a goal state has arrived. Goals and starts are mutually reachable. The goal is uniform over the states that
-have a start; the start is uniform over the states of the goal's region that are not goal states.
+The goal states of g are those within the goal threshold of g; with threshold 0, only g itself. An agent in a goal state
+has arrived. Goals and starts can reach each other. The goal is uniform over the states that have a start; the start is
+uniform over the states of the goal's region that aren't goal states.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fwrl.worlds import World
 
 
 class GoalSampler:
-    """Draws goals and starts of a world where arriving means coming within `threshold` of the goal.
+    """Draws goals and starts of a world in which being within `threshold` of the goal counts as arriving.
 
     >>> from fwrl.worlds import load_world
     >>> sampler = GoalSampler(load_world("h-maze"), threshold=1.0)
@@ -36,12 +36,12 @@ class GoalSampler:
         if not any(len(self.starts(int(goal))) for goal in self.goals):
             remedy = "use another world or a smaller goal_threshold"
             raise TaskError(
-                f"expected two states that can reach each other{self._apart}, the world "
-                f"{world.name!r} has none; {remedy if threshold else 'use another world'}"
+                f"the world {world.name!r} has no two states{self._apart} that can reach each other; "
+                f"{remedy if threshold else 'use another world'}"
             )
 
     def goal_states(self, goal: int) -> Ints:
-        """The states at which an agent has arrived at `goal`, in order."""
+        """Return the states at which an agent has arrived at `goal`, in order."""
         if self._threshold == 0:
             return np.array([goal])
         if goal not in self._goal_states:
@@ -60,25 +60,25 @@ class GoalSampler:
         return result
 
     def starts(self, goal: int) -> Ints:
-        """The possible starts of trips to `goal`, in order; often all states but `goal`."""
+        """Return the possible starts of trips to `goal`, in order; often all states but `goal`."""
         region = self._region(goal)
         return region[~np.isin(region, self.goal_states(goal))]
 
     def trips(self, goal: int | None = None, start: int | None = None) -> list[tuple[int, Ints]]:
-        """Every goal that may be drawn, or the one given, each with its starts, or with the one given."""
+        """List every goal that may be drawn with its starts, or only the goal or start given."""
         goals = self.goals.tolist() if goal is None else [goal]
         found = [(g, self.starts(g) if start is None else np.array([start])) for g in goals if g != start]
         return [(g, starts) for g, starts in found if len(starts)]
 
     def draw_goal(self, rng: np.random.Generator) -> int:
-        """Draw a goal, uniformly over those that have a start."""
+        """Draw a goal uniformly from those that have a start."""
         while True:
             goal = int(self.goals[int(rng.random() * len(self.goals))])
             if len(self.starts(goal)):
                 return goal
 
     def draw(self, rng: np.random.Generator, start: int | None = None, goal: int | None = None) -> tuple[int, int]:
-        """A start and a goal; what is not given is drawn to match what is."""
+        """Return a start and a goal; draw whichever isn't given to match the other."""
         if start is not None and goal is not None:
             self.check(start, goal)
             return start, goal
@@ -96,29 +96,29 @@ class GoalSampler:
             if start not in self.goal_states(goal):
                 return int(goal)
         raise TaskError(
-            f"expected a start that can reach some state{self._apart} and return, got "
-            f"{self._name(start)}; choose another start, or give a goal as well"
+            f"from the start {self._name(start)} you can't reach any state{self._apart} and return; "
+            "choose another start, or give a goal as well"
         )
 
     def check_goal(self, goal: int) -> None:
-        """Raise an error if `goal` has no start."""
+        """Raise an error if no start fits `goal`."""
         if len(self.starts(goal)) == 0:
             raise TaskError(
-                f"expected a goal that some state{self._apart} can reach and return from, got "
-                f"{self._name(goal)}; choose another goal, or give a start as well"
+                f"no state{self._apart} can reach the goal {self._name(goal)} and return from it; "
+                "choose another goal, or give a start as well"
             )
 
     def check(self, start: int, goal: int) -> None:
-        """Raise an error if `start` is a goal state of `goal`, or cannot reach it."""
+        """Raise an error if `start` is already a goal state of `goal`, or can't reach it."""
         if start in self.goal_states(goal):
             raise TaskError(
-                f"the start, {self._name(start)}, has arrived at the goal, {self._name(goal)}, already; "
+                f"the start {self._name(start)} already counts as the goal {self._name(goal)}; "
                 f"choose two states{self._apart or ' that differ'}"
             )
         together = self._world.regions[start] == self._world.regions[goal]
         if not together and goal in self._world.out_of_reach(start):
             raise TaskError(
-                f"the goal, {self._name(goal)}, cannot be reached from the start, {self._name(start)}; "
+                f"the goal {self._name(goal)} can't be reached from the start {self._name(start)}; "
                 "world.out_of_reach(start) lists all such goals"
             )
 

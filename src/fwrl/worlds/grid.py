@@ -1,16 +1,16 @@
 """Grid worlds from text maps.
 
-Legend: `#` wall, `.` floor, `^ v < >` floor with wind, `1` to `9` floor from which every step costs
-that many times the step reward. Outside the map is wall. A state is a floor cell, numbered row by
-row from the top left; its position is (x, y) with the origin at the top left. Leading lines that start
-with `;` are comments; the first of them describes the world.
+Legend: `#` wall, `.` floor, `^ v < >` floor with wind, `1` to `9` floor from which every step costs that many times the
+step reward. Everything outside the map is wall. A state is a floor cell, numbered row by row from the top left; its
+position is (x, y) with the origin at the top left. Leading lines that start with `;` are comments; the first one
+describes the world.
 
-On leaving a windy cell, the wind blows with probability `wind`. What it does then is read in three ways:
+When the agent leaves a windy cell, the wind blows with probability `wind`. A gust can mean three things:
 
-- `gusts="added"`: the action's move, then one of the wind, each blocked by walls. Every step goes along the grid.
+- `gusts="added"`: the action's move, then one by the wind, each blocked by walls. Every step follows the grid.
 - `gusts="replaced"`: the wind's move instead of the action's.
-- `gusts="summed"`: both displacements are added and only the final cell is tested, as in the authors' program: a
-  step may pass a corner, and it stays where the final cell is a wall.
+- `gusts="summed"`: both displacements are added and only the final cell is tested, as in the authors' program. A step
+  may cut a corner, and it stays put if the final cell is a wall.
 
 A step into a wall stays and has the same reward as any other step from its cell.
 """
@@ -61,7 +61,7 @@ class Grid:
 
     rows: tuple[str, ...]
     states: Ints  # (H, W) the state of each cell, -1 for walls
-    wind: NDArray[np.int8]  # (H, W) the action whose move the wind adds, -1 where there is none
+    wind: NDArray[np.int8]  # (H, W) the action whose move the wind adds, -1 without wind
     cost: NDArray[np.int8]  # (H, W) how many step rewards a step from the cell costs
     description: str = ""
 
@@ -73,7 +73,7 @@ class Grid:
 
 
 def parse_grid(lines: Sequence[str], source: str) -> Grid:
-    """The grid of the map in `lines`; errors name it `source`.
+    """Parse the map in `lines`; errors call it `source`.
 
     >>> parse_grid([".#", "v3"], "tiny").states
     array([[ 0, -1],
@@ -116,7 +116,7 @@ def read_map(
     moves: MoveSet = "four",
     gusts: Gusts = "added",
 ) -> World:
-    """The world of a text map in a file, named after the file."""
+    """Read a text map from a file; the world is named after the file."""
     grid = parse_grid(read_lines(path), str(path))
     return grid_world(grid, path.stem, step_reward=step_reward, wind=wind, moves=moves, gusts=gusts)
 
@@ -130,7 +130,7 @@ def from_map(
     moves: MoveSet = "four",
     gusts: Gusts = "added",
 ) -> World:
-    r"""The world of a text map.
+    r"""Make the world of a text map.
 
     >>> world = from_map(">.\n##", wind=0.5, step_reward=-1.0)
     >>> world.outcomes(0, world.action_names.index("up"))[0]
@@ -149,10 +149,10 @@ def grid_world(
     moves: MoveSet = "four",
     gusts: Gusts = "added",
 ) -> World:
-    """The world of a grid, with four moves or octile moves.
+    """Make the world of a grid, with four moves or octile moves.
 
-    Octile moves add diagonals, of length sqrt 2 and sqrt 2 times the step reward; a diagonal is blocked
-    unless both straight cells beside it are floor.
+    Octile moves add diagonals, with length sqrt 2 and sqrt 2 times the step reward. A diagonal is blocked unless both
+    adjacent straight cells are floor.
     """
     if not math.isfinite(step_reward):
         raise OptionError(f"expected a finite step_reward, got {step_reward}")
@@ -182,7 +182,7 @@ def grid_world(
 
 
 def _moved(grid: Grid, names: Sequence[str]) -> Ints:
-    """(S, A) the state after each action's move without wind; the same state where the move is blocked."""
+    """(S, A) the state after each action's move without wind; the same state if the move is blocked."""
     y, x = grid.cells
     walled = np.pad(grid.states, 1, constant_values=-1)
     moved = np.empty((len(y), len(names)), dtype=np.int64)
@@ -213,7 +213,7 @@ def _gusts(grid: Grid, moved: Ints, names: Sequence[str], gusts: Gusts) -> Ints:
 
 
 def _blown(moved: Ints, blown: Ints, reward: NDArray[np.float64], force: NDArray[np.int8], wind: float) -> Listed:
-    """The outcomes of every action: its move, or with probability `wind` where a gust takes it, `blown`."""
+    """List the outcomes of every action: its move, or with probability `wind` in windy cells, `blown`."""
     states = np.arange(len(moved))
     windy = np.flatnonzero(force >= 0)
     calm = _certain(states, moved, reward)
@@ -226,7 +226,7 @@ def _blown(moved: Ints, blown: Ints, reward: NDArray[np.float64], force: NDArray
 
 
 def _certain(states: Ints, landing: Ints, reward: NDArray[np.float64]) -> Listed:
-    """At each of `states`, action a leads to `landing[:, a]` for `reward[:, a]`."""
+    """At each of `states`, action a goes to `landing[:, a]` for `reward[:, a]`."""
     S, A = landing.shape
     return Listed(
         np.repeat(states, A),

@@ -1,6 +1,6 @@
-"""Routes to draw: a greedy policy followed along the likeliest outcome of each step.
+"""Routes to draw: a greedy policy that follows the likeliest outcome of each step.
 
-Without wind a step has one outcome; in wind the likeliest one is used (the first, if several are equally likely).
+Without wind a step has one outcome; with wind we take the likeliest, or the first of several equally likely ones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LikelyRoute(NamedTuple):
 
 
 def likely_outcomes(world: World) -> LikelyOutcomes:
-    """The likeliest outcome of every state and action.
+    """Find the likeliest outcome of every state and action.
 
     >>> from fwrl.worlds import load_world
     >>> likely_outcomes(load_world("h-maze")).next_state[0].tolist()
@@ -43,9 +43,9 @@ def likely_outcomes(world: World) -> LikelyOutcomes:
 
 
 def follow(likely: LikelyOutcomes, action: Ints, start: int, goal: int) -> LikelyRoute:
-    """The route from `start` that takes `action` (S,) at each state; -1 means no action is known.
+    """Follow `action` (S,) from `start`; -1 means that no action is known.
 
-    It ends at `goal`, at a state without a known action, or at the first state that it visits twice.
+    The route ends at `goal`, at a state without a known action, or at the first state it visits twice.
 
     >>> from fwrl.worlds import load_world
     >>> maze = load_world("h-maze")

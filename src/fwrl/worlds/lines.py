@@ -1,7 +1,7 @@
 """The lines of a text file, and errors that name a place in it.
 
-Both line endings and trailing blank lines are accepted, since maps and scenarios are written by hand
-and by many programs. Any other fault is an error that names source, line and column, counted from 1.
+Both line endings and trailing blank lines are accepted, because maps and scenarios are written by hand and by many
+programs. Any other mistake is an error that names source, line and column, counted from 1.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fwrl.errors import FwrlError, MapError, missing_file
 
 
 def fault(source: str, line: int, column: int, problem: str) -> MapError:
-    """The error for a `problem` at a place in `source`.
+    """Make the error for a `problem` at a place in `source`.
 
     >>> print(fault("maze.txt", 3, 7, "unknown character 'x'"))
     maze.txt, line 3, column 7: unknown character 'x'
@@ -21,7 +21,7 @@ def fault(source: str, line: int, column: int, problem: str) -> MapError:
 
 
 def split_lines(text: str) -> list[str]:
-    r"""The lines of `text` without their endings and without trailing blank lines.
+    r"""Split `text` into lines without endings, and without trailing blank lines.
 
     >>> split_lines("a\r\nb\n\n")
     ['a', 'b']
@@ -33,9 +33,9 @@ def split_lines(text: str) -> list[str]:
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a UTF-8 text file."""
+    """Read the lines of a UTF-8 text file."""
     if path.is_dir():
-        raise FwrlError(f"expected a file, {path} is a folder")
+        raise FwrlError(f"{path} is a folder; choose a file in it")
     try:
         raw = path.read_bytes()
     except FileNotFoundError:

@@ -26,21 +26,15 @@ def from_arrays(
     action_names: Sequence[str] | None = None,
     **details: Any,
 ) -> World:
-    """A world from flat arrays of outcomes; all worlds are built by this function.
+    """Make a world from flat arrays of outcomes; all worlds are built by this function.
 
     Outcomes that share next state and reward are merged, those of probability 0 dropped.
 
     Args:
-        name: The world's name.
-        n_states: S, the number of states.
-        n_actions: A, the number of actions.
         listed: The outcomes, in any order.
-        moves: The moves on which distances are measured; by default hops to every other next state.
+        moves: The moves on which distances are measured; by default one of length 1 to every other next state.
         action_names: A names; by default the numbers.
         **details: Other fields of `World`.
-
-    Returns:
-        The world.
 
     >>> zero, one = np.array([0, 1]), np.array([1.0, 1.0])
     >>> swap = from_arrays("swap", 2, 1, Listed(zero, zero * 0, one, zero[::-1], -one))
@@ -49,14 +43,14 @@ def from_arrays(
     """
     S, A = n_states, n_actions
     if S < 1 or A < 1:
-        raise FwrlError(f"expected at least one state and one action, {name!r} has {S} and {A}")
+        raise FwrlError(f"a world needs at least one state and one action; {name!r} has {S} and {A}")
     names = tuple(action_names) if action_names else tuple(str(a) for a in range(A))
     if len(names) != A:
         raise FwrlError(f"expected {A} action names for {name!r}, got {len(names)}")
     _check_details(name, S, details)
     check_listed(listed, S, A, name)
     tables = merge(listed, S, A, name)
-    del listed  # a million states make this hundreds of MB
+    del listed  # hundreds of MB for a million states
     source = np.repeat(np.arange(S), np.diff(tables.first[::A]))
     if moves is None:
         moves = hops(S, source, tables.next_state)
@@ -72,18 +66,14 @@ def from_outcomes(
     action_names: Sequence[str] | None = None,
     **details: Any,
 ) -> World:
-    """A world from nested lists of outcomes.
+    """Make a world from nested lists of outcomes.
 
     Args:
-        name: The world's name.
         outcomes: `outcomes[s][a]` lists (probability, next_state, reward).
-        moves: `moves[s]` lists (neighbour, length), on which distances are measured; by default hops to every
-            other next state.
+        moves: `moves[s]` lists (neighbour, length), on which distances are measured; by default one move of length 1 to
+            every other next state.
         action_names: A names; by default the numbers.
         **details: Other fields of `World`.
-
-    Returns:
-        The world.
 
     >>> coin = from_outcomes("coin", [[[(0.5, 0, -1.0), (0.5, 1, -1.0)]], [[(1.0, 1, 0.0)]]])
     >>> coin.outcomes(0, 0)[1]
@@ -95,7 +85,7 @@ def from_outcomes(
     A = len(outcomes[0]) if S else 0
     for s, row in enumerate(outcomes):
         if len(row) != A:
-            raise FwrlError(f"expected {A} actions at every state of {name!r}, state {s} has {len(row)}")
+            raise FwrlError(f"expected {A} actions at every state of {name!r}, but state {s} has {len(row)}")
     flat = [
         (s, a, *_triple(outcome, f"state {s}, action {a}", name))
         for s, row in enumerate(outcomes)
@@ -125,13 +115,13 @@ def _triple(outcome: tuple[float, int, float], where: str, name: str) -> tuple[f
         return float(probability), operator.index(next_state), float(reward)
     except (TypeError, ValueError):
         raise FwrlError(
-            f"expected outcomes (probability, next_state, reward) in {name!r}, with a number of a state as next_state; "
+            f"expected outcomes (probability, next_state, reward) in {name!r}, with a state's number as next_state; "
             f"{where} has {outcome!r}"
         ) from None
 
 
 def _check_details(name: str, S: int, details: dict[str, Any]) -> None:
-    """Check positions, labels and terminal states, and make positions an array, in place."""
+    """Check positions, labels and terminal states, and turn positions into an array, in place."""
     if details.get("positions") is not None:
         details["positions"] = _positions(name, S, details["positions"])
     labels = details.get("labels")

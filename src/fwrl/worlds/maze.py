@@ -1,8 +1,8 @@
 """Generated worlds: random mazes and four rooms of any size.
 
-A maze is a lattice of cells with walls between them. A random spanning tree of the lattice (the minimum
-spanning tree of random weights) gives exactly one path between any two cells. Opening some of the
-remaining walls adds loops, so that pairs of cells have several paths of different lengths.
+A maze is a lattice of cells with walls between them. A random spanning tree of the lattice (the minimum spanning tree
+of random weights) gives exactly one path between any two cells. Opening some of the remaining walls adds loops, so that
+pairs of cells have several paths of different lengths.
 """
 
 from __future__ import annotations
@@ -25,17 +25,13 @@ def random_maze(
     loops: float = 0.1,
     step_reward: float = STEP_REWARD,
 ) -> World:
-    """A connected random maze; the same seed gives the same maze.
+    """Make the connected random maze `maze-WIDTHxHEIGHT-SEED`; the same seed gives the same maze.
 
     Args:
-        width: Width in cells, outer walls included; odd, at least 3.
-        height: Height in cells, outer walls included; odd, at least 3.
-        seed: The seed, at least 0.
-        loops: The share of the walls left by the spanning tree that are opened, default 0.1.
-        step_reward: The reward of every step, default -2.5e-4.
-
-    Returns:
-        The world `maze-WIDTHxHEIGHT-SEED`.
+        width: In cells, outer walls included; odd, at least 3.
+        height: In cells, outer walls included; odd, at least 3.
+        seed: At least 0.
+        loops: The share of walls left by the spanning tree to open.
 
     >>> maze = random_maze(21, 21, seed=7)
     >>> maze.name, int(maze.regions.max())
@@ -44,11 +40,11 @@ def random_maze(
     for side in (width, height):
         if side < 3 or side % 2 == 0:
             raise OptionError(
-                f"expected an odd width and height of at least 3, got {width} x {height}: "
+                f"expected an odd width and height of at least 3, got {width} x {height}; "
                 "cells and the walls between them alternate"
             )
     if width * height == 9:
-        raise OptionError("expected a maze of at least two cells, such as 5 x 3, got 3 x 3")
+        raise OptionError("expected at least two cells, but a 3 x 3 maze has only one; make it larger, such as 5 x 3")
     check_cells(width * height, f"a maze of {width} x {height}")
     if not 0 <= loops <= 1:
         raise OptionError(f"expected a share of loops from 0 to 1, got {loops}")
@@ -64,14 +60,10 @@ def random_maze(
 
 
 def four_rooms(size: int, *, step_reward: float = STEP_REWARD) -> World:
-    """Four rooms: a cross of walls with four doors, and a wall around it.
+    """Make `four-rooms-SIZE`: a cross of walls with four doors, and a wall around it.
 
     Args:
-        size: The side of the square inside the outer wall, in cells, at least 3; 9 is the map of the paper.
-        step_reward: The reward of every step, default -2.5e-4.
-
-    Returns:
-        The world `four-rooms-SIZE`.
+        size: The side of the square inside the outer wall, in cells, at least 3; 9 is the paper's map.
 
     >>> four_rooms(32).n_states
     965
@@ -90,7 +82,7 @@ def four_rooms(size: int, *, step_reward: float = STEP_REWARD) -> World:
 
 
 def _openings(shape: tuple[int, int], loops: float, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """The (rows, columns) of the walls to open between the cells of a lattice."""
+    """Choose the (rows, columns) of the walls to open between the cells of a lattice."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import minimum_spanning_tree
 
@@ -98,7 +90,7 @@ def _openings(shape: tuple[int, int], loops: float, rng: np.random.Generator) ->
     one = np.concatenate([cell[:, :-1].ravel(), cell[:-1, :].ravel()])
     other = np.concatenate([cell[:, 1:].ravel(), cell[1:, :].ravel()])
     weight = 1 + rng.permutation(len(one)).astype(np.float64)
-    ends = one.astype(np.int32), other.astype(np.int32)  # SciPy 1.17.0 has no spanning trees of 64-bit indices
+    ends = one.astype(np.int32), other.astype(np.int32)  # SciPy 1.17.0 can't do spanning trees with 64-bit indices
     lattice = csr_array((weight, ends), shape=(cell.size, cell.size))
     tree = minimum_spanning_tree(lattice).data.astype(np.int64) - 1
     wall = np.argsort(weight)

@@ -1,8 +1,8 @@
 """Moves: the graph on which distances are measured.
 
-Distance is not cost. It is the fewest moves from one state to another without wind: on octile maps their
-length, in worlds given as tables the number of hops. A step from s to s' travels the distance between
-them, so distance-inefficiency, travelled over shortest, is at least 1 whatever the rewards.
+Distance isn't cost. It's the fewest moves from one state to another without wind: their length on octile maps, their
+number in worlds given as tables. A step from s to s' travels the distance between them, so distance-inefficiency, the
+distance travelled divided by the shortest, is at least 1 for any rewards.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Moves(NamedTuple):
 
 
 def compress(S: int, source: Ints, target: Ints, length: Floats) -> Moves:
-    """Moves from a list; self-loops are dropped, and of parallel moves the shortest is kept.
+    """Build moves from a list; drop self-loops, and keep the shortest of parallel moves.
 
     >>> compress(2, np.array([1, 0, 0]), np.array([0, 0, 1]), np.array([2.0, 1.0, 1.0]))
     Moves(first=array([0, 1, 2]), target=array([1, 0]), length=array([1., 2.]))
@@ -36,7 +36,7 @@ def compress(S: int, source: Ints, target: Ints, length: Floats) -> Moves:
             outside = ends[(ends < 0) | (ends >= S)][0]
             raise FwrlError(f"expected moves between states 0 to {S - 1}, got one at {outside}")
     if not np.all(np.isfinite(length) & (length > 0)):
-        raise FwrlError("expected moves of positive, finite length")
+        raise FwrlError("moves must have a positive, finite length")
     away = source != target
     key, length = source[away] * S + target[away], length[away]
     order = np.lexsort((length, key))
@@ -50,12 +50,12 @@ def compress(S: int, source: Ints, target: Ints, length: Floats) -> Moves:
 
 
 def hops(S: int, source: Ints, target: Ints) -> Moves:
-    """One move of length 1 for each distinct pair of different states."""
+    """Make one move of length 1 for each distinct pair of different states."""
     return compress(S, source, target, np.ones(len(source)))
 
 
 def graph(moves: Moves) -> Any:
-    """The moves as a sparse matrix of lengths."""
+    """Return the moves as a sparse matrix of lengths."""
     from scipy.sparse import csr_array
 
     S = len(moves.first) - 1
@@ -73,15 +73,17 @@ def step_lengths(moves: Moves, source: Ints, target: Ints) -> Floats:
         lengths[block] = _distances(moves, keys, source[block], target[block])
     if not np.all(np.isfinite(lengths)):
         k = int(np.argmin(np.isfinite(lengths)))
-        raise FwrlError(f"expected moves that connect every step, none go from {source[k]} to {target[k]}")
+        raise FwrlError(
+            f"no moves go from {source[k]} to {target[k]}, but a step does; add moves that connect every step"
+        )
     return lengths
 
 
 def _distances(moves: Moves, keys: Ints, source: Ints, target: Ints) -> Floats:
-    """The distance from each source to its target; inf where no moves lead there.
+    """Measure the distance from each source to its target; inf if no moves go there.
 
-    Most steps are one move, or one move and one of the wind: both are looked up. Dijkstra's algorithm
-    finds the rest, which three or more moves might shorten.
+    Most steps are one move, or one move and one by the wind; both are looked up. Dijkstra's algorithm finds the rest,
+    which three or more moves might shorten.
     """
     S = len(moves.first) - 1
     lengths = _direct(moves, keys, source * S + target)
@@ -106,7 +108,7 @@ def _distances(moves: Moves, keys: Ints, source: Ints, target: Ints) -> Floats:
 
 
 def _direct(moves: Moves, keys: Ints, wanted: Ints) -> Floats:
-    """The length of each wanted move (keyed source * S + target); inf where there is none."""
+    """Look up the length of each wanted move (keyed source * S + target); inf if it doesn't exist."""
     lengths = np.full(len(wanted), np.inf)
     if len(keys):
         slot = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

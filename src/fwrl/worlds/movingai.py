@@ -1,9 +1,9 @@
 """MovingAI benchmark maps (`.map`) and scenarios (`.scen`), see https://movingai.com/benchmarks.
 
-A map has four header lines (`type octile`, `height`, `width`, `map`), then its rows: `.`, `G` and
-`S` are floor, `@`, `O`, `T` and `W` are blocked. A scenario is a start, a goal and the length of
-the shortest octile path between them: straight moves have length 1, diagonal ones sqrt 2, and a
-diagonal is blocked unless both straight cells beside it are floor.
+A map has four header lines (`type octile`, `height`, `width`, `map`), then its rows: `.`, `G` and `S` are floor, `@`,
+`O`, `T` and `W` are blocked. A scenario is a start, a goal and the length of the shortest octile path between them:
+straight moves have length 1, diagonal ones sqrt 2, and a diagonal is blocked unless both adjacent straight cells are
+floor.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Scenario(NamedTuple):
 
 
 def read_movingai(path: Path, *, moves: MoveSet = "octile", step_reward: float = STEP_REWARD) -> World:
-    """The world of a `.map` file, named after the file."""
+    """Read a `.map` file; the world is named after the file."""
     source = str(path)
     rows = parse_movingai(read_lines(path), source)
     return grid_world(parse_grid(rows, source), path.stem, step_reward=step_reward, moves=moves)
 
 
 def parse_movingai(lines: Sequence[str], source: str) -> list[str]:
-    """The rows of a MovingAI map as a text map; header and rows must agree.
+    """Convert a MovingAI map to the rows of a text map; header and rows must agree.
 
     >>> parse_movingai(["type octile", "height 1", "width 3", "map", ".GT"], "tiny.map")
     ['..#']
@@ -73,13 +73,14 @@ def parse_movingai(lines: Sequence[str], source: str) -> list[str]:
 
 
 def read_scenarios(path: str | Path) -> list[Scenario]:
-    """Read the scenarios of a MovingAI `.scen` file.
+    r"""Read the scenarios of a MovingAI `.scen` file, in order.
 
-    Args:
-        path: The path of the file.
-
-    Returns:
-        The scenarios in order; each has bucket, map, width, height, start, goal and the shortest length.
+    >>> from fwrl.files import scratch_folder
+    >>> with scratch_folder() as folder:
+    ...     line = "\t".join("0 tiny.map 3 1 0 0 2 0 2.0".split())
+    ...     _ = (folder / "tiny.scen").write_text(f"version 1\n{line}\n")
+    ...     read_scenarios(folder / "tiny.scen")[0].length
+    2.0
     """
     source = str(path)
     lines = read_lines(Path(path))
@@ -89,7 +90,7 @@ def read_scenarios(path: str | Path) -> list[Scenario]:
 
 
 def _header(lines: Sequence[str], source: str) -> tuple[int, int]:
-    """Height and width, from the four header lines of a `.map` file."""
+    """Return height and width, from the four header lines of a `.map` file."""
     words = [line.split() for line in lines[:_HEADER]] + [[]] * (_HEADER - len(lines))
     for line, expected in ((1, ["type", "octile"]), (4, ["map"])):
         if words[line - 1] != expected:

@@ -1,8 +1,8 @@
 """Outcomes: `P(s' | s, a)` and `r(s, a, s')` as one flat table.
 
-The outcomes of the pair (s, a) are the slots first[s * A + a] .. first[s * A + a + 1] - 1. Within a pair
-they are sorted by next state, then reward, and no two share both. So the table is unique, in whatever
-order the outcomes were listed.
+The outcomes of the pair (s, a) are the slots first[s * A + a] .. first[s * A + a + 1] - 1. Within a pair they are
+sorted by next state, then reward, and no two share both. So the table is unique: the order in which outcomes were
+listed doesn't matter.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError
 
-ROUNDING = 1e-9  # how far from 1 listed probabilities may sum
+ROUNDING = 1e-9  # how far from 1 the sum of listed probabilities may be
 
 
 class Outcome(NamedTuple):
@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
 
 
 class OutcomeTables(NamedTuple):
-    """The outcomes of every (state, action) in flat arrays, as compiled code reads them."""
+    """The outcomes of every (state, action) in flat arrays, for compiled code."""
 
     first: Ints  # (S * A + 1,) where the outcomes of (s, a) begin
     probability: Floats  # (K,)
@@ -47,10 +47,10 @@ class Listed(NamedTuple):
     """Outcomes as given: in any order, with repetitions and probability 0 allowed.
 
     Attributes:
-        state: (L,) where each begins.
-        action: (L,) that is taken there.
+        state: (L,) where the step begins.
+        action: (L,) the action taken there.
         probability: (L,) of the outcome; those of a state and action sum to 1.
-        next_state: (L,) where it ends.
+        next_state: (L,) where the step ends.
         reward: (L,) of the step.
     """
 
@@ -61,14 +61,7 @@ class Listed(NamedTuple):
     reward: Floats
 
     def where(self, chosen: NDArray[np.bool_]) -> Listed:
-        """Some of the outcomes.
-
-        Args:
-            chosen: (L,) booleans.
-
-        Returns:
-            Those where it is true.
-        """
+        """Select the outcomes where `chosen` (L,) is true."""
         return Listed(
             self.state[chosen],
             self.action[chosen],
@@ -78,14 +71,7 @@ class Listed(NamedTuple):
         )
 
     def joined(self, more: Listed) -> Listed:
-        """These outcomes and others.
-
-        Args:
-            more: The others.
-
-        Returns:
-            All of them, the others last.
-        """
+        """Append more outcomes."""
         return Listed(
             np.concatenate([self.state, more.state]),
             np.concatenate([self.action, more.action]),
@@ -108,11 +94,11 @@ def check_listed(listed: Listed, S: int, A: int, name: str) -> None:
         if wrong.any():
             k = int(np.argmax(wrong))
             came = f"probability {p[k]:g}, next state {t[k]}, reward {r[k]:g}"
-            raise FwrlError(f"expected {expected}, state {s[k]}, action {a[k]} of {name!r} has {came}")
+            raise FwrlError(f"expected {expected}, but state {s[k]}, action {a[k]} of {name!r} has {came}")
 
 
 def merge(listed: Listed, S: int, A: int, name: str) -> OutcomeTables:
-    """The tables of `listed`, with outcomes that share next state and reward merged; lengths are 0.
+    """Build the tables of `listed`, and merge outcomes that share next state and reward; lengths are 0.
 
     >>> once = np.zeros(3, dtype=np.int64)
     >>> listed = Listed(once, once, np.array([0.5, 0.25, 0.25]), once, np.array([0.0, -1.0, 0.0]))
@@ -123,7 +109,7 @@ def merge(listed: Listed, S: int, A: int, name: str) -> OutcomeTables:
         listed = listed.where(listed.probability > 0)
     pair = listed.state * A + listed.action
     probability, next_state = listed.probability, listed.next_state
-    reward = listed.reward + 0.0  # -0.0 and 0.0 are one reward
+    reward = listed.reward + 0.0  # make -0.0 and 0.0 the same reward
     if np.any(pair[1:] <= pair[:-1]):
         order = np.lexsort((reward, next_state, pair))
         pair, next_state, reward = pair[order], next_state[order], reward[order]
@@ -137,16 +123,16 @@ def merge(listed: Listed, S: int, A: int, name: str) -> OutcomeTables:
 
 
 def _differ(values: NDArray[np.generic]) -> NDArray[np.bool_]:
-    """(K,) whether a value differs from the one before it; true for the first."""
+    """(K,) whether a value differs from the previous one; true for the first."""
     return np.concatenate(([True], values[1:] != values[:-1]))
 
 
 def _cumulative(probability: Floats, first: Ints, A: int, name: str) -> Floats:
-    """Cumulative probabilities within each pair; one pass per rank keeps rounding errors within a pair."""
+    """Sum probabilities within each pair; one pass per rank keeps rounding errors within a pair."""
     counts = np.diff(first)
     if not counts.all():
         k = int(np.argmin(counts))
-        raise FwrlError(f"expected outcomes for every action, {_where(k, A, name)} has none")
+        raise FwrlError(f"every action needs an outcome, but {_where(k, A, name)} has none")
     cumulative = probability.copy()
     for rank in range(1, int(counts.max())):
         slots = first[:-1][counts > rank] + rank
@@ -156,7 +142,7 @@ def _cumulative(probability: Floats, first: Ints, A: int, name: str) -> Floats:
     wrong = np.abs(total - 1) > ROUNDING
     if wrong.any():
         k = int(np.argmax(wrong))
-        raise FwrlError(f"expected probabilities that sum to 1, {_where(k, A, name)} has {total[k]:g}")
+        raise FwrlError(f"probabilities must sum to 1, but those of {_where(k, A, name)} sum to {total[k]:g}")
     np.minimum(cumulative, 1.0, out=cumulative)
     cumulative[last] = 1.0
     return cumulative

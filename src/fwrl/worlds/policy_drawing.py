@@ -1,4 +1,4 @@
-"""A policy on the map of a world, as text: an arrow in every cell, the way in between as dots."""
+"""A policy on the map of a world, as text: an arrow in every cell, and dots along the route."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def draw_policy(
     """Draw the first best action of every state with a known value.
 
     Args:
-        world: The world; without a map, or with other actions than up, down, left and right, its states are listed.
+        world: Without a map, or with actions other than up, down, left and right, its states are listed.
         best: (S, A) True for the best actions.
-        values: (S,) not finite where nothing is known.
+        values: (S,) not finite if nothing is known.
         goal: Marked with G.
-        route: States from a start on, which is marked with S.
+        route: States, beginning with the start, which is marked with S.
 
     Returns:
-        The lines of the drawing; two characters for each cell, the second one a dot on the route.
+        The lines of the drawing; two characters per cell, the second a dot on the route.
 
     >>> from fwrl.worlds import load_world
     >>> world = load_world("h-maze")
@@ -60,7 +60,7 @@ def draw_policy(
 
 
 def _listed(world: World, best: NDArray[np.bool_], values: NDArray[np.float64], goal: int, route: Sequence[int]) -> str:
-    """The states of the route, or else those of the highest values: action and value of each."""
+    """List the states of the route, or those with the highest values: action and value of each."""
     known = np.flatnonzero(np.isfinite(values))
     listed = list(route) or known[np.argsort(-values[known], kind="stable")].tolist()
     lines = []

@@ -1,7 +1,7 @@
 """Reachability: which states reach each other.
 
-Two states are in one region if each reaches the other (strongly connected components). A map may have
-rooms without doors, and a table states without a way back, so not every pair of states makes a trip.
+Two states are in the same region if each reaches the other (strongly connected components). A map may have rooms
+without doors, and a table may have states you can't return from, so not every pair of states makes a trip.
 """
 
 from __future__ import annotations
@@ -16,9 +16,6 @@ SHOWN = 5  # regions listed, largest first
 def describe_reach(world: World) -> str:
     """Describe in one paragraph which states reach each other.
 
-    Args:
-        world: The world.
-
     Returns:
         The number of regions, the largest of them, and an example of unreachable states.
 
@@ -28,7 +25,7 @@ def describe_reach(world: World) -> str:
     >>> from fwrl.worlds.grid import from_map
     >>> for part in describe_reach(from_map("..#.")).split("; "):
     ...     print(part)
-    2 regions that do not all reach each other: 2 states around (0, 0), 1 state around (3, 0)
+    2 regions that don't all reach each other: 2 states around (0, 0), 1 state around (3, 0)
     from (0, 0) 1 of 3 states is out of reach
     """
     sizes = np.bincount(world.regions)
@@ -44,7 +41,7 @@ def describe_reach(world: World) -> str:
     example = int(members[largest[0]])
     lost = len(world.out_of_reach(example))
     return (
-        f"{len(sizes)} regions that do not all reach each other: {', '.join(named)}; "
+        f"{len(sizes)} regions that don't all reach each other: {', '.join(named)}; "
         f"from {world.label(example)} {lost} of {world.n_states} states "
         f"{'is' if lost == 1 else 'are'} out of reach"
     )

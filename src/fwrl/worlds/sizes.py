@@ -1,10 +1,10 @@
-"""The limit on the size of generated worlds: a name is short, and what it asks for may not fit into any memory."""
+"""The limit on the size of generated worlds: a short name can ask for more than any memory holds."""
 
 from __future__ import annotations
 
 from fwrl.errors import OptionError
 
-MOST_CELLS = 10_000_000  # a world of so many takes some gigabytes
+MOST_CELLS = 10_000_000  # such a world takes several gigabytes
 MOST_DIGITS = 18  # of a number in a name or a file
 
 
@@ -12,5 +12,5 @@ def check_cells(cells: int, what: str) -> None:
     """Require at most `MOST_CELLS` cells; `what` would have `cells`."""
     if cells > MOST_CELLS:
         raise OptionError(
-            f"expected a world of at most {MOST_CELLS:,} cells, {what} has {cells:,}; choose a smaller one"
+            f"{what} has {cells:,} cells, more than the {MOST_CELLS:,} a world may have; choose a smaller one"
         )

@@ -1,13 +1,12 @@
 """Worlds from Gymnasium transition tables.
 
-Gymnasium's tabular environments list `P[s][a] = [(probability, next_state, reward, terminated), ...]`.
-The table has transitions out of terminated states too; in Taxi these close a positive cycle of picking
-up and dropping off. So a terminated transition ends in an absorbing state, where every action stays for
-reward 0, and its own reward becomes `world.terminals[state]`; the transition itself has reward 0.
+Gymnasium's tabular environments list `P[s][a] = [(probability, next_state, reward, terminated), ...]`. The table also
+has transitions out of terminated states; in Taxi these close a positive cycle of picking up and dropping off. So we let
+a terminated transition end in an absorbing state, where every action stays for reward 0. Its own reward becomes
+`world.terminals[state]`, and the transition itself has reward 0.
 
-If all transitions into s' from other states are terminated and have the same reward, and no episode
-starts at s', then s' is that absorbing state. Otherwise a new absorbing state is appended for each
-(s', reward).
+If all transitions into s' from other states are terminated and have the same reward, and no episode starts at s', then
+s' is that absorbing state. Otherwise we append a new absorbing state for each (s', reward).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class _Table(NamedTuple):
 
 
 def from_gymnasium(env: Any) -> World:
-    """The world of an environment, or of its id, with a transition table `env.unwrapped.P`.
+    """Make the world of an environment, or of its id, from the transition table `env.unwrapped.P`.
 
     >>> taxi = from_gymnasium("Taxi-v4")  # 500 states, and an end for each of four destinations
     >>> taxi.n_states, taxi.label(500), taxi.terminals[500]
@@ -53,8 +52,8 @@ def from_gymnasium(env: Any) -> World:
     name = type(source).__name__ if spec is None else str(spec.id)
     if getattr(source, "P", None) is None:
         raise FwrlError(
-            f"expected an environment with a transition table env.unwrapped.P, {name} has none; "
-            "FrozenLake, CliffWalking and Taxi do"
+            f"{name} has no transition table env.unwrapped.P; use an environment that does, such as FrozenLake, "
+            "CliffWalking or Taxi"
         )
     table = _flatten(source.P, name)
     S, A = table.n_states, table.n_actions
@@ -90,7 +89,7 @@ def _make(name: str) -> Any:
 
 
 def _rows(table: Any, what: str) -> list[Any]:
-    """The rows of a dict or list that is numbered 0, 1, 2, ..."""
+    """Return the rows of a dict or list numbered 0, 1, 2, ..."""
     if isinstance(table, Mapping):
         if set(table) != set(range(len(table))):
             raise FwrlError(f"expected {what} numbered from 0 without gaps, got {list(table)[:5]}")
@@ -105,7 +104,7 @@ def _flatten(P: Any, name: str) -> _Table:
     A = len(rows[0]) if rows else 0
     for s, row in enumerate(rows):
         if len(row) != A:
-            raise FwrlError(f"expected {A} actions at every state of {name}, {s} has {len(row)}")
+            raise FwrlError(f"expected {A} actions at every state of {name}, but {s} has {len(row)}")
     entries = [(s, a, *entry) for s, row in enumerate(rows) for a, listed in enumerate(row) for entry in listed]
     if not entries or any(len(entry) != 6 for entry in entries):
         raise FwrlError(f"expected (probability, next_state, reward, terminated) in every entry of {name}")
@@ -126,7 +125,7 @@ def _flatten(P: Any, name: str) -> _Table:
 
 
 def _absorbing(table: _Table, starts: Floats | None) -> dict[int, float]:
-    """The states that are entered by terminated transitions only, all with one reward, and that reward."""
+    """Find the states entered only by terminated transitions, all with the same reward, and that reward."""
     entries = table.listed
     rewards: dict[int, set[float]] = {}
     alive = set() if starts is None else set(np.flatnonzero(starts).tolist())
@@ -145,7 +144,7 @@ def _absorbing(table: _Table, starts: Floats | None) -> dict[int, float]:
 
 
 def _with_ends(table: _Table, absorbing: Mapping[int, float]) -> tuple[Listed, list[tuple[int, float]]]:
-    """The outcomes of the other states, and the (state, reward) of each absorbing state appended for them."""
+    """Return the outcomes of the other states, and the (state, reward) of each absorbing state appended for them."""
     ordinary = ~np.isin(table.listed.state, list(absorbing))
     listed = table.listed.where(ordinary)
     over = table.terminated[ordinary]
@@ -159,7 +158,7 @@ def _with_ends(table: _Table, absorbing: Mapping[int, float]) -> tuple[Listed, l
 
 
 def _with_loops(listed: Listed, absorbing: Sequence[int], A: int) -> Listed:
-    """The outcomes of `listed`, and a self-loop of reward 0 for every action of an absorbing state."""
+    """Add a self-loop of reward 0 to `listed` for every action of an absorbing state."""
     state = np.repeat(np.array(absorbing, dtype=np.int64), A)
     action = np.tile(np.arange(A), len(absorbing))
     loops = Listed(state, action, np.ones(len(state)), state, np.zeros(len(state)))
@@ -174,7 +173,7 @@ def _starts(source: Any, S: int) -> Floats | None:
 
 
 def _positions(source: Any, S: int) -> Floats | None:
-    """(S, 2) the cells of an environment whose states are those of a grid, row by row; None for others."""
+    """(S, 2) the cells of an environment whose states form a grid, row by row; None for others."""
     shapes = (
         getattr(getattr(source, "desc", None), "shape", None),
         getattr(source, "shape", None),

@@ -1,8 +1,8 @@
 """A world: a finite Markov decision process without a goal.
 
-`P(s' | s, a)` and `r(s, a, s')` are one flat table of outcomes (`fwrl.worlds.outcomes`). Distances are
-measured on the moves without wind (`fwrl.worlds.moves`). The other fields are for people: names, labels,
-positions, and the map that the world was read from.
+`P(s' | s, a)` and `r(s, a, s')` are one flat table of outcomes (`fwrl.worlds.outcomes`). Distances are measured on the
+moves without wind (`fwrl.worlds.moves`). The other fields are for people: names, labels, positions, and the map that
+the world was read from.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fwrl.arguments import check_real
 from fwrl.arrays import Floats, Ints
-from fwrl.display import Picture, drawn, html_table
+from fwrl.display import Picture, drawn, html_table, visible
 from fwrl.errors import FwrlError
 from fwrl.worlds.moves import Moves, graph, hops
 from fwrl.worlds.outcomes import Outcome, OutcomeTables
@@ -32,16 +33,14 @@ class World:
     """A finite Markov decision process without a goal.
 
     Attributes:
-        name: The world's name.
-        n_states: S, the number of states.
-        n_actions: A, the number of actions.
+        n_states: S.
+        n_actions: A.
         tables: The outcomes of every (state, action), in flat arrays.
         moves: The moves on which distances are measured.
-        action_names: A names.
         positions: (S, 2) x to the right and y downwards; None for worlds without positions.
-        labels: S labels; None for worlds that have none.
+        labels: S labels; None for worlds without any.
         terminals: The terminal reward of each absorbing state of a table world.
-        starts: (S,) the start distribution of the source; None if it has none.
+        starts: (S,) the source's start distribution; None if it doesn't have one.
         grid: The map; None for worlds without one.
         description: One line for listings.
 
@@ -66,18 +65,19 @@ class World:
     grid: Grid | None = None
     description: str = ""
 
+    def __post_init__(self) -> None:
+        """Names and descriptions come from files of others: nothing in them may move a cursor or colour a terminal."""
+        for name in ("name", "description"):
+            object.__setattr__(self, name, visible(getattr(self, name)))
+        if self.labels is not None:
+            object.__setattr__(self, "labels", tuple(map(visible, self.labels)))
+
     @classmethod
     def from_gymnasium(cls, env: Any) -> World:
-        """The world of a Gymnasium environment with a transition table `env.unwrapped.P`.
+        """Make the world of a Gymnasium environment, or its id, with a transition table `env.unwrapped.P`.
 
-        A terminated transition ends in an absorbing state and its reward becomes that state's
-        terminal reward; see `fwrl.worlds.table`.
-
-        Args:
-            env: The environment, or its id.
-
-        Returns:
-            The world.
+        A terminated transition ends in an absorbing state, and its reward becomes that state's terminal reward; see
+        `fwrl.worlds.table`.
 
         >>> lake = World.from_gymnasium("FrozenLake-v1")
         >>> lake.n_states, lake.terminals[15], lake.terminals[5]
@@ -91,11 +91,7 @@ class World:
         return f"World({self.name!r}, {self.n_states} states, {self.n_actions} actions)"
 
     def plot(self) -> Picture:
-        """Draw the map; without one, the states at their positions or in a lattice.
-
-        Returns:
-            A matplotlib figure; notebooks show it, `savefig` writes it.
-        """
+        """Draw the map as a matplotlib figure; without a map, the states at their positions or in a lattice."""
         return drawn("world_figure", self)
 
     def _repr_html_(self) -> str:
@@ -112,15 +108,7 @@ class World:
         return f'{table}<pre style="line-height: 1.05">{lines}</pre>'
 
     def outcomes(self, state: int, action: int) -> list[Outcome]:
-        """The possible outcomes of an action.
-
-        Args:
-            state: A state.
-            action: An action.
-
-        Returns:
-            Outcomes (probability, next_state, reward) whose probabilities sum to 1.
-        """
+        """List the possible outcomes (probability, next_state, reward) of an action; the probabilities sum to 1."""
         self._check(state)
         if not 0 <= action < self.n_actions:
             raise FwrlError(f"expected an action from 0 to {self.n_actions - 1}, got {action}")
@@ -132,15 +120,8 @@ class World:
         ]
 
     def state_at(self, x: float, y: float) -> int:
-        """The state at a position.
-
-        Args:
-            x: The column, from 0 at the left.
-            y: The row, from 0 at the top.
-
-        Returns:
-            The state; an error where there is none.
-        """
+        """Return the state at column x, from 0 at the left, and row y, from 0 at the top; raise if there's none."""
+        x, y = check_real("x", x), check_real("y", y)
         state = -1
         if self.grid is None:
             state = self._state_by_position.get((float(x), float(y)), -1)
@@ -149,31 +130,17 @@ class World:
             if 0 <= x < width and 0 <= y < height:
                 state = int(self.grid.states[int(y), int(x)])
         if state < 0:
-            raise FwrlError(f"expected a floor cell of {self.name!r}, got ({x:g}, {y:g})")
+            raise FwrlError(f"({x:g}, {y:g}) isn't a floor cell of {self.name!r}; choose one of its cells")
         return state
 
     def position(self, state: int) -> tuple[float, float]:
-        """The position of a state.
-
-        Args:
-            state: A state.
-
-        Returns:
-            Column x and row y.
-        """
+        """Return the position of a state, as column x and row y."""
         self._check(state)
         x, y = self._placed[state]
         return float(x), float(y)
 
     def label(self, state: int) -> str:
-        """The label of a state for people.
-
-        Args:
-            state: A state.
-
-        Returns:
-            Its label, or else its position, or else its number.
-        """
+        """Return a state's label for people; without labels its position, without positions its number."""
         self._check(state)
         if self.labels is not None:
             return self.labels[state]
@@ -183,14 +150,7 @@ class World:
         return str(state)
 
     def distances_to(self, *goals: int) -> Floats:
-        """The distance from every state to the nearest of several goals.
-
-        Args:
-            *goals: States.
-
-        Returns:
-            (S,) distances; inf where no moves lead to a goal.
-        """
+        """Return the (S,) distance from every state to the nearest of several goals; inf if no moves go there."""
         from scipy.sparse.csgraph import dijkstra
 
         for goal in goals:
@@ -200,21 +160,16 @@ class World:
         return distances
 
     def distance(self, state: int, goal: int) -> float:
-        """The distance between two states: the fewest moves without wind; on octile maps their length.
+        """Return the distance between two states: the fewest moves without wind; on octile maps their length.
 
-        Args:
-            state: A state.
-            goal: Another state.
-
-        Returns:
-            The distance; inf where no moves lead to the goal.
+        inf if no moves go to the goal.
         """
         self._check(state)
         return float(self.distances_to(goal)[state])
 
     @cached_property
     def regions(self) -> Ints:
-        """(S,) the number of each state's region; states of one region reach each other."""
+        """(S,) the region of each state; states of one region reach each other."""
         from scipy.sparse.csgraph import connected_components
 
         found = connected_components(self._reach, directed=True, connection="strong")[1]
@@ -224,14 +179,7 @@ class World:
         return rank[region]
 
     def out_of_reach(self, state: int) -> Ints:
-        """The states that cannot be reached from a state.
-
-        Args:
-            state: A state.
-
-        Returns:
-            The states that no sequence of outcomes leads to, in order.
-        """
+        """List the states that no sequence of outcomes reaches from a state, in order."""
         from scipy.sparse.csgraph import breadth_first_order
 
         self._check(state)
@@ -246,7 +194,7 @@ class World:
 
     @cached_property
     def step_reward(self) -> float | None:
-        """The reward of every step; None where rewards differ."""
+        """The reward of every step; None if rewards differ."""
         rewards = self.tables.reward
         return float(rewards[0]) if np.all(rewards == rewards[0]) else None
 
@@ -262,7 +210,7 @@ class World:
 
     @cached_property
     def _state_by_position(self) -> dict[tuple[float, float], int]:
-        """The state at each position; where several share one, the lowest."""
+        """The state at each position; the lowest if several share one."""
         placed = self._placed.tolist()
         return {(x, y): s for s, (x, y) in reversed(list(enumerate(placed)))}
 
@@ -272,7 +220,7 @@ class World:
 
     @cached_property
     def _reach(self) -> Any:
-        """The graph of possible outcomes, each edge once: SciPy's components do not return on repeated edges."""
+        """The graph of possible outcomes, each edge once: SciPy's components don't return on repeated edges."""
         S, A, T = self.n_states, self.n_actions, self.tables
         source = np.repeat(np.arange(S), np.diff(T.first[::A]))
         return graph(hops(S, source, T.next_state))

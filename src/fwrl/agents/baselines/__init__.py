@@ -1,1 +1,1 @@
-"""The agents that FWRL is compared with: those of the paper, and others that can pursue any goal."""
+"""The agents that FWRL is compared with: the paper's, and others that can pursue any goal."""

@@ -2,15 +2,15 @@
 goal from every step; L.-J. Lin (1992), "Self-Improving Reactive Agents Based on Reinforcement Learning, Planning and
 Teaching", Machine Learning 8, which learns from past steps again.
 
-Q(s, a, g) is the path reward from s, starting with a, to g. A transition s, a, r -> s' updates every goal g at once,
+Q(s, a, g) is the path reward from s, starting with a, to g. A transition s, a, r -> s' updates every goal g:
 
     Q(s, a, g) <- Q(s, a, g) + alpha (r + (0 if s' = g else max_b Q(s', b, g)) - Q(s, a, g))
 
-by the step just made and by `replays` more, drawn uniformly from the last `capacity`. The goal reward is not part of
-Q, and the step that pays it is not learned from. Where rewards are negative, an `initial_value` of 0 is optimistic: an
-action that was never tried counts as if it led straight to the goal.
+This happens for the latest step, and for `replays` more, drawn uniformly from the last `capacity`. The goal reward
+isn't part of Q, and the step that pays it isn't learned from. If rewards are negative, an `initial_value` of 0 is
+optimistic: an untried action counts as if it went straight to the goal.
 
-At the goal itself the table holds the value of leaving and coming back; the value of being there is 0.
+At the goal itself, the table has the value of leaving and coming back; the value of being there is 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from fwrl.agents.agent import Agent
 from fwrl.agents.baselines.ql import QConfig
 from fwrl.agents.loops import LEARNED, register_verbs
-from fwrl.agents.validation import check_table_size, check_whole
+from fwrl.agents.validation import LARGEST_CAPACITY, MOST_REPLAYS, check_table_size, check_whole
 from fwrl.agents.value_function import Tables
 from fwrl.arrays import Count, Field, Floats, Setting
 from fwrl.kernels.exploration import GOAL, Episode, epsilon_greedy
@@ -39,10 +39,10 @@ def check_all_goals(n_states: int, n_actions: int) -> None:
 
 
 class AllGoalsAgent(Agent[Tables]):
-    """An agent with action values also at the goal: those of leaving it."""
+    """An agent that also has action values at the goal, those of leaving it."""
 
     def value(self, state: int, goal: int) -> float:
-        """The best of the action values; 0 at the goal."""
+        """Return the best of the action values; 0 at the goal."""
         state, goal = self._state(state), self._state(goal, "goal")
         return 0.0 if state == goal else super().value(state, goal)
 
@@ -59,7 +59,7 @@ class AllGoalsConfig(QConfig):
 
     Attributes:
         learning_rate: alpha, above 0 and at most 1.
-        initial_value: of every Q(s, a, g).
+        initial_value: initial Q(s, a, g).
         replays: transitions replayed at every step.
         capacity: transitions kept for replay.
     """
@@ -71,8 +71,8 @@ class AllGoalsConfig(QConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole("replays", self.replays, least=0)
-        check_whole("capacity", self.capacity, least=1)
+        check_whole("replays", self.replays, least=0, most=MOST_REPLAYS)
+        check_whole("capacity", self.capacity, least=1, most=LARGEST_CAPACITY)
 
 
 class AllGoalsTables(NamedTuple):
@@ -89,7 +89,7 @@ class AllGoalsTables(NamedTuple):
 
 @compiled
 def update_all_goals(Q: Floats, s: int, a: int, r: float, next_s: int, alpha: float, onward: Floats) -> None:
-    """One Q-learning update of Q(s, a, .); `onward` (S,) is scratch for max_b Q(s', b, .)."""
+    """Make one Q-learning update of Q(s, a, .); `onward` (S,) is scratch for max_b Q(s', b, .)."""
     S, A = Q.shape[0], Q.shape[1]
     for g in range(S):
         onward[g] = Q[next_s, 0, g]
@@ -133,7 +133,7 @@ def action_values(agent: AllGoalsTables, s: int, g: int, values: Floats) -> None
 
 
 class AllGoalsQLearning(AllGoalsAgent[AllGoalsTables]):
-    """Q-learning of all goals at once."""
+    """Q-learning for all goals in parallel."""
 
     name = "agql"
     description = "all-goals Q-learning with replay: every step teaches every goal"
@@ -142,7 +142,7 @@ class AllGoalsQLearning(AllGoalsAgent[AllGoalsTables]):
     config: AllGoalsConfig
 
     def sizes(self) -> dict[str, int]:
-        """Also N, the transitions that are kept."""
+        """Add N, the number of transitions kept."""
         return super().sizes() | {"N": self.config.capacity}
 
     def empty_tables(self) -> AllGoalsTables:

@@ -1,7 +1,7 @@
 """DG-learning: L. P. Kaelbling (1993), "Learning to Achieve Goals", IJCAI, pages 1094-1099.
 
 DG(s, a, g) is the expected number of steps from s, starting with a, to g. After every step s, a -> s', for every
-goal g at once,
+goal g,
 
     DG(s, a, g) <- (1 - alpha) DG(s, a, g) + alpha (1 if s' = g else 1 + min_b DG(s', b, g))
 
@@ -9,10 +9,10 @@ and with `relaxation`, through the state k = s just left, for all i, a, g,
 
     DG(i, a, g) <- min( DG(i, a, g), DG(i, a, k) + min_b DG(k, b, g) )
 
-Steps are counted and rewards ignored, as published. The relaxation is Algorithm 1 of FWRL with steps for rewards. Two
-things differ: the learning rate, and that an unknown way has `initial_steps` steps. That number should exceed every
-distance, or relaxation would shorten unknown ways. The published relaxation runs from time to time over all k; here
-it runs at every step over one k, as in FWRL.
+As published, it counts steps and ignores rewards. The relaxation is Algorithm 1 of FWRL with steps for rewards, with
+two differences: there's a learning rate, and an unknown path has `initial_steps` steps. That number should exceed every
+distance, or relaxation would shorten unknown paths. The published relaxation runs from time to time over all k; ours
+runs at every step over one k, as in FWRL.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class DgConfig(Config):
     Attributes:
         learning_rate: alpha, above 0 and at most 1.
         relaxation: whether to relax through the state just left, at every step.
-        initial_steps: DG of unknown ways.
+        initial_steps: DG of unknown paths.
     """
 
     learning_rate: float = 1.0
@@ -68,7 +68,7 @@ class DgTables(NamedTuple):
 
 @compiled
 def least_onward(DG: Floats, k: int, onward: Floats) -> None:
-    """min_b DG(k, b, .) into `onward` (S,)."""
+    """Write min_b DG(k, b, .) into `onward` (S,)."""
     for g in range(len(onward)):
         onward[g] = DG[k, 0, g]
     for b in range(1, DG.shape[1]):
@@ -78,7 +78,7 @@ def least_onward(DG: Floats, k: int, onward: Floats) -> None:
 
 @compiled
 def step_towards(DG: Floats, s: int, a: int, next_s: int, alpha: float, onward: Floats) -> bool:
-    """Update DG(s, a, .) for every goal; whether anything changed."""
+    """Update DG(s, a, .) for every goal; return whether anything changed."""
     least_onward(DG, next_s, onward)
     onward[next_s] = 0.0
     row = DG[s, a]
@@ -92,7 +92,7 @@ def step_towards(DG: Floats, s: int, a: int, next_s: int, alpha: float, onward: 
 
 @compiled
 def shorten_through(DG: Floats, k: int, onward: Floats) -> bool:
-    """Relax through the way-point `k`; whether anything became shorter."""
+    """Relax through the waypoint `k`; return whether anything became shorter."""
     least_onward(DG, k, onward)
     changed = False
     for i in range(DG.shape[0]):
@@ -135,7 +135,7 @@ def action_values(agent: DgTables, s: int, g: int, values: Floats) -> None:
 
 
 class DgLearning(AllGoalsAgent[DgTables]):
-    """Kaelbling's DG-learning: values count steps, whatever the rewards."""
+    """Kaelbling's DG-learning: values count steps and ignore rewards."""
 
     name = "dg"
     description = "DG-learning (Kaelbling 1993): steps to every goal, with or without relaxation"
@@ -145,7 +145,7 @@ class DgLearning(AllGoalsAgent[DgTables]):
     config: DgConfig
 
     def empty_tables(self) -> DgTables:
-        """Every way has `initial_steps` steps."""
+        """Every path has `initial_steps` steps."""
         check_all_goals(self.n_states, self.n_actions)
         tables, config = super().empty_tables(), self.config
         tables.DG[:], tables.alpha[0], tables.relaxes[0] = config.initial_steps, config.learning_rate, config.relaxation

@@ -1,18 +1,18 @@
 """Hindsight experience replay in a table: M. Andrychowicz, F. Wolski, A. Ray, J. Schneider, R. Fong, P. Welinder,
 B. McGrew, J. Tobin, P. Abbeel and W. Zaremba (2017), "Hindsight Experience Replay", NeurIPS.
 
-Q(g, s, a) is the return from s, starting with a, goal reward R included. A transition s, a, r -> s' is learned for a
-goal g by
+Q(g, s, a) is the return from s, starting with a, goal reward R included. Learning a transition s, a, r -> s' for a
+goal g means
 
     Q(g, s, a) <- Q(g, s, a) + alpha (y - Q(g, s, a)),   y = r + R if s' = g, else r + max_b Q(g, s', b)
 
-Entering the goal ends the trip, so nothing is bootstrapped there. R is the option `goal_reward`, since a goal in
-hindsight paid nothing. Every step is learned for the goal pursued, and stored with it. Then `replays` transitions are
-drawn uniformly from the last `capacity`. Each is learned again for its own goal, and for `k` goals drawn from the
-states achieved later on the same trip, its own s' included (the strategy "future").
+Entering the goal ends the trip, so there's no bootstrapping there. R is the option `goal_reward`, because a goal in
+hindsight paid nothing. The agent learns every step for its current goal, and stores it with that goal. Then it draws
+`replays` transitions uniformly from the last `capacity`, and learns each again for its own goal, and for `k` goals
+drawn from the states reached later on the same trip, its own s' included (the strategy "future").
 
-A trip ends where the task moves the agent: at the arriving step, at a new episode, wherever s is not the last s'.
-The arriving step itself, taken on the goal, sets Q(g, s, a) to the reward it paid and is not stored.
+A trip ends when the task moves the agent: at the arriving step, at a new episode, or if s isn't the last s'. The
+arriving step itself, taken on the goal, sets Q(g, s, a) to the reward it paid and isn't stored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from fwrl.agents.agent import Agent
 from fwrl.agents.baselines.agql import check_all_goals
 from fwrl.agents.baselines.ql import QConfig
 from fwrl.agents.loops import LEARNED, register_verbs
-from fwrl.agents.validation import check_number, check_whole
+from fwrl.agents.validation import LARGEST_CAPACITY, MOST_REPLAYS, check_number, check_whole
 from fwrl.arrays import Field, Floats, Ints
 from fwrl.kernels.exploration import GOAL, Episode, epsilon_greedy
 from fwrl.kernels.jit import compiled, inner
@@ -51,11 +51,11 @@ class HindsightConfig(QConfig):
 
     Attributes:
         learning_rate: alpha, above 0 and at most 1.
-        initial_value: of every Q(g, s, a).
-        k: goals in hindsight for each transition that is replayed.
+        initial_value: initial Q(g, s, a).
+        k: goals in hindsight for each replayed transition.
         replays: transitions replayed at every step.
         capacity: transitions kept for replay.
-        goal_reward: R, the reward of arriving at a goal in hindsight.
+        goal_reward: R, the reward for arriving at a goal in hindsight.
     """
 
     k: int = 4
@@ -65,9 +65,9 @@ class HindsightConfig(QConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole("k", self.k, least=0)
-        check_whole("replays", self.replays, least=0)
-        check_whole("capacity", self.capacity, least=1)
+        check_whole("k", self.k, least=0, most=MOST_REPLAYS)
+        check_whole("replays", self.replays, least=0, most=MOST_REPLAYS)
+        check_whole("capacity", self.capacity, least=1, most=LARGEST_CAPACITY)
         check_number("goal_reward", self.goal_reward)
 
 
@@ -83,13 +83,13 @@ class HindsightTables(NamedTuple):
     counts: Annotated[Ints, Field("2", np.int64, saved=False)]  # at REPLAYS and K
 
     def sound(self) -> bool:
-        """Whether trips follow one another in the ring."""
+        """Check that trips follow one another in the ring."""
         return self.trips.follow(self.ring)
 
 
 @compiled
 def learn_for(Q: Floats, g: int, s: int, a: int, r: float, next_s: int, alpha: float, R: float) -> None:
-    """One Q-learning update of Q(g, s, a)."""
+    """Make one Q-learning update of Q(g, s, a)."""
     onward = R if next_s == g else largest(Q[g, next_s])
     Q[g, s, a] += alpha * (r + onward - Q[g, s, a])
 
@@ -102,7 +102,7 @@ def act(agent: HindsightTables, s: int, rng: np.random.Generator) -> int:
 
 @inner
 def observe(agent: HindsightTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Learn from the step for the goal pursued, then replay with hindsight."""
+    """Learn from the step for the current goal, then replay with hindsight."""
     Q, ring, trips, g = agent.Q, agent.ring, agent.trips, agent.episode[GOAL]
     alpha, R = agent.rates[ALPHA], agent.rates[R_GOAL]
     if arrived:
@@ -132,7 +132,7 @@ def action_values(agent: HindsightTables, s: int, g: int, values: Floats) -> Non
 
 
 class HindsightReplay(Agent[HindsightTables]):
-    """Q-learning that also learns each trip for the states it did reach."""
+    """Q-learning that also learns each trip for the states it reached."""
 
     name = "her"
     description = "hindsight experience replay (Andrychowicz et al. 2017) on a table"
@@ -142,11 +142,11 @@ class HindsightReplay(Agent[HindsightTables]):
     config: HindsightConfig
 
     def sizes(self) -> dict[str, int]:
-        """Also N, the transitions that are kept."""
+        """Add N, the number of transitions kept."""
         return super().sizes() | {"N": self.config.capacity}
 
     def empty_tables(self) -> HindsightTables:
-        """`initial_value` everywhere, no trip."""
+        """`initial_value` everywhere, no trips."""
         check_all_goals(self.n_states, self.n_actions)
         tables, config = super().empty_tables(), self.config
         tables.Q[:], tables.splitmix64[:] = config.initial_value, new_splitmix64(self.rng)

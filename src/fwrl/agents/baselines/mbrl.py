@@ -1,7 +1,7 @@
 """Model-based reinforcement learning: the paper's third baseline, with an exact planner.
 
 It counts outcomes, averages rewards and plans the path of maximum expected reward (see `agents.fwrl.per_goal`). Rewards
-are averaged per outcome rather than per (s, a); the two differ only where an outcome may never reach the goal.
+are averaged per outcome rather than per (s, a); the two differ only if an outcome may never reach the goal.
 """
 
 from __future__ import annotations

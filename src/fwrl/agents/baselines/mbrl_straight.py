@@ -1,8 +1,8 @@
-"""Model-based reinforcement learning as in the authors' program: it plans straight lines only.
+"""Model-based reinforcement learning as in the authors' program: it only plans straight lines.
 
-Its planner follows paths that repeat one action, each step by the outcome seen most often. The agent acts at random
-where no such path is known to reach the goal. It explains the published ordering of the agents: a planner that may
-turn (`mbrl`) does far better.
+Its planner follows paths that repeat one action, each step with the outcome seen most often. If no such path is known
+to reach the goal, the agent acts at random. This explains the published ranking of the agents: a planner that may turn
+(`mbrl`) does far better.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class StraightTables(NamedTuple):
 
 @compiled
 def straight_values(edges: Edges, s: int, g: int, values: Floats) -> None:
-    """For each action, the reward of repeating it until g; -inf where that does not reach g."""
+    """Fill in the reward of repeating each action until g; -inf if that doesn't reach g."""
     A = len(values)
     S = len(edges.entering)
     for a in range(A):
@@ -49,7 +49,7 @@ def straight_values(edges: Edges, s: int, g: int, values: Floats) -> None:
 
 @compiled
 def likeliest(edges: Edges, pair: int) -> int:
-    """The outcome of `pair` seen most often, of equals the first seen; NONE if it was never tried."""
+    """Return the outcome of `pair` seen most often, the first seen if tied; NONE if it was never tried."""
     best = NONE
     e = edges.leaving[pair]
     while e != NONE:
@@ -76,12 +76,12 @@ def observe(agent: StraightTables, s: int, a: int, r: float, next_s: int, arrive
 
 @inner
 def action_values(agent: StraightTables, s: int, g: int, values: Floats) -> None:
-    """The rewards of the straight lines to g."""
+    """Fill in the rewards of the straight lines to g."""
     straight_values(agent.edges, s, g, values)
 
 
 class StraightModelBased(Agent[StraightTables]):
-    """Counts, and straight lines on them."""
+    """Counts, and straight lines planned on them."""
 
     name = "mbrl-straight"
     description = "model-based RL that only plans straight lines, as the authors' program did"

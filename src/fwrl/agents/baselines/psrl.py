@@ -1,14 +1,14 @@
 """Posterior sampling: M. Strens (2000), "A Bayesian Framework for Reinforcement Learning", ICML; I. Osband, D. Russo
 and B. Van Roy (2013), "(More) Efficient Reinforcement Learning via Posterior Sampling", NIPS.
 
-The agent draws one model from its posterior and follows the best plan of it for a while. The outcomes of each action
-have a Dirichlet posterior: with n(s, a, s') observations and one imagined observation of an outcome not seen yet,
+The agent draws one model from its posterior and follows that model's best plan for a while. The outcomes of each action
+have a Dirichlet posterior: with n(s, a, s') observations and one imagined observation of an unseen outcome,
 
     (u, P(s'_1 | s, a), P(s'_2 | s, a), ...) ~ Dirichlet(1, n(s, a, s'_1), n(s, a, s'_2), ...)
 
-and the unseen outcome counts as if it led straight to the goal. Rewards are the observed means. As published, a new
-model is drawn at the start of every trip: a trip is what the papers call an episode. A trip may be long, so one is also
-drawn when an action has been tried twice as often as at the last draw (Y. Ouyang, M. Gagrani, A. Nayyar and R. Jain
+and the unseen outcome counts as if it went straight to the goal. Rewards are the observed means. As published, the
+agent draws a new model at the start of every trip (the papers call it an episode). Trips can be long, so it also draws
+one when an action has been tried twice as often as at the last draw (Y. Ouyang, M. Gagrani, A. Nayyar and R. Jain
 2017, "Learning Unknown Markov Decision Processes: A Thompson Sampling Approach", NIPS).
 """
 
@@ -44,11 +44,11 @@ class PsrlConfig(ReplanningConfig):
 
 
 class PsrlTables(NamedTuple):
-    """Counts, the model drawn from them, and its plan for the goal in use."""
+    """Counts, the model drawn from them, and its plan for the current goal."""
 
     edges: Edges
     plan: ValuePlan
-    due: Due  # of the next model, too
+    due: Due  # also for the next model
     drawn_at: Annotated[Ints, Field("P", np.int64, least=0, most=2**53)]  # tries of each pair at the last draw
     episode: Episode
     action_values: ActionScratch
@@ -74,7 +74,7 @@ def draw_model(agent: PsrlTables, rng: np.random.Generator) -> None:
 
 @inner
 def act(agent: PsrlTables, s: int, rng: np.random.Generator) -> int:
-    """Greedy on the plan of the model drawn last; on the observed frequencies where the episode does not explore."""
+    """Act greedily on the plan of the latest model; if the episode doesn't explore, on the observed frequencies."""
     if agent.due[0] != 0:
         if agent.episode[EXPLORE] != 0:
             draw_model(agent, rng)
@@ -88,7 +88,7 @@ def act(agent: PsrlTables, s: int, rng: np.random.Generator) -> int:
 
 @inner
 def observe(agent: PsrlTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Count the step; a new model is due after arriving, and where the tries of the action have doubled."""
+    """Count the step; a new model is due after arriving, and when the tries of the action have doubled."""
     if arrived:
         agent.due[0] = 1
         return LEARNED
@@ -102,7 +102,7 @@ def observe(agent: PsrlTables, s: int, a: int, r: float, next_s: int, arrived: b
 
 @inner
 def action_values(agent: PsrlTables, s: int, g: int, values: Floats) -> None:
-    """Q(s, .) of the plan, which is for the goal in use."""
+    """Fill in Q(s, .) of the plan for the current goal."""
     fill_values(agent.edges, agent.plan, s, values)
 
 

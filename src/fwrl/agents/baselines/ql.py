@@ -2,8 +2,8 @@
 
     Q(s, a) <- Q(s, a) + alpha (r + max_b Q(s', b) - Q(s, a))
 
-without discount. The step taken on the goal sets Q(g, a) to the goal reward and does not bootstrap: bootstrapping
-through the respawn would make a positive cycle. The agent makes no use of the goal's number.
+without discount. The step taken on the goal sets Q(g, a) to the goal reward and doesn't bootstrap: bootstrapping
+through the respawn would create a positive cycle. The agent doesn't use the goal's number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class QConfig(Config):
 
     Attributes:
         learning_rate: alpha, above 0 and at most 1.
-        initial_value: of every Q(s, a); optimistic by default.
+        initial_value: initial Q(s, a); optimistic by default.
     """
 
     learning_rate: float = 1.0
@@ -40,7 +40,7 @@ class QConfig(Config):
 
 
 class QTables(NamedTuple):
-    """Q for the goal in use."""
+    """Q for the current goal."""
 
     Q: Annotated[Floats, Field("S A")]
     episode: Episode
@@ -62,13 +62,13 @@ def observe(agent: QTables, s: int, a: int, r: float, next_s: int, arrived: bool
 
 @inner
 def action_values(agent: QTables, s: int, g: int, values: Floats) -> None:
-    """Q(s, .), whatever the goal: there is one Q at a time."""
+    """Fill in Q(s, .), the same for every goal: there's only one Q at a time."""
     for a in range(len(values)):
         values[a] = agent.Q[s, a]
 
 
 class QLearning(Agent[QTables]):
-    """Q-learning that is reset with every goal."""
+    """Q-learning that's reset with every goal."""
 
     name = "ql"
     description = "Q-learning, reset at the beginning of every episode"
@@ -88,6 +88,6 @@ class QLearning(Agent[QTables]):
         self.tables.Q[:] = self.config.initial_value
 
     def mark_terminated(self, state: int) -> bool:
-        """Nothing follows a terminated state: its return is 0, not the initial value, until Q is reset."""
+        """Give a terminated state the return 0 instead of the initial value, until Q is reset: nothing follows it."""
         self.tables.Q[state] = 0.0
         return False

@@ -1,6 +1,6 @@
 """Q-learning as in the paper's second baseline: the goal is concatenated to the state, and Q is never reset.
 
-Q(s, g, a) is learned for the goal in use only. The table of a goal is made at its first episode.
+It learns Q(s, g, a) only for the current goal, and makes a goal's table at its first episode.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from fwrl.kernels.qlearning import q_update
 
 
 class GoalQTables(NamedTuple):
-    """One Q for each goal that had an episode."""
+    """One Q for each goal that has had an episode."""
 
     Q: Annotated[Floats, Field("G S A")]
-    slot: Annotated[Ints, Field("S", np.int64, fill=-1, least=-1)]  # which Q is a goal's, -1 for none
+    slot: Annotated[Ints, Field("S", np.int64, fill=-1, least=-1)]  # the index of a goal's Q, -1 for none
     episode: Episode
     alpha: Setting
     initial: Setting
 
     def sound(self) -> bool:
-        """Whether slots are within Q, and the goal in use has one."""
+        """Check that slots are within Q, and that the current goal has one."""
         goal = self.episode[GOAL]
         return bool(self.slot.max() < len(self.Q) and (goal < 0 or self.slot[goal] >= 0))
 
@@ -41,7 +41,7 @@ def act(agent: GoalQTables, s: int, rng: np.random.Generator) -> int:
 
 @inner
 def observe(agent: GoalQTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """One Q-learning update for the goal in use; without a goal nothing is learned."""
+    """Make one Q-learning update for the current goal; without a goal, learn nothing."""
     if agent.episode[GOAL] >= 0:
         Q = agent.Q[agent.slot[agent.episode[GOAL]]]
         q_update(Q, s, a, r, next_s, arrived, agent.alpha[0])
@@ -67,13 +67,13 @@ class QLearningConcatenated(Agent[GoalQTables]):
     config: QConfig
 
     def empty_tables(self) -> GoalQTables:
-        """No goal has a table."""
+        """Tables for no goals yet."""
         tables = super().empty_tables()
         tables.alpha[0], tables.initial[0] = self.config.learning_rate, self.config.initial_value
         return tables
 
     def prepare(self, goal: int) -> None:
-        """Make a table for the goal if it has none; capacity doubles."""
+        """Make a table for a new goal; capacity doubles."""
         if self.tables.slot[goal] >= 0:
             return
         used = int(self.tables.slot.max()) + 1
@@ -84,12 +84,12 @@ class QLearningConcatenated(Agent[GoalQTables]):
         self.tables.slot[goal] = used
 
     def mark_terminated(self, state: int) -> bool:
-        """Nothing follows a terminated state: its return is 0 for every goal known so far, not the initial value."""
+        """Give a terminated state the return 0 for every known goal, not the initial value: nothing follows it."""
         self.tables.Q[:, state] = 0.0
         return False
 
     def grow(self, n_states: int) -> None:
-        """New states have the initial value in the tables of all goals."""
+        """Grow; new states have the initial value for all goals."""
         known = self.n_states
         super().grow(n_states)
         self.tables.Q[:, known:] = self.config.initial_value

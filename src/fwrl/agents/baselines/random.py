@@ -23,7 +23,7 @@ class RandomTables(NamedTuple):
 
 @inner
 def act(agent: RandomTables, s: int, rng: np.random.Generator) -> int:
-    """Any action, each as likely as any other."""
+    """Take any action, all equally likely."""
     return one_of(len(agent.actions), rng)
 
 

@@ -1,16 +1,16 @@
 """Value iteration on a weighted model with unseen outcomes, for one goal: how R-max and posterior sampling plan.
 
-Every edge e has a weight, the pair (s, a) a probability u of an outcome not seen yet, which counts as the goal. With R
+Every edge e has a weight, and the pair (s, a) a probability u of an unseen outcome, which counts as the goal. With R
 the reward of that outcome and D the value of never arriving,
 
     Q(s, a) = u R + (1 - u) sum_s' P(s' | s, a) [ r(s, a, s') + V(s') ],     P ~ weight,  D if nothing can follow
     V(s)    = max( D, max_a Q(s, a) ),     V(g) = 0
 
-without discount; V(s) = D at a state where an environment was seen to end, unless it is g. A loop s -> s is solved for,
-as in `sweeping`. V begins at D and rises monotonically to the least solution, so no loop can support its own value.
-States wait in a queue, first in first out: first those with an unseen outcome and those that lead to g, then the
-predecessors of each state whose V has risen by more than the threshold. A plan makes at most `backups` backups, each of
-which costs as much as its state has outcomes.
+without discount; V(s) = D if an environment was seen to end at s, unless s = g. A loop s -> s is solved in closed form,
+as in `sweeping`. V starts at D and rises monotonically to the least solution, so no loop can support its own value.
+States to back up are in a first-in, first-out queue: first those with an unseen outcome and those next to g, then the
+predecessors of each state whose V has risen by more than the threshold. A plan makes at most `backups` backups; the
+cost of each is proportional to the outcomes of its state.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ UNSEEN, DEAD_END, THRESHOLD = 0, 1, 2  # of `level`
 
 
 class ValuePlan(NamedTuple):
-    """A weighted model and its values for the goal in use."""
+    """A weighted model and its values for the current goal."""
 
     weight: Annotated[Floats, Field("E", least=0.0, most=1e300)]  # of each edge
     unseen: Annotated[Floats, Field("P", fill=1.0, least=0.0, most=1.0)]  # u of each pair
     V: Annotated[Floats, Field("S", least=-1e300, most=1e300)]
     level: Annotated[Floats, Field("3", least=-1e300, most=1e300)]  # R at UNSEEN, D at DEAD_END, and THRESHOLD
-    terminated: StateMarks  # 1 where an environment was seen to end
+    terminated: StateMarks  # 1 if an environment was seen to end there
     backups: Count  # most backups of a plan
     queue: Annotated[Ints, Field("S", np.int64, saved=False)]  # ring of states to back up
     queued: Annotated[Ints, Field("S", np.int64, saved=False)]  # 1 while in the queue
     size: Annotated[Ints, Field("2", np.int64, saved=False)]  # HEAD of the queue and its length
 
 
-Due = Annotated[Ints, Field("1", np.int64, fill=1, least=0, most=1)]  # 1 where the next action makes a new plan
+Due = Annotated[Ints, Field("1", np.int64, fill=1, least=0, most=1)]  # 1 if the next action must replan first
 
 
 @compiled
 def expected_value(edges: Edges, plan: ValuePlan, pair: int) -> float:
-    """Q(s, a) of the pair s * A + a; D if nothing can follow it."""
+    """Return Q(s, a) of the pair s * A + a; D if nothing can follow it."""
     total = 0.0
     value = 0.0
     e = edges.leaving[pair]
@@ -67,7 +67,7 @@ def expected_value(edges: Edges, plan: ValuePlan, pair: int) -> float:
 
 @compiled
 def backed_up(edges: Edges, plan: ValuePlan, s: int) -> float:
-    """V(s) by its equation, from V at the other states."""
+    """Return V(s) by its equation, from V at the other states."""
     A = len(edges.leaving) // len(plan.V)
     best = plan.level[DEAD_END]
     for pair in range(s * A, s * A + A):
@@ -95,7 +95,7 @@ def backed_up(edges: Edges, plan: ValuePlan, s: int) -> float:
 
 @compiled
 def iterate(edges: Edges, plan: ValuePlan, g: int) -> int:
-    """Fill V for the goal `g`; the number of backups made."""
+    """Fill V for the goal `g`; return the number of backups."""
     S = len(plan.V)
     A = len(edges.leaving) // S
     plan.V[:] = plan.level[DEAD_END]
@@ -146,10 +146,10 @@ class ReplanningConfig(Config):
     """Options of planning.
 
     Attributes:
-        max_reward: an upper bound on the reward of a step, for outcomes not seen yet; a higher one seen replaces it.
+        max_reward: an upper bound on the reward of a step, for unseen outcomes; a higher observed reward replaces it.
         dead_end: D, the value of never arriving.
-        threshold: smaller changes of a value are not propagated.
-        backups: at most, for one plan.
+        threshold: smaller changes of a value aren't propagated.
+        backups: the most backups per plan.
     """
 
     max_reward: float = 0.0
@@ -161,12 +161,12 @@ class ReplanningConfig(Config):
         check_number("max_reward", self.max_reward)
         check_number("dead_end", self.dead_end)
         check_number("threshold", self.threshold, least=0)
-        check_whole("backups", self.backups, least=1)
+        check_whole("backups", self.backups, least=1, most=10**8)
 
 
 @compiled
 def copy_counts(edges: Edges, plan: ValuePlan) -> None:
-    """Let the weights be the counts, and nothing unseen."""
+    """Set the weights to the counts, with nothing unseen."""
     for e in range(edges.used[USED]):
         plan.weight[e] = edges.times[e]
     plan.unseen[:] = 0.0
@@ -174,14 +174,14 @@ def copy_counts(edges: Edges, plan: ValuePlan) -> None:
 
 @compiled
 def fill_values(edges: Edges, plan: ValuePlan, s: int, values: Floats) -> None:
-    """Q(s, .) of the plan, into `values` (A,)."""
+    """Write Q(s, .) of the plan into `values` (A,)."""
     A = len(values)
     for a in range(A):
         values[a] = expected_value(edges, plan, s * A + a)
 
 
 class ReplanningAgent(Agent[Tables]):
-    """Counts, and a plan that is made anew now and then; the tables have the fields `edges`, `plan` and `due`."""
+    """Counts, and a plan that's recomputed now and then; the tables have the fields `edges`, `plan` and `due`."""
 
     config: Any
 
@@ -192,7 +192,7 @@ class ReplanningAgent(Agent[Tables]):
         return cast(Tables, tables)
 
     def _begin(self, plan: ValuePlan) -> None:
-        """Let a plan begin with the agent's options, before anything is observed."""
+        """Start a plan with the agent's options, before any observation."""
         config = self.config
         plan.level[:] = config.max_reward, config.dead_end, config.threshold
         plan.V[:], plan.backups[0] = config.dead_end, config.backups
@@ -207,16 +207,16 @@ class ReplanningAgent(Agent[Tables]):
             self.tables = tables._replace(plan=tables.plan._replace(weight=grown))
 
     def saved_tables(self) -> Any:
-        """The tables without spare room for edges and their weights."""
+        """Return the tables without spare room for edges and their weights."""
         tables = super().saved_tables()
         return tables._replace(plan=tables.plan._replace(weight=tables.plan.weight[: len(tables.edges.target)]))
 
     def prepare(self, goal: int) -> None:
-        """The first action of the episode plans for its goal."""
+        """Replan at the first action of the episode."""
         cast(Any, self.tables).due[0] = 1
 
     def mark_terminated(self, state: int) -> bool:
-        """Nothing follows a terminated state: a new plan is due, in which only the goal may be one."""
+        """Replan so that nothing follows a terminated state, unless it's the goal."""
         tables = cast(Any, self.tables)
         if not tables.plan.terminated[state]:
             tables.plan.terminated[state] = 1
@@ -247,7 +247,7 @@ class ReplanningAgent(Agent[Tables]):
         return self._counted(goal).V
 
     def check_tables(self) -> None:
-        """Check also that every edge has a weight, and that levels are the agent's."""
+        """Check also that every edge has a weight, and that levels match the agent's options."""
         super().check_tables()
         tables, config = cast(Any, self.tables), self.config
         plan = tables.plan
@@ -256,7 +256,7 @@ class ReplanningAgent(Agent[Tables]):
             raise FileError("the plan doesn't fit the agent's options; the file is damaged")
 
     def _counted(self, goal: int) -> ValuePlan:
-        """A plan for any goal on the counted model."""
+        """Plan for any goal on the counted model."""
         goal = self._state(goal, "goal")
         tables = cast(Any, self.tables)
         plan: ValuePlan

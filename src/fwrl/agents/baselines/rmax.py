@@ -1,10 +1,10 @@
 """R-max: R. I. Brafman and M. Tennenholtz (2002), "R-max - A General Polynomial Time Algorithm for Near-Optimal
 Reinforcement Learning", Journal of Machine Learning Research 3.
 
-An action tried fewer than m times is unknown, and counts as if it led straight to the goal for the largest reward. An
-action tried m times is known, and counts as what was seen. The agent follows the best plan of this model, and makes a
-new one when an action becomes known. As published, it never tries again after that: with a small m a rare outcome is
-missed for good, and a large m makes every action of a certain world cost m tries.
+An action tried fewer than m times is unknown, and counts as if it went straight to the goal for the largest reward.
+After m tries it's known, and counts as observed. The agent follows the best plan of this model, and replans when an
+action becomes known. As published, it never tries again after that: a small m misses rare outcomes for good, and a
+large m makes every action of a deterministic world cost m tries.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class RMaxConfig(ReplanningConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole("known_after", self.known_after, least=1)
+        check_whole("known_after", self.known_after, least=1, most=10**6)
 
 
 class RMaxTables(NamedTuple):
-    """Counts, and the plan for the goal in use."""
+    """Counts, and the plan for the current goal."""
 
     edges: Edges
     plan: ValuePlan
@@ -81,7 +81,7 @@ def act(agent: RMaxTables, s: int, rng: np.random.Generator) -> int:
 
 @inner
 def observe(agent: RMaxTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Count the step; a new plan is due where the action becomes known, or the largest reward was exceeded."""
+    """Count the step; replan when the action becomes known, or the largest reward is exceeded."""
     if arrived:
         return LEARNED
     pair = s * len(agent.action_values) + a
@@ -96,15 +96,15 @@ def observe(agent: RMaxTables, s: int, a: int, r: float, next_s: int, arrived: b
 
 @inner
 def action_values(agent: RMaxTables, s: int, g: int, values: Floats) -> None:
-    """Q(s, .) of the plan, which is for the goal in use."""
+    """Fill in Q(s, .) of the plan for the current goal."""
     fill_values(agent.edges, agent.plan, s, values)
 
 
 class RMax(ReplanningAgent[RMaxTables]):
-    """Counts, and optimism until an action was tried m times."""
+    """Counts, and optimism until an action has been tried m times."""
 
     name = "rmax"
-    description = "R-max (Brafman and Tennenholtz 2002): what was tried too seldom counts as if it led to the goal"
+    description = "R-max (Brafman and Tennenholtz 2002): actions tried too rarely count as if they went to the goal"
     Config = RMaxConfig
     verbs = register_verbs(RMaxTables, act, observe, action_values)
     config: RMaxConfig

@@ -1,18 +1,18 @@
 """Multi-goal prioritised sweeping: A. W. Moore and C. G. Atkeson (1993), "Prioritized Sweeping: Reinforcement Learning
 with Less Data and Less Time", Machine Learning 13.
 
-Outcomes are counted, which is a model, and V(g, s) is kept for every goal that had an episode. After every step the
-state left has the highest priority in the queue of the goal in use, and up to `backups` Bellman backups follow. A state
-whose value moved by d gives each predecessor the priority d P(s | x, a); the highest comes first. When a goal comes
-back, its V is as before, and states are queued by how much the steps observed since would change it.
+The agent counts outcomes, which gives a model, and keeps V(g, s) for every goal that has had an episode. After every
+step the state just left gets the highest priority in the queue of the current goal, and up to `backups` Bellman backups
+follow. A state whose value changes by d gives each predecessor x the priority d P(s | x, a); the highest comes first.
+When a goal returns, its V is as before, and states are queued by how much the steps observed since would change it.
 
 `dead_end` is D, the value of never arriving; it must lie below the reward of every path worth taking. The published
-algorithm discounts instead. A state where an environment was seen to end has this value for every other goal.
+algorithm discounts instead. A state at which an environment was seen to end has this value for every other goal.
 
-With the explorer `epsilon-greedy` an action never tried has the value D. `optimistic` is closer to the published
-algorithm, in which an action tried too seldom has a fixed optimal value: what a further try may show counts as the goal
-(see `kernels.mdp.updates`), by the same rule as for `fwrl` and `mbrl`, so that comparisons compare planners. V is then
-optimistic; values are reported without optimism.
+With the explorer `epsilon-greedy`, an untried action has the value D. `optimistic` is closer to the published
+algorithm, in which an action tried too rarely has a fixed optimal value: the unseen outcome of a further try counts as
+the goal (see `kernels.mdp.updates`). This is the rule of `fwrl` and `mbrl` too, so that comparisons compare planners. V
+is then optimistic; reported values aren't.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from fwrl.agents.agent import Agent, Config
 from fwrl.agents.fwrl.options import Explorer
 from fwrl.agents.fwrl.per_goal import ONCE
 from fwrl.agents.loops import LEARNED, register_verbs
-from fwrl.agents.validation import check_choice, check_number, check_whole
+from fwrl.agents.validation import MOST_AT_STEP, check_choice, check_number, check_whole
 from fwrl.arrays import ActionScratch, Count, Field, Floats, Ints, Marks, Setting, StateMarks, empty
 from fwrl.kernels.edges import NONE, Edges, count_edge, find_edge, tries_of
 from fwrl.kernels.exploration import DEFAULT_STEPS, GOAL, Episode, epsilon_greedy
@@ -48,7 +48,7 @@ from fwrl.kernels.mdp.updates import (
 from fwrl.kernels.rng import fresh_digits
 from fwrl.kernels.ties import pick_best
 
-MOST_BACKUPS = 10_000_000  # for one query
+MOST_BACKUPS = 10_000_000  # per query
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class SweepingConfig(Config):
     """Options of prioritised sweeping.
 
     Attributes:
-        backups: at most, after every step.
-        threshold: changes of a value below it are ignored.
+        backups: the most backups after every step.
+        threshold: smaller changes of a value are ignored.
         dead_end: D, the value of never arriving.
         explorer: "epsilon-greedy", or "optimistic", without epsilon.
     """
@@ -68,20 +68,20 @@ class SweepingConfig(Config):
     explorer: Explorer = "epsilon-greedy"
 
     def __post_init__(self) -> None:
-        check_whole("backups", self.backups, least=1)
+        check_whole("backups", self.backups, least=1, most=MOST_AT_STEP)
         check_number("threshold", self.threshold, least=0)
         check_number("dead_end", self.dead_end)
         check_choice("explorer", self.explorer, get_args(Explorer))
 
 
 class SweepingTables(NamedTuple):
-    """Counts, V for each goal that had an episode, and the plan of the goal in use."""
+    """Counts, V for each goal that has had an episode, and the plan for the current goal."""
 
     edges: Edges
     V: Annotated[Floats, Field("G S", least=-1e300, most=1e300)]
-    slot: Annotated[Ints, Field("S", np.int64, fill=-1, least=-1)]  # which V is a goal's, -1 for none
-    terminated: StateMarks  # 1 where an environment was seen to end
-    plan: Plan  # its V is that of the goal in use, and what is stale is in the order of priority
+    slot: Annotated[Ints, Field("S", np.int64, fill=-1, least=-1)]  # the index of a goal's V, -1 for none
+    terminated: StateMarks  # 1 if an environment was seen to end there
+    plan: Plan  # its V is that of the current goal; stale states are in order of priority
     retries: Retries
     episode: Episode
     backups: Count
@@ -89,14 +89,14 @@ class SweepingTables(NamedTuple):
     action_values: ActionScratch
 
     def sound(self) -> bool:
-        """Whether slots are within V, and the goal in use has one."""
+        """Check that slots are within V, and that the current goal has one."""
         goal = self.episode[GOAL]
         return bool(self.slot.max() < len(self.V) and (goal < 0 or self.slot[goal] >= 0))
 
 
 @compiled
 def swept_values(edges: Edges, plan: Plan, terminated: Marks, s: int, values: Floats) -> None:
-    """Q(s, .) for the goal of the plan."""
+    """Fill in Q(s, .) for the goal of the plan."""
     A = len(values)
     for a in range(A):
         values[a] = max(plan.level[FLOOR], action_value(edges, plan, terminated, s * A + a, int(ONCE)))
@@ -104,14 +104,14 @@ def swept_values(edges: Edges, plan: Plan, terminated: Marks, s: int, values: Fl
 
 @compiled
 def swept_table(edges: Edges, plan: Plan, terminated: Marks, table: Floats) -> None:
-    """The same for every state, into `table` (S, A)."""
+    """Fill in Q of every state, into `table` (S, A)."""
     for s in range(len(table)):
         swept_values(edges, plan, terminated, s, table[s])
 
 
 @compiled
 def sweep(edges: Edges, plan: Plan, terminated: Marks, g: int, threshold: float, backups: int) -> int:
-    """Make up to `backups` backups for the goal `g`, highest priority first; how many."""
+    """Make up to `backups` backups for the goal `g`, highest priority first; return how many."""
     A = len(edges.leaving) // len(plan.V)
     for done in range(backups):
         if plan.stale.size[OPEN] == 0:
@@ -134,7 +134,7 @@ def sweep(edges: Edges, plan: Plan, terminated: Marks, g: int, threshold: float,
 
 @compiled
 def queue_all(edges: Edges, plan: Plan, terminated: Marks, g: int, threshold: float) -> None:
-    """Queue every state whose backup would change V, which was made with an older model, by how much."""
+    """Queue every state whose backup would change its V, which is from an older model, by how much."""
     clear(plan.stale)
     for s in range(len(plan.V)):
         delta = abs(backed_up(edges, plan, terminated, s) - plan.V[s])
@@ -144,7 +144,7 @@ def queue_all(edges: Edges, plan: Plan, terminated: Marks, g: int, threshold: fl
 
 @inner
 def act(agent: SweepingTables, s: int, rng: np.random.Generator) -> int:
-    """The best action by Q(s, .), with the paper's epsilon; with optimism a doubted action now and then instead."""
+    """Take the best action by Q(s, .), with the paper's epsilon; with optimism, retry one now and then instead."""
     plan, values = agent.plan, agent.action_values
     swept_values(agent.edges, plan, agent.terminated, s, values)
     if plan.counts[OPTIMISTIC] == 0:
@@ -160,7 +160,7 @@ def act(agent: SweepingTables, s: int, rng: np.random.Generator) -> int:
 
 @inner
 def observe(agent: SweepingTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Count the step, then back up V of the goal in use."""
+    """Count the step, then back up V of the current goal."""
     if arrived:
         end_trip(agent.retries)
         return LEARNED
@@ -179,7 +179,7 @@ def observe(agent: SweepingTables, s: int, a: int, r: float, next_s: int, arrive
 
 @inner
 def action_values(agent: SweepingTables, s: int, g: int, values: Floats) -> None:
-    """Q(s, .) for the goal in use; D for any other."""
+    """Fill in Q(s, .) for the current goal; D for any other."""
     if g == agent.episode[GOAL]:
         swept_values(agent.edges, agent.plan, agent.terminated, s, values)
     else:
@@ -187,7 +187,7 @@ def action_values(agent: SweepingTables, s: int, g: int, values: Floats) -> None
 
 
 class PrioritisedSweeping(Agent[SweepingTables]):
-    """Counts, and backups in the order of their priority."""
+    """Counts, and backups in order of priority."""
 
     name = "sweeping"
     description = "multi-goal prioritised sweeping (Moore and Atkeson 1993): counts, and the backups that matter most"
@@ -196,23 +196,23 @@ class PrioritisedSweeping(Agent[SweepingTables]):
     config: SweepingConfig
 
     def sizes(self) -> dict[str, int]:
-        """Also D, the states whose trips are counted."""
+        """Add D, the number of states whose trips are counted."""
         return super().sizes() | {"D": self.n_states if self.config.explorer == "optimistic" else 0}
 
     def empty_tables(self) -> SweepingTables:
-        """Nothing observed, no goal has V."""
+        """Nothing observed, and no V for any goal."""
         tables, config = super().empty_tables(), self.config
         tables.backups[0], tables.threshold[0] = config.backups, config.threshold
         self._begin(tables.plan)
         return tables
 
     def _begin(self, plan: Plan) -> None:
-        """Let every value be D, and rewards count as they are."""
+        """Set every value to D, and let rewards count as they are."""
         plan.V[:] = plan.level[FLOOR] = self.config.dead_end
         plan.level[COSTLIEST], plan.level[LARGEST] = 1.0, np.inf
 
     def prepare(self, goal: int) -> None:
-        """Make V for the goal if it has none; queue states that steps towards other goals have changed."""
+        """Make V for a new goal; queue states changed by steps towards other goals."""
         tables = self.tables
         if self.goal is not None:
             tables.V[tables.slot[self.goal]] = tables.plan.V
@@ -226,7 +226,7 @@ class PrioritisedSweeping(Agent[SweepingTables]):
         tables.plan.V[:] = tables.V[tables.slot[goal]]
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
-        """Begin an episode; without exploration there is neither epsilon nor optimism."""
+        """Begin an episode; without exploration there's no epsilon and no optimism."""
         same_goal = goal == self.goal
         super().begin_episode(goal, steps, explore=explore)
         tables = self.tables
@@ -237,14 +237,14 @@ class PrioritisedSweeping(Agent[SweepingTables]):
         queue_all(tables.edges, tables.plan, tables.terminated, goal, tables.threshold[0])
 
     def mark_terminated(self, state: int) -> bool:
-        """Nothing follows a terminated state: queue it, so that the next sweep gives it the value D."""
+        """Queue a terminated state, so that the next sweep gives it the value D: nothing follows it."""
         self.tables.terminated[state] = 1
         if self.goal is not None and state != self.goal:
             push(self.tables.plan.stale, state, np.inf)
         return False
 
     def action_values(self, state: int, goal: int) -> Floats:
-        """(A,) Q(s, .): the current one for the goal in use, backed up to convergence for any other."""
+        """(A,) Q(s, .): the current values for the current goal, backed up to convergence for any other."""
         state = self._state(state)
         values = np.empty(self.n_actions)
         swept_values(self.tables.edges, self._asked_plan(goal), self.tables.terminated, state, values)
@@ -266,19 +266,19 @@ class PrioritisedSweeping(Agent[SweepingTables]):
         return self._asked_plan(goal).V.copy()
 
     def grow(self, n_states: int) -> None:
-        """New states have the value D for all goals."""
+        """Grow; new states have the value D for all goals."""
         known = self.n_states
         super().grow(n_states)
         self.tables.V[:, known:] = float(self.config.dead_end)
 
     def _asked_plan(self, goal: int) -> Plan:
-        """The plan for any goal, without optimism: the current one, or one made for this query."""
+        """Return a plan for any goal without optimism: the current one, or a new one for this query."""
         goal = self._state(goal, "goal")
         current = goal == self.goal and not self.tables.plan.counts[OPTIMISTIC]
         return self.tables.plan if current else self._swept(goal)
 
     def _swept(self, goal: int) -> Plan:
-        """A plan backed up to convergence; from D on where the stored V may be optimistic."""
+        """Make a plan backed up to convergence; start from D if the stored V may be optimistic."""
         tables = self.tables
         plan: Plan = empty(Plan, self.sizes())
         self._begin(plan)

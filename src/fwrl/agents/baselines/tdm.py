@@ -1,20 +1,20 @@
 """Temporal difference models in a table: V. Pong, S. Gu, M. Dalal and S. Levine (2018), "Temporal Difference Models:
 Model-Free Deep RL for Model-Based Control", ICLR.
 
-Q(s, a, g, tau) is minus the expected distance to g that is left when the time tau + 1 is up, beginning with a at s. A
-transition s, a -> s' teaches every goal g and every tau at once,
+Q(s, a, g, tau) is minus the expected distance to g that's left after tau + 1 steps, starting with a at s. A transition
+s, a -> s' teaches every goal g and every tau:
 
     Q(s, a, g, tau) <- Q(s, a, g, tau) + alpha (y - Q(s, a, g, tau))
     y = 0 if s' = g,   -d(s', g) if tau = 0,   max_b Q(s', b, g, tau - 1) otherwise
 
-d is the L1 distance of positions, as published; without positions it is 1 between any two states. The published agent
-draws some goals and times for each transition where a table can take them all. Arriving ends a trip, so nothing is lost
-after it. Rewards of steps are not used.
+d is the L1 distance of positions, as published; without positions it's 1 between any two states. The published agent
+draws some goals and times for each transition; a table can take them all. Arriving ends a trip, so nothing is lost
+after it. Rewards of steps aren't used.
 
-An action is chosen for a time tau that is counted down from step to step. The published agent counts from the largest
-tau, T. Here it counts from the least tau at which the distance left is as small as at any, up to a twentieth: no time
-is to be wasted. The count begins anew at 0, on arriving and with a new goal. Where the way is longer than T, the best
-that the agent can see is to come near, and a wall may be in between: this is the dense distance that the method needs.
+An action is chosen for a time tau that counts down from step to step. The published agent starts at the largest tau, T.
+Ours wastes no time: it starts at the smallest tau at which the distance left is within a twentieth of the least. The
+count restarts at 0, on arriving and with a new goal. If the path is longer than T, the best the agent can see is to get
+near, possibly behind a wall: the method needs a dense distance.
 """
 
 from __future__ import annotations
@@ -28,7 +28,14 @@ import numpy as np
 from fwrl.agents.agent import Agent
 from fwrl.agents.baselines.ql import QConfig
 from fwrl.agents.loops import LEARNED, register_verbs
-from fwrl.agents.validation import check_table_size, check_whole, checked_index, checked_rows
+from fwrl.agents.validation import (
+    LARGEST_CAPACITY,
+    MOST_REPLAYS,
+    check_table_size,
+    check_whole,
+    checked_index,
+    checked_rows,
+)
 from fwrl.arrays import Count, Field, Floats, Ints, Setting
 from fwrl.errors import OptionError
 from fwrl.kernels.exploration import GOAL, Episode, epsilon_greedy
@@ -36,8 +43,8 @@ from fwrl.kernels.jit import compiled, inner
 from fwrl.kernels.replay import Ring, draw, store
 from fwrl.kernels.rng import SplitMix64, new_splitmix64
 
-SLACK = 0.05  # distance: where outcomes vary, more time always helps a little
-UNSET = -1  # of the time left: to be chosen at the next action
+SLACK = 0.05  # distance: with random outcomes, more time always helps a little
+UNSET = -1  # time left: choose it at the next action
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,7 @@ class TdmConfig(QConfig):
 
     Attributes:
         learning_rate: alpha, above 0 and at most 1.
-        initial_value: of every Q(s, a, g, tau); 0 is optimistic, as if every action ended at the goal.
+        initial_value: initial Q(s, a, g, tau); 0 is optimistic, as if every action ended at the goal.
         horizon: number of times tau, from 0 to horizon - 1.
         replays: transitions replayed at every step.
         capacity: transitions kept for replay.
@@ -61,9 +68,9 @@ class TdmConfig(QConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole("horizon", self.horizon, least=1)
-        check_whole("replays", self.replays, least=0)
-        check_whole("capacity", self.capacity, least=1)
+        check_whole("horizon", self.horizon, least=1, most=10_000)
+        check_whole("replays", self.replays, least=0, most=MOST_REPLAYS)
+        check_whole("capacity", self.capacity, least=1, most=LARGEST_CAPACITY)
         object.__setattr__(self, "positions", checked_rows("positions", self.positions))
 
 
@@ -83,9 +90,9 @@ class TdmTables(NamedTuple):
 
 @compiled
 def update_all_times(Q: Floats, distance: Floats, s: int, a: int, next_s: int, alpha: float, onward: Floats) -> None:
-    """Update Q(s, a, ., .) for every goal and time; `onward` (S,) is scratch for what the next state promises."""
+    """Update Q(s, a, ., .) for every goal and time; `onward` (S,) is scratch for the best values at the next state."""
     A, T, S = Q.shape[1], Q.shape[2], Q.shape[3]
-    for tau in range(T - 1, -1, -1):  # downwards: a step that stays at s reads values of before this update
+    for tau in range(T - 1, -1, -1):  # downwards, so a step that stays at s reads values from before this update
         for g in range(S):
             onward[g] = -distance[next_s, g] if tau == 0 else Q[next_s, 0, tau - 1, g]
         if tau > 0:
@@ -109,7 +116,7 @@ def best_value(Q: Floats, s: int, g: int, tau: int) -> float:
 
 @compiled
 def least_time(Q: Floats, s: int, g: int) -> int:
-    """The least tau at which the best action leaves no more distance to `g`, up to `SLACK`, than at any other."""
+    """Return the smallest tau whose best action leaves, up to `SLACK`, the least distance to `g`."""
     T = Q.shape[2]
     best = best_value(Q, s, g, 0)
     for tau in range(1, T):
@@ -151,7 +158,7 @@ def observe(agent: TdmTables, s: int, a: int, r: float, next_s: int, arrived: bo
 
 @inner
 def action_values(agent: TdmTables, s: int, g: int, values: Floats) -> None:
-    """Q(s, ., g, tau) for the least tau that leaves as little distance as any."""
+    """Fill in Q(s, ., g, tau) for the smallest tau that leaves the least distance."""
     tau = least_time(agent.Q, s, g)
     for a in range(len(values)):
         values[a] = agent.Q[s, a, tau, g]
@@ -168,7 +175,7 @@ class TemporalDifferenceModel(Agent[TdmTables]):
     config: TdmConfig
 
     def sizes(self) -> dict[str, int]:
-        """Also T times, and N transitions that are kept."""
+        """Add T times, and N, the number of transitions kept."""
         return super().sizes() | {"T": self.config.horizon, "N": self.config.capacity}
 
     def empty_tables(self) -> TdmTables:
@@ -182,21 +189,11 @@ class TemporalDifferenceModel(Agent[TdmTables]):
         return tables
 
     def prepare(self, goal: int) -> None:
-        """Begin a new count of time."""
+        """Restart the count of time."""
         self.tables.left[0] = UNSET
 
     def distance_left(self, state: int, action: int, goal: int, tau: int) -> float:
-        """The distance to a goal that is expected to be left.
-
-        Args:
-            state: where the action is taken.
-            action: taken first.
-            goal: state to reach.
-            tau: steps after it, from 0 to horizon - 1.
-
-        Returns:
-            -Q(s, a, g, tau).
-        """
+        """Return the expected distance to a goal that's left, -Q(s, a, g, tau), tau steps after the action."""
         action = checked_index(action, self.n_actions, "an action")
         tau = checked_index(tau, self.config.horizon, "tau")
         return -float(self.tables.Q[self._state(state), action, tau, self._state(goal, "goal")])

@@ -1,15 +1,15 @@
 """Universal value function approximators: T. Schaul, D. Horgan, K. Gregor and D. Silver (2015), "Universal Value
 Function Approximators", ICML.
 
-The value of a goal is the product of an embedding of the state and action and one of the goal,
+The value of a goal is the product of an embedding of state and action and one of the goal,
 
     Q(s, a, g) = q0 + phi(s, a) . psi(g),      phi(s, a) = W_a^T b(s),  psi(g) = U^T b(g)
 
-both of `rank` numbers and linear in a basis b. The pseudo-reward of g is 1 for entering g, discounted by gamma a step,
-and entering g ends the trip; rewards of steps are not used. `features` (S, d) say which states are alike: b(s) are
-Gaussian bumps around some of them (`radial_basis`). Without features every state is its own basis, and
-nothing is shared between states. With features psi is defined for goals that no episode ever had: values generalise to
-them. (The published embeddings are networks of features. Bumps are linear, so both forms below stay short.)
+both of `rank` numbers and linear in a basis b. The pseudo-reward of g is 1 for entering g, discounted by gamma per
+step, and entering g ends the trip; rewards of steps aren't used. `features` (S, d) say which states are similar: b(s)
+are Gaussian bumps around some of them (`radial_basis`). With features, psi is also defined for goals without any
+episode, so values generalise to them. Without features every state is its own basis, and states share nothing. (The
+published embeddings are networks on features. Bumps are linear, which keeps both forms below short.)
 
 `training="end-to-end"`: temporal differences by gradient through both embeddings. A transition s, a -> s' and a goal g
 give
@@ -17,16 +17,15 @@ give
     delta = (1 if s' = g else gamma max_b Q(s', b, g)) - Q(s, a, g)
     W_a += alpha delta b(s) psi(g)^T / L,    U += alpha delta b(g) phi(s, a)^T / L
 
-where L, the squared length of the gradient, makes alpha the part of delta that one update removes. This is done
-for the goal pursued, and for `replays` past transitions with a goal drawn from those that had an episode.
+where L, the squared length of the gradient, makes alpha the fraction of delta that one update removes. This is done for
+the current goal, and for `replays` past transitions with a goal drawn from those that have had an episode.
 
-`training="two-stage"`: a table of values of every goal that had an episode (a Horde) learns from each step, and the
-agent follows the values of the goal pursued. From time to time the table is factorised: first into rank-`rank`
-embeddings of its rows and columns, by singular values; then these are regressed on the basis of states and of goals,
-by ridge regression. A new goal's values begin as the product of the embeddings. Values that are asked for are this
-product.
+`training="two-stage"`: a table of values of every goal that has had an episode (a Horde) learns from each step, and the
+agent follows the values of its current goal. From time to time we factorise the table: first into rank-`rank`
+embeddings of its rows and columns, by singular values; then we regress these on the basis of states and of goals, by
+ridge regression. A new goal's values start as the product of the embeddings. Reported values are this product.
 
-The basis is what states have in common, as a few weights per state: Gaussian bumps around up to `CENTRES` of the
+The basis describes what states share, with a few weights per state: Gaussian bumps around up to `CENTRES` of the
 states' features x. With c the centres, and w the median squared distance from a centre to the nearest other one,
 
     b_k(s) = exp(-|x(s) - c_k|^2 / w) / sum over j of exp(-|x(s) - c_j|^2 / w)
@@ -45,6 +44,8 @@ import numpy as np
 from fwrl.agents.agent import Agent, Config
 from fwrl.agents.loops import LEARNED, UNSETTLED, register_verbs
 from fwrl.agents.validation import (
+    LARGEST_CAPACITY,
+    MOST_REPLAYS,
     check_choice,
     check_learning_rate,
     check_number,
@@ -60,7 +61,7 @@ from fwrl.kernels.replay import Ring, draw, store
 from fwrl.kernels.rng import SplitMix64, new_splitmix64, next_uniform
 
 CENTRES = 64  # bumps of a basis
-NEGLIGIBLE = 1e-3  # part of a basis: smaller ones are left out
+NEGLIGIBLE = 1e-3  # smaller parts of a basis are left out
 RIDGE = 1e-3  # added to the diagonal of the normal equations
 
 
@@ -72,7 +73,7 @@ class Basis(NamedTuple):
 
 
 def radial_basis(n_states: int, features: Sequence[Sequence[float]] | None) -> tuple[Basis, int]:
-    """The basis of the states and its size: bumps around features, or every state by itself."""
+    """Return the basis of the states and its size: bumps around features, or every state by itself."""
     if features is None:
         return Basis(np.arange(n_states)[:, None], np.ones((n_states, 1))), n_states
     x = _rescaled(np.array(features, dtype=np.float64))
@@ -80,7 +81,7 @@ def radial_basis(n_states: int, features: Sequence[Sequence[float]] | None) -> t
     apart = ((x[:, None] - centres[None]) ** 2).sum(axis=-1)
     between = ((centres[:, None] - centres[None]) ** 2).sum(axis=-1) + np.diag(np.full(len(centres), np.inf))
     width = float(np.median(between.min(axis=1))) if len(centres) > 1 else 1.0
-    width = max(width, float(np.finfo(np.float64).tiny))  # 0 where most centres are as good as equal
+    width = max(width, float(np.finfo(np.float64).tiny))  # 0 if most centres are practically equal
     bumps = np.exp(-(apart - apart.min(axis=1, keepdims=True)) / width)
     parts = bumps / bumps.sum(axis=1, keepdims=True)
     parts[parts < NEGLIGIBLE] = 0.0
@@ -91,16 +92,16 @@ def radial_basis(n_states: int, features: Sequence[Sequence[float]] | None) -> t
 
 
 def _rescaled(x: Floats) -> Floats:
-    """Features whose squared distances are neither infinite nor 0.
+    """Rescale features so that squared distances are neither infinite nor 0.
 
-    The basis does not depend on their unit. Powers of 2 round nothing.
+    The basis doesn't depend on their unit. Powers of 2 don't round.
     """
     x = np.ldexp(x, -int(np.frexp(np.abs(x).max())[1]))
     return np.asarray(np.ldexp(x, -int(np.frexp(np.ptp(x, axis=0).max())[1])), dtype=np.float64)
 
 
 def _spread(points: Floats, most: int) -> Floats:
-    """Up to `most` of the points, each the farthest from those before it, the first one first."""
+    """Choose up to `most` points, beginning with the first, each the farthest from those before it."""
     chosen = [0]
     nearest = np.full(len(points), np.inf)
     while len(chosen) < min(most, len(points)):
@@ -121,7 +122,7 @@ Training = Literal["end-to-end", "two-stage"]
 
 INTERVAL = 1000  # steps between two factorisations
 SCALE = 0.1  # of the first embeddings
-LEAST_LENGTH = 0.01  # of gradients, squared: shorter ones do not make longer steps
+LEAST_LENGTH = 0.01  # of squared gradients: shorter ones don't make longer steps
 ALPHA, DISCOUNT, INITIAL = 0, 1, 2  # positions in `rates`
 REPLAYS, TWO_STAGE, SINCE, GOALS, PURSUED = 0, 1, 2, 3, 4  # positions in `counts`
 
@@ -132,13 +133,14 @@ class UvfaConfig(Config):
 
     Attributes:
         learning_rate: alpha, above 0 and at most 1.
-        initial_value: q0, the value of what was never tried.
+        initial_value: q0, the value of untried actions.
         discount: gamma, above 0 and below 1.
-        rank: numbers of an embedding.
-        training: both embeddings by temporal differences, or a table factorised from time to time.
+        rank: numbers per embedding.
+        training: "end-to-end", both embeddings by temporal differences, or "two-stage", a table factorised from time to
+            time.
         replays: transitions replayed at every step, end-to-end only.
         capacity: transitions kept for replay.
-        features: (S, d) numbers that say which states are alike; None for nothing in common.
+        features: (S, d) numbers that say which states are similar; None if they share nothing.
     """
 
     learning_rate: float = 0.5
@@ -156,10 +158,10 @@ class UvfaConfig(Config):
         check_number("discount", self.discount)
         if not 0 < self.discount < 1:
             raise OptionError(f"expected 0 < discount < 1, got {self.discount}")
-        check_whole("rank", self.rank, least=1)
+        check_whole("rank", self.rank, least=1, most=10_000)
         check_choice("training", self.training, ("end-to-end", "two-stage"))
-        check_whole("replays", self.replays, least=0)
-        check_whole("capacity", self.capacity, least=1)
+        check_whole("replays", self.replays, least=0, most=MOST_REPLAYS)
+        check_whole("capacity", self.capacity, least=1, most=LARGEST_CAPACITY)
         object.__setattr__(self, "features", checked_rows("features", self.features))
 
 
@@ -168,10 +170,10 @@ class UvfaTables(NamedTuple):
 
     W: Annotated[Floats, Field("m A n")]
     U: Annotated[Floats, Field("m n")]
-    goals: Annotated[Ints, Field("S", np.int64, least=0, most="S")]  # those that had an episode come first,
+    goals: Annotated[Ints, Field("S", np.int64, least=0, most="S")]  # goals that have had an episode come first,
     # `counts[GOALS]` of them
     horde: Annotated[Floats, Field("G S A")]  # values of trained goals, in their order; empty end-to-end
-    tried: Annotated[Ints, Field("S A", np.int64, least=0, most=1)]  # 1 where an action was tried; two-stage
+    tried: Annotated[Ints, Field("S A", np.int64, least=0, most=1)]  # 1 if an action was tried; two-stage
     ring: Ring
     splitmix64: SplitMix64
     episode: Episode
@@ -184,7 +186,7 @@ class UvfaTables(NamedTuple):
     values: ActionScratch
 
     def sound(self) -> bool:
-        """Whether `goals` are all states, and those trained on have values."""
+        """Check that `goals` are all states, and that trained ones have values."""
         n, pursued, goal = self.counts[GOALS], self.counts[PURSUED], self.episode[GOAL]
         sound = np.array_equal(np.sort(self.goals), np.arange(len(self.goals))) and n <= len(self.goals)
         sound = (
@@ -233,7 +235,7 @@ def learn_by_gradient(agent: UvfaTables, s: int, a: int, next_s: int, g: int) ->
         target = -np.inf
         for b in range(agent.W.shape[1]):
             target = max(target, agent.rates[DISCOUNT] * product(agent, next_s, b, psi))
-        target = min(max(target, 0.0), 1.0)  # no value is outside: an approximation that leaves it may not feed itself
+        target = min(max(target, 0.0), 1.0)  # true values lie in between; an approximation outside must not feed itself
     error = target - product(agent, s, a, psi)
     length = LEAST_LENGTH
     for k in range(basis.place.shape[1]):
@@ -251,7 +253,7 @@ def learn_by_gradient(agent: UvfaTables, s: int, a: int, next_s: int, g: int) ->
 
 @compiled
 def learn_table(agent: UvfaTables, s: int, a: int, next_s: int) -> None:
-    """One Q-learning update for every trained goal; an action never tried has the initial value."""
+    """Make one Q-learning update for every trained goal; an untried action has the initial value."""
     agent.tried[s, a] = 1
     for n in range(agent.counts[GOALS]):
         Q = agent.horde[n]
@@ -266,7 +268,7 @@ def learn_table(agent: UvfaTables, s: int, a: int, next_s: int) -> None:
 
 @inner
 def act(agent: UvfaTables, s: int, rng: np.random.Generator) -> int:
-    """Epsilon-greedy on Q(s, ., g), or on the table of the goal pursued."""
+    """Epsilon-greedy on Q(s, ., g), or on the table of the current goal."""
     if agent.counts[TWO_STAGE] != 0:
         return epsilon_greedy(agent.horde[agent.counts[PURSUED], s], agent.episode, rng)
     action_values(agent, s, agent.episode[GOAL], agent.values)
@@ -275,7 +277,7 @@ def act(agent: UvfaTables, s: int, rng: np.random.Generator) -> int:
 
 @inner
 def observe(agent: UvfaTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Learn for the goal pursued and for replayed pairs of transition and goal, or in the table of all goals."""
+    """Learn for the current goal and for replayed pairs of transition and goal, or in the table of all goals."""
     counts, ring = agent.counts, agent.ring
     if arrived:
         return LEARNED
@@ -314,7 +316,7 @@ class UniversalValues(Agent[UvfaTables]):
     config: UvfaConfig
 
     def sizes(self) -> dict[str, int]:
-        """Also m functions of the basis, n numbers of an embedding, and N transitions that are kept."""
+        """Add m functions of the basis, n numbers per embedding, and N, the number of transitions kept."""
         config = self.config
         m = radial_basis(self.n_states, config.features)[1]
         return super().sizes() | {
@@ -324,7 +326,7 @@ class UniversalValues(Agent[UvfaTables]):
         }
 
     def empty_tables(self) -> UvfaTables:
-        """Small random embeddings, no trained goal."""
+        """Small random embeddings, no trained goals."""
         S, A, config = self.n_states, self.n_actions, self.config
         if config.features is not None and len(config.features) != S:
             raise OptionError(f"expected features of {S} states, got {len(config.features)}")
@@ -355,16 +357,16 @@ class UniversalValues(Agent[UvfaTables]):
             self.tables = tables._replace(horde=np.concatenate([tables.horde, first[None]]))
         tables.goals[[n, place]] = tables.goals[[place, n]]
         tables.counts[GOALS] = n + 1
-        tables.counts[PURSUED] = n  # last, since any step before may fail: compiled code reads `horde` there
+        tables.counts[PURSUED] = n  # last, because any step before may fail, and compiled code reads `horde` there
 
     def grow(self, n_states: int) -> None:
-        """New states have the initial value in the table of trained goals."""
+        """Grow; new states have the initial value in the table of trained goals."""
         known = self.n_states
         super().grow(n_states)
         self.tables.horde[:, known:] = self.config.initial_value
 
     def settle(self, *, before_acting: bool = True) -> None:
-        """Factorise when it is time."""
+        """Factorise if it's time."""
         if self.tables.counts[SINCE] >= INTERVAL:
             self._factorise()
 
@@ -387,7 +389,7 @@ class UniversalValues(Agent[UvfaTables]):
             tables.W[:, a, :rank] = regressed(tables.basis, rows[mine] // A, left[mine, :rank] * root, len(tables.U))
 
     def check_tables(self) -> None:
-        """Check also that counts are the agent's options."""
+        """Check also that counts match the agent's options."""
         super().check_tables()
         options = [self.config.replays, int(self.config.training == "two-stage")]
         if self.tables.counts[[REPLAYS, TWO_STAGE]].tolist() != options:

@@ -1,17 +1,16 @@
 """Floyd-Warshall Reinforcement Learning, Algorithm 1 of the paper.
 
-F(s, a, g) is the best known total reward on the way from s, starting with a, to any g. After every step the
-triangle inequality
+F(s, a, g) is the best known total reward from s, starting with a, to any g. After every step we enforce the triangle
+inequality
 
     F(i, a, j) >= F(i, a, k) + max_b F(k, b, j)
 
-is enforced, so two trips that share a state answer a third that nobody made. Steps with the goal reward are not
-learned from.
+so two trips that share a state answer a third that nobody has made. Steps that pay the goal reward aren't learned from.
 
-`relaxation="paper"` follows the pseudo-code to the letter (`paper`). `relaxation="exact"` keeps the best reward of
-each (s, a, s') and the fixed point of the inequality, either for all pairs of states (`dense`) or for one goal at a
-time, in worlds of up to a million states (`per_goal`). Three options go beyond the paper: the optimistic explorer, the
-mean over observed outcomes, and the reward per step as objective.
+`relaxation="paper"` follows the pseudo-code to the letter (`paper`). `relaxation="exact"` keeps the best reward of each
+(s, a, s') and the fixed point of the inequality, either for all pairs of states (`dense`) or for one goal at a time, in
+worlds of up to a million states (`per_goal`). Three options go beyond the paper: the optimistic explorer, the mean over
+observed outcomes, and the reward per step as objective.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ from fwrl.agents.fwrl.per_goal import PerGoalFwrl, RateFwrl
 
 
 class Fwrl(FwrlAgent[Any]):
-    """The registered name, for all its variants."""
+    """The registered name for all variants."""
 
     @classmethod
     def class_for(cls, config: FwrlConfig, n_states: int) -> type[Agent]:
-        """The class for these options."""
+        """Return the class for these options."""
         if config.relaxation == "paper":
             return PaperFwrl
         if config.objective == "rate":

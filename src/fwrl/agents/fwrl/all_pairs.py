@@ -1,4 +1,4 @@
-"""What the variants of FWRL with a table of all pairs have in common: values, greedy actions, terminated states."""
+"""Common parts of the variants of FWRL with a table of all pairs: values, greedy actions, terminated states."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from fwrl.kernels.mdp.answers import closer_actions
 
 
 class FwrlAgent(Agent[Tables]):
-    """An agent whose action values are F(s, a, g): -inf where no path is known.
+    """An agent whose action values are F(s, a, g): -inf if no path is known.
 
-    Its tables have the fields `edges`, `terminated` (S,) and `greedy`, a cache of the best actions for the goal in use.
+    Its tables have the fields `edges`, `terminated` (S,) and `greedy`, a cache of the best actions for the current
+    goal.
     """
 
     name = NAME
@@ -31,37 +32,37 @@ class FwrlAgent(Agent[Tables]):
 
     @property
     def value_kind(self) -> ValueKind:
-        """Path reward, or steps where every step counts as -1."""
+        """Path reward, or steps if every step counts as -1."""
         return "steps" if self.config.objective == "steps" else "path reward"
 
     def prepare(self, goal: int) -> None:
-        """Discard the cached greedy actions, which are those of the last goal."""
+        """Discard the cached greedy actions of the last goal."""
         self.tables.greedy.changes[0] += 1
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
-        """Begin an episode; without exploration, take only actions that come closer to the goal."""
+        """Begin an episode; without exploration, take only actions that get closer to the goal."""
         super().begin_episode(goal, steps, explore=explore)
         if not explore and self._has_free_steps():
             take_greedy(self.tables.greedy, self.best_actions(goal))
 
     def mark_terminated(self, state: int) -> bool:
-        """Nothing follows a terminated state."""
+        """Forget paths through a terminated state: nothing follows it."""
         news = not self.tables.terminated[state]
         if news:
             self._set_terminated(state, 1)
         return news
 
     def unmark_terminated(self, state: int) -> None:
-        """The environment goes on at the state, as before."""
+        """Let the environment continue at the state again."""
         self._set_terminated(state, 0)
 
     def value(self, state: int, goal: int) -> float:
-        """V(s, g): the best known path reward; 0 at the goal, -inf where no path is known."""
+        """V(s, g): the best known path reward; 0 at the goal, -inf if no path is known."""
         state, goal = self._state(state), self._state(goal, "goal")
         return 0.0 if state == goal else super().value(state, goal)
 
     def arrival(self, state: int, goal: int) -> float:
-        """1 where a path is known, 0 elsewhere: the maximum takes the best outcome of an action as certain."""
+        """1 if a path is known, else 0: the maximum takes an action's best outcome as certain."""
         return float(self.value(state, goal) > -np.inf)
 
     def arrivals(self, goal: int) -> Floats:
@@ -69,7 +70,7 @@ class FwrlAgent(Agent[Tables]):
         return (self.values(goal) > -np.inf).astype(np.float64)
 
     def best_actions(self, goal: int) -> NDArray[np.bool_]:
-        """(S, A) the best actions that come closer to the goal; all of them where it can't be reached."""
+        """(S, A) the best actions that get closer to the goal; all actions if it can't be reached."""
         if not self._has_free_steps():
             return super().best_actions(goal)
         edges = self.tables.edges
@@ -84,10 +85,10 @@ class FwrlAgent(Agent[Tables]):
         return best
 
     def _has_free_steps(self) -> bool:
-        """Whether some step costs nothing, so that actions may tie that come no closer."""
+        """Whether some step costs nothing, so that actions may tie without getting closer."""
         edges = self.tables.edges
         return bool(edges.best[: edges.used[EDGES]].max(initial=-np.inf) >= 0.0)
 
     @abstractmethod
     def _set_terminated(self, state: int, mark: int) -> None:
-        """Set or take back the mark that nothing follows a state."""
+        """Set or remove the mark that nothing follows a state."""

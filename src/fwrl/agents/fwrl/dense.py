@@ -37,12 +37,12 @@ class DenseTables(NamedTuple):
 
     V: Annotated[Floats, Field("S S", fill=-np.inf)]  # goal-major
     edges: Edges
-    terminated: StateMarks  # 1 where an environment was seen to end
+    terminated: StateMarks  # 1 if an environment was seen to end there
     episode: Episode
     scratch: ClosureScratch
     greedy: Greedy
     action_values: ActionScratch
-    counts_steps: Count  # 1 where every step counts as -1
+    counts_steps: Count  # 1 if every step counts as -1
 
 
 @inner
@@ -90,7 +90,7 @@ class DenseFwrl(FwrlAgent[DenseTables]):
     verbs = register_verbs(DenseTables, act, observe, action_values)
 
     def empty_tables(self) -> DenseTables:
-        """No path known."""
+        """No known paths."""
         S = self.n_states
         what = f"{S:,} states with relaxation='exact'"
         check_table_size(8 * S * S, what, "use storage='columns', or a smaller world")
@@ -100,7 +100,7 @@ class DenseFwrl(FwrlAgent[DenseTables]):
         return tables
 
     def grow(self, n_states: int) -> None:
-        """Make room for more states; beyond those for which storage="auto" is dense, keep columns from now on."""
+        """Make room for more states; beyond the limit of storage="auto" for dense, switch to columns."""
         if self.config.storage_for(n_states) == "dense":
             super().grow(n_states)
             return
@@ -110,7 +110,7 @@ class DenseFwrl(FwrlAgent[DenseTables]):
         grown.observe_many(states, actions, edges.best[:used], edges.target[:used])
         grown.tables.terminated[: self.n_states] = self.tables.terminated
         grown.tables.episode[:] = self.tables.episode
-        # The caller's agent becomes one on columns: `learn` lets an agent grow that its caller holds.
+        # This very object switches to columns, because `learn` grows an agent that its caller holds.
         changed = cast(PerGoalFwrl, self)
         changed.__class__, changed.n_states, changed.tables = PerGoalFwrl, grown.n_states, grown.tables
 
@@ -120,7 +120,7 @@ class DenseFwrl(FwrlAgent[DenseTables]):
         return column
 
     def _set_terminated(self, state: int, mark: int) -> None:
-        """Set the mark, and compute V anew if a path leads over the state."""
+        """Set the mark, and recompute V if a path goes through the state."""
         tables, A = self.tables, self.n_actions
         tables.terminated[state] = mark
         tables.greedy.changes[0] += 1

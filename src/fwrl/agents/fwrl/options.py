@@ -1,4 +1,4 @@
-"""The options of FWRL, which of them go together, and those of `mbrl`."""
+"""The options of FWRL and which of them can be combined, and those of `mbrl`."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class FwrlConfig(Config):
             did; or "rate", the reward per step of an endless episode, goal rewards included (see `kernels.mdp.rate`).
         storage: "dense", "columns", or "auto" for dense up to 2,000 states with the paper's backup, explorer and
             objective.
-        give_up: with backup "expected", the cost of giving up, which is then allowed at any state; None to put arriving
-            first.
+        give_up: with backup "expected", the cost of giving up, which is then allowed at any state; None to maximise the
+            probability of arriving first.
     """
 
     relaxation: Relaxation = "exact"
@@ -55,35 +55,35 @@ class FwrlConfig(Config):
             check_choice(name, getattr(self, name), get_args(choice))
         check_give_up(self.give_up)
         if self.give_up is not None and self.backup != "expected":
-            raise OptionError(f"expected backup='expected' with give_up, got {self.backup!r}, which never gives up")
+            raise OptionError(f"give_up needs backup='expected', got backup={self.backup!r}, which never gives up")
         if self.relaxation == "paper" and (self.backup, self.explorer) != ("best", "epsilon-greedy"):
             raise OptionError(
-                "expected backup='best' and explorer='epsilon-greedy' with relaxation='paper', got "
+                "relaxation='paper' needs backup='best' and explorer='epsilon-greedy', got "
                 f"{self.backup!r} and {self.explorer!r}"
             )
         if self.objective == "rate" and self.relaxation == "paper":
             raise OptionError(
-                "expected relaxation='exact' with objective='rate', got 'paper'; what a step costs depends on the "
-                "goal, and Algorithm 1 has one reward for all of them"
+                "objective='rate' needs relaxation='exact', got 'paper'; the cost of a step depends on the goal, and "
+                "Algorithm 1 has one reward for all goals"
             )
         if self.objective == "rate" and self.give_up is not None:
             raise OptionError(
-                f"expected give_up=None with objective='rate', got {self.give_up!r}; a rate is that of trips that end "
+                f"objective='rate' needs give_up=None, got {self.give_up!r}; a rate is defined only for trips that end "
                 "at the goal"
             )
         if self.storage == "dense" and not self._all_pairs:
             raise OptionError(
-                "expected storage='columns' or 'auto' with backup='expected', explorer='optimistic' or "
-                "objective='rate', got 'dense'; they plan for the goal in use"
+                "backup='expected', explorer='optimistic' and objective='rate' need storage='columns' or 'auto', got "
+                "'dense'; they plan only for the current goal"
             )
         if self.relaxation == "paper" and self.storage == "columns":
             raise OptionError(
-                "expected relaxation='exact' with storage='columns', got 'paper', which relaxes all of F at every "
-                "step; use storage='dense'"
+                "storage='columns' needs relaxation='exact', got 'paper', which relaxes all of F at every step; use "
+                "storage='dense'"
             )
 
     def storage_for(self, n_states: int) -> Storage:
-        """The storage with "auto" resolved: dense for few states, where a table of all pairs is of use."""
+        """Return the storage with "auto" resolved: dense if states are few and a table of all pairs is useful."""
         if self.storage != "auto":
             return self.storage
         dense = self._all_pairs and (self.relaxation == "paper" or n_states <= LARGEST_DENSE)
@@ -91,7 +91,7 @@ class FwrlConfig(Config):
 
     @property
     def _all_pairs(self) -> bool:
-        """Whether a table of all pairs of states is of use."""
+        """Whether a table of all pairs of states is useful."""
         return (self.backup, self.explorer) == ("best", "epsilon-greedy") and self.objective != "rate"
 
 
@@ -101,7 +101,8 @@ class ModelConfig(Config):
 
     Attributes:
         explorer: "epsilon-greedy", or "optimistic", without epsilon.
-        give_up: the cost of giving up, which is then allowed at any state; None to put arriving first.
+        give_up: the cost of giving up, which is then allowed at any state; None to maximise the probability of arriving
+            first.
     """
 
     explorer: Explorer = "epsilon-greedy"

@@ -1,8 +1,8 @@
 """FWRL with `relaxation="paper"`: the pseudo-code of Algorithm 1 to the letter.
 
-It assigns F(s_t, a_t, s_{t+1}) <- r_t and relaxes through s_t. The inequality is therefore enforced one step late, and
-a worse outcome overwrites a better one. Which steps were seen is kept beside F only to choose among tied actions one
-that comes closer to the goal. From the step on that ends at a terminated state, F holds no path out of it.
+It assigns F(s_t, a_t, s_{t+1}) <- r_t and relaxes through s_t. So the inequality is enforced one step late, and a worse
+outcome overwrites a better one. We also keep which steps were seen, only to choose among tied actions one that gets
+closer to the goal. From the step that ends at a terminated state, F has no path out of that state.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class PaperTables(NamedTuple):
 
     F: Annotated[Floats, Field("S A S", fill=-np.inf)]
     edges: Edges
-    terminated: StateMarks  # 1 where an environment was seen to end
+    terminated: StateMarks  # 1 if an environment was seen to end there
     episode: Episode
     changes: Annotated[Ints, Field("1", np.int64)]
     relaxed: Annotated[Ints, Field("S", np.int64, fill=-1)]
     onward: Annotated[Floats, Field("S", saved=False)]
     greedy: Greedy
-    counts_steps: Count  # 1 where every step counts as -1
+    counts_steps: Count  # 1 if every step counts as -1
 
 
 @inner
@@ -48,7 +48,7 @@ def act(agent: PaperTables, s: int, rng: np.random.Generator) -> int:
 def observe(agent: PaperTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
     """F(s_t, a_t, s_{t+1}) <- r_t, then relax through s_t.
 
-    If F has not changed since the last relaxation through s_t, another one would change nothing.
+    If F hasn't changed since the last relaxation through s_t, another one would change nothing.
     """
     if arrived or agent.terminated[s] != 0:
         return LEARNED
@@ -84,7 +84,7 @@ class PaperFwrl(FwrlAgent[PaperTables]):
     _forgotten: Floats  # paths out of the state marked last
 
     def empty_tables(self) -> PaperTables:
-        """No path known."""
+        """No known paths."""
         S, A = self.n_states, self.n_actions
         what = f"{S:,} states with relaxation='paper'"
         check_table_size(8 * S * S * A, what, "use storage='columns' with relaxation='exact', or a smaller world")
@@ -100,7 +100,7 @@ class PaperFwrl(FwrlAgent[PaperTables]):
         return column
 
     def _set_terminated(self, state: int, mark: int) -> None:
-        """Set the mark, and forget the paths out of the state; or take both back."""
+        """Set the mark and forget the paths out of the state, or undo both."""
         tables = self.tables
         if mark:
             self._forgotten = tables.F[state].copy()

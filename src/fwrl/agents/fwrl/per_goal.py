@@ -1,16 +1,16 @@
 """Agents that keep every observed transition, and plan for one goal at a time.
 
-While it learns, such an agent acts on a plan that every step brings up to date (see `kernels.mdp.updates`). Values that
-somebody asks for, greedy actions, and episodes without exploration are exact.
+While it learns, such an agent acts on a plan that every step updates (see `kernels.mdp.updates`). Reported values,
+greedy actions, and episodes without exploration are exact.
 
 With the backup "expected", transitions are counted, P(s' | s, a) = n(s, a, s') / n(s, a), and rewards averaged. The
 best probability of arriving comes first, then the expected reward (see `kernels.mdp.solver`); or, with `give_up`, the
-expected reward when giving up is allowed at that cost. With the paper's backup, "best", an action is worth its best
-outcome, and values are those of shortest paths (see `kernels.shortest_paths`). `mbrl` and FWRL share this code.
+expected reward if giving up is allowed at that cost. With the paper's backup, "best", an action has the value of its
+best outcome, and values are those of shortest paths (see `kernels.shortest_paths`). `mbrl` and FWRL share this code.
 
-The explorer is `epsilon-greedy`, the paper's, or `optimistic`: what a further try of an action may show counts as the
-goal, so the plan itself leads to untried actions anywhere on the map. On trips that repeat, actions that failed are
-tried again now and then (see `kernels.mdp.retries`).
+The explorer is `epsilon-greedy`, the paper's, or `optimistic`: the unseen outcome of a further try counts as the goal,
+so the plan itself goes to untried actions anywhere on the map. On trips that repeat, the agent now and then retries
+actions that failed (see `kernels.mdp.retries`).
 """
 
 from __future__ import annotations
@@ -79,24 +79,24 @@ from fwrl.kernels.mdp.updates import (
 from fwrl.kernels.rng import fresh_digits
 from fwrl.kernels.ties import improves, pick_best
 
-MOST_NAMED = 6  # actions of a positive cycle that an error names
+MOST_NAMED = 6  # actions of a positive cycle to name in an error
 
 CHANGES, EXACT, UNCHECKED, COUNTS_STEPS = range(4)  # of `ModelTables.counts`
 ONCE = np.int64(-1)  # no outcome of an action is left out
 
 
 class ModelTables(NamedTuple):
-    """What was observed, and the plan for the goal in use."""
+    """All observed transitions, and the plan for the current goal."""
 
     edges: Edges
-    terminated: StateMarks  # 1 where an environment was seen to end
+    terminated: StateMarks  # 1 if an environment was seen to end there
     plan: Plan
     retries: Retries
     income: Income
     episode: Episode
     # The actions of the exact policy, in an episode without exploration.
     best: Annotated[Marks, Field("S A", np.int8, least=0, most=1)]
-    # CHANGES of the model; 1 while `best` is EXACT; 1 if steps are UNCHECKED for positive cycles; 1 where every step
+    # CHANGES of the model; 1 while `best` is EXACT; 1 if steps are UNCHECKED for positive cycles; 1 if every step
     # counts as -1 (COUNTS_STEPS).
     counts: Annotated[Ints, Field("4", np.int64, least=0)]
     action_values: ActionScratch
@@ -104,7 +104,7 @@ class ModelTables(NamedTuple):
 
 @inner
 def planned_values(agent: ModelTables, s: int, values: Floats) -> None:
-    """Q(s, .) by the plan, exploration included."""
+    """Fill in Q(s, .) by the plan, exploration included."""
     A = len(values)
     for a in range(A):
         values[a] = action_value(agent.edges, agent.plan, agent.terminated, s * A + a, int(ONCE))
@@ -112,7 +112,7 @@ def planned_values(agent: ModelTables, s: int, values: Floats) -> None:
 
 @inner
 def act(agent: ModelTables, s: int, rng: np.random.Generator) -> int:
-    """The plan's best action, with the paper's epsilon or a doubted action now and then; the exact policy's without."""
+    """Take the plan's best action, with epsilon or a retry now and then; without exploration, the exact best."""
     values = agent.action_values
     if agent.counts[EXACT] != 0:
         for a in range(len(values)):
@@ -133,7 +133,7 @@ def act(agent: ModelTables, s: int, rng: np.random.Generator) -> int:
 
 @inner
 def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Count the step, and bring the plan up to date; UNSETTLED if rewards are positive and may form a cycle."""
+    """Count the step and update the plan; UNSETTLED if rewards are positive and may form a cycle."""
     if agent.income.flags[ON] != 0:
         count_step(agent.income, s, r, arrived)
     if arrived:
@@ -168,7 +168,7 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
 
 @inner
 def certain(edges: Edges, pair: int, e: int, r: float) -> bool:
-    """Whether `e` is the only outcome of `pair`, and `r` its reward every time."""
+    """Whether `e` is the only outcome of `pair`, always with reward `r`."""
     if edges.leaving[pair] != e or edges.next_leaving[e] != NONE:
         return False
     mean = edges.total[e] / edges.times[e]
@@ -177,7 +177,7 @@ def certain(edges: Edges, pair: int, e: int, r: float) -> bool:
 
 @inner
 def action_values(agent: ModelTables, s: int, g: int, values: Floats) -> None:
-    """Q(s, .) by the plan, for loops that look at the goal in use; the agent's method asks the solver."""
+    """Fill in Q(s, .) by the plan, for loops that only need the current goal; the agent's method asks the solver."""
     planned_values(agent, s, values)
 
 
@@ -185,7 +185,7 @@ VERBS = register_verbs(ModelTables, act, observe, action_values)
 
 
 class ModelAgent(Agent[ModelTables]):
-    """Transitions, a plan that is kept current, and exact answers; its configuration names the explorer."""
+    """Transitions, a plan that's kept current, and exact answers; its configuration names the explorer."""
 
     verbs = VERBS
     config: Any
@@ -198,16 +198,16 @@ class ModelAgent(Agent[ModelTables]):
 
     @property
     def best_outcomes(self) -> bool:
-        """Whether an action is worth its best outcome, as in the paper, rather than their mean."""
+        """Whether an action has the value of its best outcome, as in the paper, rather than their mean."""
         return False
 
     @property
     def give_up(self) -> float:
-        """The cost of giving up, inf where arriving comes first."""
+        """The cost of giving up; inf if arriving comes first."""
         return float(np.inf if self.config.give_up is None else self.config.give_up)
 
     def sizes(self) -> dict[str, int]:
-        """Also D, the states whose trips are counted (one try of a best outcome is enough), and I, those of incomes."""
+        """Add D, states with counted trips (one try of a best outcome is enough), and I, those of incomes."""
         return super().sizes() | {"D": self.n_states if self.optimistic and not self.best_outcomes else 0, "I": 0}
 
     def empty_tables(self) -> ModelTables:
@@ -227,7 +227,7 @@ class ModelAgent(Agent[ModelTables]):
         self._replan(goal)
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
-        """Begin an episode; without exploration there is neither epsilon nor optimism, and the plan is exact."""
+        """Begin an episode; without exploration there's no epsilon and no optimism, and the plan is exact."""
         goal = self.checked_episode(goal, steps)
         tables, same_goal = self.tables, goal == self.goal
         before = tables.plan.V.copy(), tables.plan.level.copy(), tables.plan.counts.copy(), tables.counts.copy()
@@ -264,12 +264,12 @@ class ModelAgent(Agent[ModelTables]):
             closes = state * self.n_actions + action in found.pairs
             raise PositiveCycleError(
                 f"going from state {state} by action {action} to {next_state} for {reward:g} would "
-                f"{'close a positive cycle' if closes else f'lead from a positive cycle to the goal {self.goal}'}: "
+                f"{'close a positive cycle' if closes else f'go from a positive cycle to the goal {self.goal}'}: "
                 f"{self._named(found.pairs)}; {REMEDY}"
             ) from None
 
     def settle(self, *, before_acting: bool = True) -> None:
-        """With positive rewards: refuse positive cycles, and plan again."""
+        """Refuse positive cycles and replan, if there are positive rewards."""
         if self.tables.counts[UNCHECKED]:
             self._check_cycles(self.goal)
             if before_acting:
@@ -278,18 +278,18 @@ class ModelAgent(Agent[ModelTables]):
                     self._replan(self.goal)
 
     def mark_terminated(self, state: int) -> bool:
-        """From a terminated state no goal is reached, unless it is the goal."""
+        """Let no goal be reached from a terminated state, unless it's the goal itself."""
         news = not self.tables.terminated[state]
         if news:
             self._set_terminated(state, 1)
         return news
 
     def unmark_terminated(self, state: int) -> None:
-        """The environment goes on at the state, as before."""
+        """Let the environment continue at the state again."""
         self._set_terminated(state, 0)
 
     def action_values(self, state: int, goal: int) -> Floats:
-        """(A,) expected path reward given arrival, -inf for actions less likely to arrive than the best."""
+        """(A,) expected path reward given arrival; -inf for actions less likely to arrive than the best."""
         found: Floats = self._answer(goal).values[self._state(state)].copy()
         return found
 
@@ -298,9 +298,9 @@ class ModelAgent(Agent[ModelTables]):
         return self._answer(goal).values.copy()
 
     def value(self, state: int, goal: int) -> float:
-        """v(s, g): expected path reward given arrival; -inf where the goal is never reached.
+        """v(s, g): expected path reward given arrival; -inf if the goal is never reached.
 
-        With `give_up`, the expected reward in total, the cost of giving up included.
+        With `give_up`, the total expected reward, including the cost of giving up.
         """
         return float(self._answer(goal).v[self._state(state)])
 
@@ -313,7 +313,7 @@ class ModelAgent(Agent[ModelTables]):
         return self._answer(goal).p.copy()
 
     def best_actions(self, goal: int) -> NDArray[np.bool_]:
-        """(S, A) the best actions that come closer to the goal; all of them where it can't be reached."""
+        """(S, A) the best actions that get closer to the goal; all actions if it can't be reached."""
         return self._answer(goal).best.copy()
 
     def _best(self, state: int, goal: int) -> NDArray[np.bool_]:
@@ -321,14 +321,14 @@ class ModelAgent(Agent[ModelTables]):
         return best
 
     def grow(self, n_states: int) -> None:
-        """Make room for more states, none of whose actions was tried."""
+        """Make room for more states with untried actions."""
         before = self.n_states
         super().grow(n_states)
         if self.tables.plan.counts[OPTIMISTIC]:
             self.tables.plan.V[before:] = self.tables.plan.level[PROMISE] - self.tables.plan.level[RHO]
 
     def check_tables(self) -> None:
-        """Check also that the plan fits the options, and that there is no positive cycle."""
+        """Check also that the plan fits the options, and that there's no positive cycle."""
         super().check_tables()
         tables, level = self.tables, self.tables.plan.level
         flags = tables.plan.counts[BEST], tables.counts[COUNTS_STEPS], tables.income.flags[ON], level[FLOOR]
@@ -344,7 +344,7 @@ class ModelAgent(Agent[ModelTables]):
             raise FileError("the edges have a positive cycle; the file is damaged") from None
 
     def _answer(self, goal: int) -> Answer:
-        """Exact values and actions for any goal, kept until the model changes."""
+        """Return exact values and actions for any goal, cached until the model changes."""
         goal, tables = self._state(goal, "goal"), self.tables
         rho = float(tables.plan.level[RHO]) if goal == self.goal else self._rho(goal)
         version = goal, self.n_states, int(tables.counts[CHANGES]), int(tables.income.sums[STEPS]), rho
@@ -358,12 +358,12 @@ class ModelAgent(Agent[ModelTables]):
         return self._asked[1]
 
     def _follow_exactly(self, goal: int) -> None:
-        """Let the episode follow the exact policy until something new is observed."""
+        """Let the episode follow the exact policy until it observes something new."""
         self.tables.best[:] = self.best_actions(goal)
         self.tables.counts[EXACT] = 1
 
     def _replan(self, goal: int) -> None:
-        """Plan for `goal` from nothing; with positive rewards exactly, which refuses positive cycles."""
+        """Plan for `goal` from scratch; with positive rewards exactly, which refuses positive cycles."""
         tables = self.tables
         if tables.plan.level[LARGEST] <= 0.0:
             plan_for(tables.edges, tables.plan, tables.terminated, goal)
@@ -380,7 +380,7 @@ class ModelAgent(Agent[ModelTables]):
             tables.plan.V[:] = solution_for(*args, self.give_up, tables.plan)[0].v
 
     def _rho(self, goal: int) -> float:
-        """The price of a step on the way to `goal`: nothing, unless the objective is a rate."""
+        """Return the price of a step towards `goal`: 0, unless the objective is a rate."""
         return 0.0
 
     def _find_extremes(self) -> None:
@@ -399,7 +399,7 @@ class ModelAgent(Agent[ModelTables]):
             push(tables.plan.stale, state, np.inf)
 
     def _check_cycles(self, goal: int | None) -> None:
-        """Raise `PositiveMeanError` where a cycle gains; with the mean over outcomes, on the way to `goal`."""
+        """Raise `PositiveMeanError` if a cycle gains; with the mean over outcomes, on paths to `goal`."""
         tables, rho = self.tables, float(self.tables.plan.level[RHO])
         if self.best_outcomes:
             check_best(tables.edges, tables.terminated, rho)
@@ -410,10 +410,10 @@ class ModelAgent(Agent[ModelTables]):
 
     def _unbounded(self, goal: int, pairs: NDArray[np.integer]) -> PositiveCycleError:
         cycle = self._named(pairs)
-        return PositiveCycleError(f"on the way to {goal} the observed steps have a positive cycle: {cycle}; {REMEDY}")
+        return PositiveCycleError(f"the observed steps to goal {goal} have a positive cycle: {cycle}; {REMEDY}")
 
     def _named(self, pairs: NDArray[np.integer]) -> str:
-        """Actions and their states, the first few of them."""
+        """Name the first few actions and their states."""
         A = self.n_actions
         named = [f"action {pair % A} at state {pair // A}" for pair in pairs[:MOST_NAMED].tolist()]
         return ", ".join(named) + " and more" * (len(pairs) > MOST_NAMED)
@@ -424,7 +424,7 @@ class ModelAgent(Agent[ModelTables]):
         return bool(max(level[LARGEST], reward - level[RHO]) > 0.0)
 
     def _before(self, pair: int, next_state: int) -> Before:
-        """What one more observation of a step will change."""
+        """Save what one more observation of a step will change."""
         edges = self.tables.edges
         e = int(edges.leaving[pair])
         while e != NONE and edges.target[e] != next_state:
@@ -442,7 +442,7 @@ class ModelAgent(Agent[ModelTables]):
         tables.plan.level[:], tables.counts[:] = before.level, before.counts
 
     def _observe_part(self, transitions: Transitions, k: int, end: int) -> tuple[int, PositiveCycleError | None]:
-        """As for any agent; a positive cycle shows only when all are learned, and then it's searched for."""
+        """Learn as any agent does; a positive cycle shows only when all are learned, and then we search for it."""
         if not self._may_gain(float(transitions.reward[k:end].max(initial=-np.inf))):
             return super()._observe_part(transitions, k, end)
         before = copied(self.tables)
@@ -465,7 +465,7 @@ class ModelAgent(Agent[ModelTables]):
 
 
 class Before(NamedTuple):
-    """What an observation changes, so that it can be taken back if it closes a positive cycle."""
+    """State before an observation, to undo it if it closes a positive cycle."""
 
     counted: tuple[int, int, float, float] | None  # the edge, its observations, sum and maximum; None for a new edge
     level: Floats
@@ -479,7 +479,7 @@ class RateModelAgent(ModelAgent):
     _path_rewards: tuple[tuple[int, int, int, int, float], Floats] | None = None  # of the latest query
 
     def sizes(self) -> dict[str, int]:
-        """Incomes are counted by the start of a trip."""
+        """Count incomes by the start of a trip."""
         return super().sizes() | {"I": self.n_states}
 
     def empty_tables(self) -> ModelTables:
@@ -489,12 +489,12 @@ class RateModelAgent(ModelAgent):
         return tables
 
     def begin_episode(self, goal: int, steps: int = DEFAULT_STEPS, *, explore: bool = True) -> None:
-        """Begin an episode with the best rate known for its goal; the next step begins a trip."""
+        """Begin an episode with the best known rate for its goal; the next step begins a trip."""
         super().begin_episode(goal, steps, explore=explore)
         self.tables.income.flags[TRIP_BEGINS] = 1
 
     def action_values(self, state: int, goal: int) -> Floats:
-        """(A,) the value of the state, less what each action loses to the best one at rho a step."""
+        """(A,) the value of the state, minus each action's loss compared with the best one at price rho per step."""
         return as_path_rewards(super().action_values(state, goal), self.values(goal)[state])
 
     def action_table(self, goal: int) -> Floats:
@@ -502,7 +502,7 @@ class RateModelAgent(ModelAgent):
         return as_path_rewards(super().action_table(goal), self.values(goal))
 
     def value(self, state: int, goal: int) -> float:
-        """The expected path reward, given arrival, of the policy with the best rate; -inf where it never arrives."""
+        """The expected path reward, given arrival, of the policy with the best rate; -inf if it never arrives."""
         return float(self.values(goal)[self._state(state)])
 
     def values(self, goal: int) -> Floats:
@@ -523,7 +523,7 @@ class RateModelAgent(ModelAgent):
         return trips(self.tables.edges, self.tables.terminated, goal, rho)
 
     def _check_cycles(self, goal: int | None) -> None:
-        """Raise rho while a cycle earns more a step: such a cycle isn't refused."""
+        """Raise rho while a cycle earns more per step; such cycles aren't refused."""
         level, mean = self.tables.plan.level, mean_of_best if self.best_outcomes else mean_reward
         while True:
             try:
@@ -535,7 +535,7 @@ class RateModelAgent(ModelAgent):
 
 
 class PerGoalFwrl(ModelAgent):
-    """FWRL with a plan for the goal in use."""
+    """FWRL with a plan for the current goal."""
 
     name = NAME
     description = DESCRIPTION
@@ -544,12 +544,12 @@ class PerGoalFwrl(ModelAgent):
 
     @property
     def best_outcomes(self) -> bool:
-        """Whether an action is worth its best outcome."""
+        """Whether an action has the value of its best outcome."""
         return self.config.backup == "best"
 
     @property
     def value_kind(self) -> ValueKind:
-        """Path reward, or steps where every step counts as -1."""
+        """Path reward, or steps if every step counts as -1."""
         return "steps" if self.config.objective == "steps" else "path reward"
 
 

@@ -1,9 +1,9 @@
-"""What observed transitions say about one goal: values, probabilities of arriving, best actions.
+"""Answers from observed transitions about one goal: values, probabilities of arriving, best actions.
 
-Counted, they are a model that `kernels.mdp.solver` solves. With the paper's backup, by which an action is worth its
-best outcome, they are a graph for `kernels.shortest_paths`.
+Counted, they are a model for `kernels.mdp.solver`. With the paper's backup, which gives an action the value of its best
+outcome, they are a graph for `kernels.shortest_paths`.
 
-With a plan that explores, every action has one more outcome: what a further try may show, which counts as the goal (see
+With a plan that explores, every action has one more, unseen outcome, which counts as the goal (see
 `kernels.mdp.updates`).
 """
 
@@ -26,18 +26,18 @@ from fwrl.kernels.ties import LEAST_GAIN, RELATIVE, SMALLEST_SCALE
 
 
 class Answer(NamedTuple):
-    """What the counted outcomes say about one goal."""
+    """Values, probabilities and best actions for one goal."""
 
     p: Floats  # (S,) probability of arriving
-    v: Floats  # (S,) expected path reward given arrival, with r - rho in place of r; -inf where p is 0
-    values: Floats  # (S, A) the same of each action; -inf where it is less likely to arrive than the best
-    best: NDArray[np.bool_]  # (S, A) the best actions that come closer to the goal; all that tie where none does
+    v: Floats  # (S,) expected path reward given arrival, with r - rho in place of r; -inf if p is 0
+    values: Floats  # (S, A) the same for each action; -inf if it's less likely to arrive than the best
+    best: NDArray[np.bool_]  # (S, A) the best actions that get closer to the goal; if none does, all that tie
 
 
 def counted_outcomes(
     edges: Edges, closed: Marks, goal: int, rho: float = 0.0, plan: Plan | None = None
 ) -> tuple[Outcomes, Ints]:
-    """The counted edges as a model with r - rho in place of r, and (K,) which pair s * A + a each of its pairs is."""
+    """Return the counted edges as a model with r - rho for r, and (K,) the pair s * A + a of each of its pairs."""
     S, E = len(closed), int(edges.used[EDGES])
     A = len(edges.leaving) // S
     pair, target, times = edges.pair[:E], edges.target[:E], edges.times[:E].astype(np.float64)
@@ -47,7 +47,7 @@ def counted_outcomes(
         beta = surprise_rate(plan)
         more = np.flatnonzero(np.repeat(closed == 0, A))
         pair, target = np.concatenate([pair, more]), np.concatenate([target, np.full(len(more), goal)])
-        # u = beta / (n + beta) among n real tries is a weight of beta.
+        # u = beta / (n + beta) among n observed tries is a weight of beta.
         times = np.concatenate([times, np.where(n[more] > 0, beta, 1.0)])
         reward = np.concatenate([reward, np.full(len(more), plan.level[PROMISE])])
     order = np.argsort(pair, kind="stable")
@@ -58,10 +58,10 @@ def counted_outcomes(
 def solution_for(
     edges: Edges, closed: Marks, goal: int, rho: float = 0.0, penalty: float = np.inf, plan: Plan | None = None
 ) -> tuple[Solution, Outcomes, Ints]:
-    """The best policy for `goal` on the counted edges, its pairs numbered s * A + a; and the model with its pairs.
+    """Find the best policy for `goal` on the counted edges, its pairs numbered s * A + a; and the model with its pairs.
 
     Raises:
-        PositiveMeanError: The observed steps have a positive cycle.
+        PositiveMeanError: the observed steps have a positive cycle.
     """
     outcomes, pairs = counted_outcomes(edges, closed, goal, rho, plan)
     try:
@@ -72,11 +72,11 @@ def solution_for(
 
 
 def answer_for(edges: Edges, closed: Marks, goal: int, rho: float, penalty: float) -> Answer:
-    """What the counted edges say about `goal`; the arguments are those of `solution_for`."""
+    """Answer for `goal` from the counted edges; arguments as for `solution_for`."""
     solution, outcomes, pairs = solution_for(edges, closed, goal, rho, penalty)
     S, A, K = len(closed), len(edges.leaving) // len(closed), len(pairs)
     p = solution.p
-    if penalty < np.inf:  # giving up is an outcome like any other
+    if penalty < np.inf:  # giving up is like any other outcome
         p = np.isin(solution.status, (ARRIVES, TRAP)).astype(np.float64)
     known = solution.status[outcomes.target] != UNKNOWN
     source, weight = outcomes.source[outcomes.pair], np.where(known, outcomes.times, 0.0)
@@ -105,9 +105,9 @@ def tied_actions(values: Floats) -> NDArray[np.bool_]:
 def best_outcomes(
     edges: Edges, closed: Marks, goal: int, rho: float, plan: Plan | None = None
 ) -> tuple[IncomingCsr, Ints]:
-    """The observed transitions as a graph with r - rho in place of r, and (E,) the pair s * A + a of each of its edges.
+    """Return the observed transitions as a graph with r - rho for r, and (E,) the pair s * A + a of each edge.
 
-    With a plan that explores, untried actions lead to the goal.
+    With a plan that explores, untried actions go to the goal.
     """
     S, E = len(closed), int(edges.used[EDGES])
     A = len(edges.leaving) // S
@@ -128,7 +128,7 @@ def best_column(edges: Edges, closed: Marks, goal: int, rho: float, plan: Plan) 
 
 
 def check_best(edges: Edges, closed: Marks, rho: float) -> None:
-    """Raise `PositiveMeanError` where the best outcomes have a positive cycle."""
+    """Raise `PositiveMeanError` if the best outcomes have a positive cycle."""
     graph, pairs = best_outcomes(edges, closed, 0, rho)
     cycle = potential(graph)[1]
     if len(cycle):
@@ -136,7 +136,7 @@ def check_best(edges: Edges, closed: Marks, rho: float) -> None:
 
 
 def check_stays(edges: Edges, closed: Marks, rho: float) -> None:
-    """Raise `PositiveMeanError` where an action only ever stays and gains: that is a positive cycle for any goal."""
+    """Raise `PositiveMeanError` if an action only ever stays and gains, which is a positive cycle for any goal."""
     E, A = int(edges.used[EDGES]), len(edges.leaving) // len(closed)
     pair, source = edges.pair[:E], edges.pair[:E] // A
     only = (edges.target[:E] == source) & (edges.next_leaving[:E] == NONE) & (edges.leaving[pair] == np.arange(E))
@@ -146,7 +146,7 @@ def check_stays(edges: Edges, closed: Marks, rho: float) -> None:
 
 
 def best_answer(edges: Edges, closed: Marks, goal: int, rho: float) -> Answer:
-    """What the best outcomes say about `goal`: an action with a path to it arrives."""
+    """Answer for `goal` from the best outcomes: an action with a path to it arrives."""
     graph, pairs = best_outcomes(edges, closed, goal, rho)
     S, A = len(closed), len(edges.leaving) // len(closed)
     v = ShortestPaths(graph).column(goal)
@@ -158,7 +158,7 @@ def best_answer(edges: Edges, closed: Marks, goal: int, rho: float) -> Answer:
 
 
 def pairs_along(graph: IncomingCsr, pairs: Ints, cycle: NDArray[np.integer]) -> Ints:
-    """The pairs with the largest rewards on the steps of a cycle of states."""
+    """Return the pairs with the largest rewards on the steps of a cycle of states."""
     found = []
     for x, y in zip(cycle.tolist(), np.roll(cycle, -1).tolist(), strict=True):
         into = np.arange(graph.first[y], graph.first[y + 1])
@@ -170,10 +170,10 @@ def pairs_along(graph: IncomingCsr, pairs: Ints, cycle: NDArray[np.integer]) -> 
 def closer_actions(
     values: Floats, source: NDArray[np.integer], pairs: Ints, target: NDArray[np.integer], goal: int
 ) -> NDArray[np.bool_]:
-    """(S, A) the best actions by `values`: those of them that come closer to the goal, where any does.
+    """(S, A) the best actions by `values`; only those that get closer to the goal, if any does.
 
-    Edge e leads from source[e] by the pair pairs[e] = s * A + a to target[e]. Where free steps tie, a policy that only
-    looks at values may go round in circles.
+    Edge e goes from source[e] by the pair pairs[e] = s * A + a to target[e]. If free steps tie, a policy that looks
+    only at values may go round in circles.
     """
     ties = tied_actions(values)
     used = np.flatnonzero(ties.reshape(-1)[pairs])
@@ -196,7 +196,7 @@ def _hops(n_states: int, source: NDArray[np.integer], target: NDArray[np.integer
 
 
 def _usable(outcomes: Outcomes, weight: Floats, p: Floats, tie: float) -> NDArray[np.bool_]:
-    """(K,) whether a pair attains the best probability of arriving, by the solver's own rule; or never leaves."""
+    """(K,) whether a pair attains the best probability of arriving, by the solver's own rule, or never leaves."""
     K, source = len(outcomes.source), outcomes.source
     away = np.where(outcomes.target != source[outcomes.pair], weight, 0.0)
     leaves, arrives = np.bincount(outcomes.pair, away, K), np.bincount(outcomes.pair, away * p[outcomes.target], K)
@@ -213,9 +213,9 @@ def _usable(outcomes: Outcomes, weight: Floats, p: Floats, tie: float) -> NDArra
 def closer(
     outcomes: Outcomes, arrives: NDArray[np.bool_], tied: NDArray[np.bool_], goal: int, source: NDArray[np.int32]
 ) -> NDArray[np.bool_]:
-    """(K,) the pairs of `tied` with an outcome that is fewer steps from the goal, along tied pairs, than their state.
+    """(K,) the pairs of `tied` with an outcome fewer steps from the goal, along tied pairs, than their own state.
 
-    A policy of such pairs arrives: from every state it comes closer with positive probability.
+    A policy of such pairs arrives: from every state it gets closer with positive probability.
     """
     used = np.flatnonzero(tied[outcomes.pair] & arrives)
     away = _hops(outcomes.n_states, source[used], outcomes.target[used], goal)

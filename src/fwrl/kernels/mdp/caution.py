@@ -1,22 +1,22 @@
-"""Lower confidence bounds of a counted model: what observations confirm, and no more.
+"""Lower confidence bounds of a counted model: only what observations confirm.
 
-An outcome that came about k times in n tries has at least the probability
+An outcome seen k times in n tries has at least the probability
 
     L(k, n) = the quantile 1 - c of the distribution Beta(k, n - k + 1),      L(n, n) = (1 - c)^(1 / n)
 
-with confidence c, whatever the true probability is (Clopper and Pearson 1934). The cautious model gives every outcome
-this probability, and what is left of an action to one more state, which nothing leaves. From c = 1/2 on, L is
-superadditive in k: the outcomes of a pair that lead into a set of states get together no more than the bound for the
-set as a whole. So for every pair and every set of next states, the model's probability of the set is at most the true
-one, with confidence c.
+with confidence c, for any true probability (Clopper and Pearson 1934). The cautious model gives every outcome this
+probability, and the rest of an action's probability to one extra state that nothing leaves. For c >= 1/2, L is
+superadditive in k: the outcomes of a pair within a set of states get no more in total than the bound for the set. So
+for every pair and every set of next states, the model's probability of the set is at most the true one, with
+confidence c.
 
-Where arriving comes first, what is left is lost: the worst case for the probability of arriving. For the reward given
-arrival the case is that the action has to be repeated: with q the sum over the outcomes of a pair, a negative reward
-becomes r / q and a positive one q r. Where one may give up for a cost, no state is worth less than that, and what is
-left pays it in full, and the worst reward of the action's outcomes on top: no outcome is worth less.
+If arriving comes first, the rest is lost: the worst case for the probability of arriving. For the reward given arrival
+we assume that the action must be repeated: with q the sum over the outcomes of a pair, a negative reward becomes r / q
+and a positive one q r. If giving up is allowed at a cost, no state has a lower value than that; the rest pays this cost
+in full, plus the worst reward of the action's outcomes, so no outcome is worse.
 
-More observations in the same proportions raise every bound. The confidence is that of each action: the bound for a
-policy composes those of its actions.
+More observations in the same proportions raise every bound. The confidence holds for each action: the bound for a
+policy combines those of its actions.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ import numpy as np
 from fwrl.arrays import Floats
 from fwrl.kernels.mdp.counts import Outcomes, outcomes_of
 
-LEAST = 1e-300  # of a bound: the model holds positive numbers
+LEAST = 1e-300  # smallest bound, because the model needs positive numbers
 
 
 def lower_bounds(times: Floats, tries: Floats, confidence: float) -> Floats:
-    """L(times, tries) of each outcome, as numbers from 0 to 1; `tries` is not less than `times`."""
+    """Return L(times, tries) of each outcome, from 0 to 1; `tries` is at least `times`."""
     from scipy.special import betaincinv
 
     different, which = np.unique(np.stack([times, tries]), axis=1, return_inverse=True)
@@ -40,15 +40,13 @@ def lower_bounds(times: Floats, tries: Floats, confidence: float) -> Floats:
 
 
 def cautious(outcomes: Outcomes, confidence: float, repeated: bool) -> Outcomes:
-    """The cautious model of S + 1 states; pairs keep their numbers, and state S must be closed.
+    """Return the cautious model of S + 1 states; pairs keep their numbers, and state S must be closed.
+
+    Each pair gets one more outcome, which goes to the state S.
 
     Args:
-        outcomes: The model.
-        confidence: From 1/2 to less than 1.
-        repeated: Whether rewards are those of an action that has to be repeated; otherwise as in the model.
-
-    Returns:
-        The cautious model: the same outcomes, and for each pair one that leads to the state S.
+        confidence: from 1/2 to less than 1.
+        repeated: whether rewards are those of an action that must be repeated; otherwise as in the model.
     """
     S, K = outcomes.n_states, len(outcomes.source)
     tries = np.bincount(outcomes.pair, outcomes.times, K).astype(np.float64)

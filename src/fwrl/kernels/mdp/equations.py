@@ -1,19 +1,19 @@
-"""Optimality equations of one goal, laid out in the order in which they are solved.
+"""Optimality equations for one goal, laid out in the order in which they are solved.
 
     x(i) = max over the pairs k of i of   r(k) + sum over the outcomes e of k of   w(e) x(target(e)),      x(0) = 0
 
-State 0 is the goal. The states after it are in the order of a first guess of x, best first, so that most outcomes lead
-to a state before, and memory is read in a row. Outcomes that stay put are solved for: a pair is repeated until it leads
-elsewhere. Two problems have this form:
+State 0 is the goal. The states after it are ordered by a first guess of x, best first, so that most outcomes go to an
+earlier state, and memory is read sequentially. Outcomes that stay put are solved in closed form: a pair is repeated
+until it goes elsewhere. Two problems have this form:
 
-- arrival: x is the probability of arriving, r the probability of an outcome that arrives surely, and w sums to less
-  than 1 where an outcome is a trap;
+- arrival: x is the probability of arriving, r the probability of an outcome that's sure to arrive, and w sums to less
+  than 1 if an outcome is a dead end;
 - reward: x is the expected path reward given arrival, over the pairs that attain the best arrival, w the probability of
-  an outcome given arrival: it sums to 1.
+  an outcome given arrival, which sums to 1.
 
-The first guess comes from one backward search. Suppose that a pair could be repeated until one chosen outcome e comes
-about. That takes 1 / P(e) tries on average, and r / P(e) in all. The best path under this assumption is a shortest path
-(Dijkstra 1959), and its pairs are a policy that arrives: each has an outcome that the search reached before. In the
+The first guess comes from one backward search. Suppose you could repeat a pair until one chosen outcome e happens. That
+takes 1 / P(e) tries on average, with a total of r / P(e). The best path under this assumption is a shortest path
+(Dijkstra 1959), and its pairs form a policy that arrives: each has an outcome that the search reached before. In the
 arrival problem the guess is the probability of the most likely path.
 """
 
@@ -32,9 +32,9 @@ from fwrl.kernels.mdp.reachability import UNKNOWN, arriving_mass, leaving_mass
 
 NONE = -1
 PAIRS, OUTCOMES = 0, 1  # of `used`
-SMALLEST = 1e-300  # in place of a division by 0
+SMALLEST = 1e-300  # avoids a division by 0
 EPSILON = 2.0**-52
-PROBABILITY_ROUNDING = 16 * EPSILON  # relative, of what a pair loses of the probability of arriving
+PROBABILITY_ROUNDING = 16 * EPSILON  # relative, of a pair's loss in the probability of arriving
 
 
 class Equations(NamedTuple):
@@ -45,12 +45,12 @@ class Equations(NamedTuple):
     target: Indices  # (E,)
     w: Floats  # (E,)
     r: Floats  # (K,)
-    leak: Floats  # (K,) 1 less the sum of w: what arrives surely or is trapped
+    leak: Floats  # (K,) 1 minus the sum of w: probability of sure arrival or of a dead end
     pair: Indices  # (K,) the pair of the model
 
 
 def no_equations(n_states: int, pairs: int, outcomes: int) -> tuple[Equations, Ints]:
-    """Memory for as many; and how many pairs and outcomes are in use."""
+    """Allocate memory, and return it with the numbers of pairs and outcomes in use."""
     return Equations(
         np.zeros(n_states + 1, np.int64),
         np.zeros(pairs + 1, np.int64),
@@ -63,7 +63,7 @@ def no_equations(n_states: int, pairs: int, outcomes: int) -> tuple[Equations, I
 
 
 def trimmed(equations: Equations, used: Ints) -> Equations:
-    """The equations without the memory that was not needed."""
+    """Return the equations without unused memory."""
     K, E = int(used[PAIRS]), int(used[OUTCOMES])
     first_pair, first, target, w, r, leak, pair = equations
     return Equations(first_pair, first[: K + 1], target[:E], w[:E], r[:K], leak[:K], pair[:K])
@@ -73,7 +73,7 @@ def trimmed(equations: Equations, used: Ints) -> Equations:
 def fill_arrival(
     outcomes: Outcomes, status: Marks, sure: Marks, order: Indices, rank: Indices, equations: Equations, used: Ints
 ) -> None:
-    """The equations of the probability of arriving, for the states of `order`; `rank` is NONE for all others."""
+    """Fill in the equations of the probability of arriving, for the states of `order`; others have rank NONE."""
     K, E = 0, 0
     for i in range(1, len(order)):
         s = order[i]
@@ -113,7 +113,7 @@ def fill_reward(
     equations: Equations,
     used: Ints,
 ) -> None:
-    """The equations of the reward given arrival, over the pairs that arrive with at least `least` times the best p."""
+    """Fill in the equations of the reward given arrival, over the pairs that arrive with at least `least` times p."""
     K, E = 0, 0
     for i in range(1, len(order)):
         s = order[i]
@@ -139,9 +139,9 @@ def fill_reward(
 def arrival_losses(
     outcomes: Outcomes, status: Marks, p: Floats, equations: Equations, policy: Ints, losses: Floats
 ) -> float:
-    """Fill `losses` (K,), at the pairs of the policy, with what they lose of p relative to it; the largest.
+    """Fill `losses` (K,) at the pairs of the policy with their relative loss of p; return the largest.
 
-    A loss that may be rounding counts as none.
+    A loss that may be rounding counts as 0.
     """
     largest = 0.0
     for i in range(1, len(policy)):
@@ -156,7 +156,7 @@ def arrival_losses(
 def fill_penalty(
     outcomes: Outcomes, status: Marks, cost: float, order: Indices, rank: Indices, equations: Equations, used: Ints
 ) -> None:
-    """The equations of the reward where one may give up at any state for `cost`, and must in a trap.
+    """Fill in the equations of the reward if giving up is allowed at any state for `cost`, and due in a dead end.
 
     The last pair of each state, NONE in the model, is giving up.
     """
@@ -206,7 +206,7 @@ def _close(equations: Equations, used: Ints, N: int, K: int, E: int) -> None:
 
 @compiled
 def backed_up(equations: Equations, x: Floats, k: int) -> float:
-    """R + sum of w x over the outcomes of the pair k."""
+    """Return r + sum of w x over the outcomes of the pair k."""
     total = equations.r[k]
     for e in range(equations.first[k], equations.first[k + 1]):
         total += equations.w[e] * x[equations.target[e]]
@@ -215,9 +215,9 @@ def backed_up(equations: Equations, x: Floats, k: int) -> float:
 
 @compiled
 def gain_of(equations: Equations, x: Floats, i: int, k: int) -> tuple[float, float]:
-    """R + sum of w x - x(i) over the outcomes of the pair k of state i, and a bound on its rounding error.
+    """Return r + sum of w x - x(i) for the pair k of state i, and a bound on its rounding error.
 
-    It is summed by differences of x, so that nothing is lost where a loop is hardly ever left.
+    We sum differences of x, which loses no digits even in a loop that's hardly ever left.
     """
     here = x[i]
     total, size = equations.r[k] - equations.leak[k] * here, abs(equations.r[k]) + abs(equations.leak[k] * here)
@@ -230,9 +230,9 @@ def gain_of(equations: Equations, x: Floats, i: int, k: int) -> tuple[float, flo
 
 @compiled
 def least_cost(equations: Equations) -> float:
-    """The least cost of a pair that may not be the last, inf where none is, -inf where a reward is positive.
+    """Return the smallest cost of a pair that may not be the last; inf without any, -inf if a reward is positive.
 
-    Pairs that lead straight to the goal may cost nothing: nothing follows them.
+    Pairs that go straight to the goal may cost nothing, because nothing follows them.
     """
     least = np.inf
     for k in range(len(equations.r)):
@@ -248,7 +248,7 @@ def least_cost(equations: Equations) -> float:
 
 @compiled
 def relative_change(old: float, new: float) -> float:
-    """|new - old| / |new|, 0 where both are 0."""
+    """Return |new - old| / |new|, 0 if both are 0."""
     return 0.0 if old == new else abs(new - old) / max(abs(new), SMALLEST)
 
 
@@ -256,7 +256,7 @@ def relative_change(old: float, new: float) -> float:
 def improve(equations: Equations, x: Floats, policy: Ints, lo: int, hi: int, tolerance: float) -> tuple[int, float]:
     """Back up the states lo .. hi and let `policy` (N,) take their best pairs.
 
-    Returns up to where no value changed by more than `tolerance` |x|, and the largest change relative to |x|.
+    Return the state up to which no value changed by more than `tolerance` |x|, and the largest relative change.
     """
     settled, largest = lo, 0.0
     for i in range(lo, hi):
@@ -283,7 +283,7 @@ def follow(equations: Equations, x: Floats, policy: Ints, lo: int, hi: int) -> N
 
 @compiled
 def weigh_pairs(outcomes: Outcomes, status: Marks, p: Floats, least: float, mass: Floats, reward: Floats) -> float:
-    """Sum up each pair: its mass of arriving outcomes and their mean reward; the largest of these rewards.
+    """Sum up each pair: its mass of arriving outcomes and their mean reward; return the largest of these rewards.
 
     Pairs that arrive with less than `least` times the best probability, or never leave their state, get mass 0.
     """
@@ -312,9 +312,9 @@ def search_reward(
     choice: Ints,
     order: Indices,
 ) -> int:
-    """Fill `order` with the states that arrive, best guess first; `guess` and `choice` (S,) alike; how many.
+    """Fill `order` with the states that arrive, best guess first, and `guess` and `choice` (S,); return how many.
 
-    `count_tries` counts tries instead of rewards, for rewards that may be positive. The heap comes in empty.
+    `count_tries` counts tries instead of rewards, for rewards that may be positive. The heap must be empty.
     """
     push(heap, g, 0.0)
     found = 0
@@ -351,7 +351,7 @@ def search_arrival(
     choice: Ints,
     order: Indices,
 ) -> int:
-    """The same for the states marked in `maybe` and the logarithm of the probability of arriving."""
+    """Search the states marked in `maybe`, with the logarithm of the probability of arriving as guess."""
     for k in range(len(outcomes.source)):
         x = outcomes.source[k]
         mass[k] = 0.0
@@ -364,7 +364,7 @@ def search_arrival(
             if heap.place[x] == ABSENT or through > heap.key[heap.place[x] - 1]:
                 push(heap, x, through)
                 choice[x] = k
-    found = 1  # state 0 stands for all that arrive surely
+    found = 1  # state 0 represents all states sure to arrive
     while heap.size[OPEN] > 0:
         key = heap.key[0]
         y = pop(heap)

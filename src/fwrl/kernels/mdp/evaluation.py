@@ -1,17 +1,17 @@
-"""What a policy is worth, to known accuracy.
+"""The value of a policy, to known accuracy.
 
 For a policy the equations are linear, x = r + W x, and if the policy arrives, W^n vanishes. Let h be any vector with
 
     h - W h >= 1/2 everywhere.
 
 Then (I - W)^-1 1 <= 2 h, and a vector x whose residual |r + W x - x| is at most d everywhere differs from the solution
-by at most 2 d h. Residuals are taken relative to |x|, which does not grow along a path on average, so the
-relative error is at most 2 max(h) times the largest relative residual. h is, up to a constant, the expected number of
-steps. Where rewards have both signs, |x| may be small by cancellation, and errors are relative to the value of |r|.
+by at most 2 d h. We take residuals relative to |x|, which doesn't grow along a path on average, so the relative error
+is at most 2 max(h) times the largest relative residual. h is, up to a constant, the expected number of steps. If
+rewards have both signs, |x| may be small by cancellation, and errors are relative to the value of |r|.
 
-Sweeps in order (Gauss-Seidel) find x and h together, unless the policy mixes slowly. Then one sparse factorisation does
-(SuperLU: Li 2005), refined with residuals in extended precision: long diffusive chains and loops that are rarely left
-need it. Its bound grows with the number of steps, and beyond a billion steps or so it certifies nothing any more.
+Sweeps in order (Gauss-Seidel) find x and h together, unless the policy mixes slowly. Then we need one sparse
+factorisation (SuperLU: Li 2005), refined with residuals in extended precision, for long diffusive chains and loops that
+are rarely left. Its bound grows with the number of steps, and beyond about a billion steps it certifies nothing.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from fwrl.kernels.mdp.equations import EPSILON, SMALLEST, Equations, gain_of
 Exact = NDArray[np.longdouble]
 
 ACCURACY = 1e-10  # relative, of an evaluation
-CERTIFIED = 1e-9  # relative: an answer whose bound is larger is no answer yet
+CERTIFIED = 1e-9  # relative: an answer needs a smaller bound
 SWEEPS = 24  # between two certificates
 PATIENCE = 8  # certificates before factorising
 REFINEMENTS = 40
 UNCERTIFIED = (
-    f"values can't be certified to {CERTIFIED:g}, as some loop is hardly ever left; let agents give up at a cost "
+    f"values can't be certified to {CERTIFIED:g}, because some loop is hardly ever left; let agents give up at a cost "
     "(give_up), or avoid the states of the loop"
 )
 
 
 def evaluate(equations: Equations, policy: Ints, x: Floats, h: Floats, accuracy: float = ACCURACY) -> float:
-    """Make x (N,) the value of `policy` (N,), and h (N,) a certificate; the bound on the relative error.
+    """Set x (N,) to the value of `policy` (N,), and h (N,) to a certificate; return the bound on the relative error.
 
-    Both may hold a guess. The policy must arrive from everywhere. The bound is at most `accuracy`, unless it takes a
+    Both may contain a guess. The policy must arrive from everywhere. The bound is at most `accuracy`, unless it takes a
     factorisation, after which only rounding is left.
     """
     for _ in range(PATIENCE):
@@ -55,7 +55,7 @@ def evaluate(equations: Equations, policy: Ints, x: Floats, h: Floats, accuracy:
 
 
 def certify(equations: Equations, policy: Ints, x: Floats) -> float:
-    """`evaluate` without a guess of h; raises `UncertifiedError` where the bound is no answer."""
+    """Run `evaluate` without a guess of h; raise `UncertifiedError` if the bound is too large."""
     h = np.zeros(len(x))
     error = evaluate(equations, policy, x, h)
     if not error <= CERTIFIED:
@@ -64,7 +64,7 @@ def certify(equations: Equations, policy: Ints, x: Floats) -> float:
 
 
 def certified(equations: Equations, policy: Ints, x: Floats, h: Floats) -> float:
-    """The bound on the relative error of x, inf where h is no certificate yet."""
+    """Return the bound on the relative error of x; inf if h isn't a certificate yet."""
     residual, slack = check(equations, policy, x, h)
     return 2.0 * residual * float(h.max()) if slack >= 0.5 else np.inf
 
@@ -72,7 +72,7 @@ def certified(equations: Equations, policy: Ints, x: Floats, h: Floats) -> float
 class Chain(NamedTuple):
     """The outcomes of a policy's pairs, state by state from 1 on."""
 
-    row: Ints  # (E,) the state, less 1
+    row: Ints  # (E,) the state, minus 1
     target: Ints  # (E,)
     w: Floats  # (E,)
     r: Floats  # (N - 1,)
@@ -80,7 +80,7 @@ class Chain(NamedTuple):
 
 
 def chain_of(equations: Equations, policy: Ints) -> Chain:
-    """The chain that a policy makes of the equations."""
+    """Return the Markov chain of a policy."""
     k = policy[1:]
     begin, count = equations.first[k], equations.first[k + 1] - equations.first[k]
     row = np.repeat(np.arange(len(k)), count)
@@ -89,7 +89,7 @@ def chain_of(equations: Equations, policy: Ints) -> Chain:
 
 
 def factorised(equations: Equations, policy: Ints, x: Floats, h: Floats) -> tuple[float, Exact]:
-    """The same by one factorisation, and x in extended precision; inf where rounding closes a loop."""
+    """Evaluate by one factorisation, with x also in extended precision; the bound is inf if rounding closes a loop."""
     from scipy.sparse import csc_array
 
     chain = chain_of(equations, policy)
@@ -113,18 +113,18 @@ def factorised(equations: Equations, policy: Ints, x: Floats, h: Floats) -> tupl
 
 
 def _solver(matrix: Any) -> Callable[[Floats], Floats] | None:
-    """Solves the equations of a sparse matrix; None where it is singular."""
+    """Return a solver for a sparse matrix; None if it's singular."""
     from scipy.sparse.linalg import splu
 
     try:
         solve: Callable[[Floats], Floats] = splu(matrix).solve
-    except RuntimeError:  # SciPy has no error of its own for a singular matrix
+    except RuntimeError:  # SciPy has no special error for a singular matrix
         return None
     return solve
 
 
 def refined(solve: Callable[[Floats], Floats], chain: Chain, r: Floats) -> Exact:
-    """The solution in extended precision: residuals are taken in it until they no longer fall."""
+    """Refine the solution in extended precision until residuals no longer fall."""
     x = np.zeros(len(r) + 1, np.longdouble)
     x[1:] = solve(r)
     last = np.inf
@@ -152,7 +152,7 @@ def residual_of(chain: Chain, r: Floats, x: Exact) -> tuple[Exact, Exact]:
 
 @compiled
 def follow_both(equations: Equations, policy: Ints, x: Floats, h: Floats, sweeps: int) -> None:
-    """Back x and h up by the policy's pairs, in order, as many times."""
+    """Back x and h up by the policy's pairs, in order, `sweeps` times."""
     for _ in range(sweeps):
         for i in range(1, len(policy)):
             k = policy[i]
@@ -167,7 +167,7 @@ def follow_both(equations: Equations, policy: Ints, x: Floats, h: Floats, sweeps
 
 @compiled
 def check(equations: Equations, policy: Ints, x: Floats, h: Floats) -> tuple[float, float]:
-    """The largest |r + W x - x| relative to |x|, and the least h - W h, up to rounding."""
+    """Return the largest |r + W x - x| relative to |x|, and the smallest h - W h, up to rounding."""
     residual, slack = 0.0, 1.0
     for i in range(1, len(policy)):
         gain, noise = gain_of(equations, x, i, policy[i])
@@ -180,7 +180,7 @@ def check(equations: Equations, policy: Ints, x: Floats, h: Floats) -> tuple[flo
 
 @compiled
 def steps_left(equations: Equations, h: Floats, i: int, k: int) -> tuple[float, float]:
-    """H - W h at the state i with the pair k, and a bound on its rounding error."""
+    """Return h - W h at the state i with the pair k, and a bound on its rounding error."""
     left = equations.leak[k] * h[i]
     size = left
     for e in range(equations.first[k], equations.first[k + 1]):

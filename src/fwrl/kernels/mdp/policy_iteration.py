@@ -1,31 +1,25 @@
-"""Policy iteration, in two ways: exactly for rewards of any sign (`iterate`), by sweeps for negative ones (`sweep`).
+"""Policy iteration in two forms: exact for rewards of any sign (`iterate`), by sweeps for negative ones (`sweep`).
 
-Policy iteration with exact evaluations (Howard 1960), for rewards of any sign, from a policy that arrives.
+`iterate` evaluates each policy exactly (Howard 1960), starting from a policy that arrives. A switch must improve
+strictly. So every policy arrives, and each is better than the one before, unless there's a positive cycle.
 
-A switch must improve strictly. So every policy arrives, and each is better than the one before, unless there is a
-positive cycle.
+Switch only if the gain exceeds the evaluation error, or equal pairs would be exchanged for ever. That misses at most
+this gain at each step. So at the end we repeat the evaluation to an accuracy that makes the miss negligible even summed
+over all steps of the policy. If floating point can't do that, we raise an error instead of returning an answer.
 
-A switch is one only if it gains more than the evaluation may be off, or equal pairs would be exchanged for ever. What
-is missed that way is at most that gain at each step. So at the end the evaluation is repeated to an accuracy at which
-that is negligible, also after as many steps as the policy takes. Where floating point does not suffice for that, there
-is an error instead of an answer.
+`sweep` is modified policy iteration (Puterman and Shin 1978). If every step that may not be the last has a negative
+reward, and no step a positive one, the optimality equations have one solution and sweeps find it from any guess
+(Bertsekas and Tsitsiklis 1991). One sweep improves the policy, the next ones only follow it, which costs less. Sweeps
+go in the order of the guess, so that most outcomes go to states that were swept just before.
 
-Modified policy iteration for negative rewards (Puterman and Shin 1978), in the order of a first guess.
+With many states we sweep a window that moves away from the goal as the values behind it converge: no state is swept
+while values it depends on still change, and a window fits into the processor's cache. Beyond the window we make the
+guess pessimistic, because a value that's too good there would attract the policy.
 
-Where every step that may not be the last has a negative reward, and no step a positive one, the optimality equations
-have one solution and sweeps find it from any guess (Bertsekas and Tsitsiklis 1991). One sweep improves the policy, the
-next ones only follow it, which costs less. Sweeps are in the order of the guess, so that most outcomes lead to states
-that were swept just before.
-
-Many states are swept in a window that moves away from the goal as the values behind it stand still: no state is swept
-while what it depends on still changes, and a window fits into the processor's cache. Beyond the window the guess is
-made pessimistic, because a value that is too good there would attract the policy.
-
-Positive cycles: closed sets of states with positive mean reward, of which no policy that arrives is the best.
-
-A policy that is strictly better than one that arrives, and does not arrive itself, has a closed set of states, in which
-the improvements average to the mean reward. So where no mean reward is positive, it arrives. A mean reward that is
-nothing but rounding counts as none.
+A positive cycle is a closed set of states with positive mean reward; with one, no policy that arrives is the best. A
+policy that's strictly better than one that arrives, but doesn't arrive itself, has a closed set of states in which the
+improvements average to the mean reward. So if no mean reward is positive, it arrives. A mean reward that's only
+rounding counts as 0.
 """
 
 from __future__ import annotations
@@ -58,7 +52,7 @@ ITERATIONS = 100  # enough unless states hardly ever reach each other
 
 
 class PositiveMeanError(PositiveCycleError):
-    """Pairs of the model whose states are never left, with positive mean reward."""
+    """The observed steps stay in a set of states with positive mean reward; names the pairs of the model."""
 
     def __init__(self, pairs: NDArray[np.integer]) -> None:
         super().__init__("the observed steps have a positive cycle; check the sign of the rewards")
@@ -66,10 +60,10 @@ class PositiveMeanError(PositiveCycleError):
 
 
 def refuse_positive_mean(equations: Equations, policy: Ints) -> Ints:
-    """The states from which an improved policy does not arrive, if that is by rounding alone.
+    """Return the states from which an improved policy doesn't arrive, if that's only due to rounding.
 
     Raises:
-        PositiveMeanError: They have a positive cycle.
+        PositiveMeanError: they have a positive cycle.
     """
     stuck = never_arriving(equations, policy)
     cycle = positive_cycle(equations, policy, stuck) if len(stuck) else stuck
@@ -79,7 +73,7 @@ def refuse_positive_mean(equations: Equations, policy: Ints) -> Ints:
 
 
 def never_arriving(equations: Equations, policy: Ints) -> Ints:
-    """The states from which a policy has no path out of the equations."""
+    """Return the states from which a policy has no path out of the equations."""
     from scipy.sparse.csgraph import breadth_first_order
 
     graph = _graph(equations, policy)
@@ -89,7 +83,7 @@ def never_arriving(equations: Equations, policy: Ints) -> Ints:
 
 
 def _graph(equations: Equations, policy: Ints) -> Any:
-    """Where a policy leads; what leaks leads to 0."""
+    """Return the graph of a policy; leaks go to 0."""
     from scipy.sparse import csr_array
 
     chain, N = chain_of(equations, policy), len(policy)
@@ -99,7 +93,7 @@ def _graph(equations: Equations, policy: Ints) -> Any:
 
 
 def positive_cycle(equations: Equations, policy: Ints, stuck: Ints) -> Ints:
-    """A closed set among the states `stuck` with positive mean reward; empty where only rounding closed one."""
+    """Return a closed set among the states `stuck` with positive mean reward; empty if only rounding closed one."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -124,10 +118,10 @@ def positive_cycle(equations: Equations, policy: Ints, stuck: Ints) -> Ints:
 
 
 def stationary(P: Any) -> Floats:
-    """(N,) the share of time at each of N states that all reach each other by the probabilities P (N, N), sparse.
+    """(N,) the share of time at each of N states that all reach each other by the sparse probabilities P (N, N).
 
-    By inverse iteration: each solution is the share of time of a walk that starts anew, by the solution before, with
-    probability about `RESTART`. So no number overflows, however unequal the shares are.
+    By inverse iteration: each solution is the share of time of a random walk that restarts, from the previous solution,
+    with probability about `RESTART`. So no number overflows, even if the shares are very unequal.
     """
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import splu
@@ -144,17 +138,17 @@ def stationary(P: Any) -> Floats:
     return share
 
 
-ROUNDING = 64 * EPSILON  # relative: a switch that gains less is none
+ROUNDING = 64 * EPSILON  # relative: a switch must gain more
 MOST_SWITCHES = 1000
-COARSE = 1e-3  # relative error up to which switches can be told from noise
+COARSE = 1e-3  # relative error up to which switches can be distinguished from noise
 
 
 def iterate(equations: Equations, policy: Ints, x: Floats) -> float:
-    """Policy iteration with exact evaluations, from a policy that arrives; the bound on the relative error of x.
+    """Run policy iteration with exact evaluations from a policy that arrives; return the bound on x's relative error.
 
     Raises:
-        PositiveMeanError: There is a positive cycle.
-        UncertifiedError: A loop is hardly ever left.
+        PositiveMeanError: there's a positive cycle.
+        UncertifiedError: a loop is hardly ever left.
     """
     h = np.zeros(len(x))
     least = ROUNDING
@@ -163,7 +157,7 @@ def iterate(equations: Equations, policy: Ints, x: Floats) -> float:
         if not error <= COARSE:
             break
         before = policy.copy()
-        # After a factorisation the bound is larger than what rounding leaves.
+        # After a factorisation the bound is larger than the rounding error.
         gain = max(least, 4.0 * error) if error <= ACCURACY else least
         scale = scale_of(equations, policy, x)
         switched, doubtful = switch(equations, x, scale, policy, gain)
@@ -186,7 +180,7 @@ def iterate(equations: Equations, policy: Ints, x: Floats) -> float:
 
 
 def scale_of(equations: Equations, policy: Ints, x: Floats) -> Floats:
-    """(N,) what gains are relative to: |x|, or the largest value of |r| of the policy where rewards may cancel."""
+    """(N,) the scale of gains: |x|, or the largest value of |r| of the policy if rewards may cancel."""
     scale = np.maximum(np.abs(x), SMALLEST)
     if equations.r.min(initial=0.0) < 0.0 < equations.r.max(initial=0.0):
         size = scale.copy()
@@ -196,9 +190,9 @@ def scale_of(equations: Equations, policy: Ints, x: Floats) -> Floats:
 
 
 def switch_exactly(equations: Equations, x: Floats, h: Floats, scale: Floats, policy: Ints) -> tuple[int, float]:
-    """`switch` in extended precision, after an evaluation of the policy.
+    """Run `switch` in extended precision, after an evaluation of the policy.
 
-    Returns how many states switched; if none did, the bound on the relative error of x, else inf.
+    Return how many states switched; if none did, the bound on the relative error of x, else inf.
     """
     error, exact = factorised(equations, policy, x, h)
     state = np.repeat(np.arange(len(x)), np.diff(equations.first_pair))
@@ -220,10 +214,10 @@ def switch_exactly(equations: Equations, x: Floats, h: Floats, scale: Floats, po
 
 @compiled
 def switch(equations: Equations, x: Floats, scale: Floats, policy: Ints, least: float) -> tuple[int, float]:
-    """Let the policy take the best pair where that gains more than `least` times the scale (N,), and than rounding may.
+    """Take the best pair if it gains more than `least` times the scale (N,), and more than rounding might.
 
-    Returns how many states switched, and the most that a pair not taken may gain, relative to the scale, as far as
-    rounding lets it be told: 0 where all are worse.
+    Return how many states switched, and the most that an untaken pair may gain, relative to the scale, as far as
+    rounding lets us tell: 0 if all are worse.
     """
     switched, doubtful = 0, 0.0
     for i in range(1, len(x)):
@@ -244,11 +238,11 @@ def switch(equations: Equations, x: Floats, scale: Floats, policy: Ints, least: 
 
 
 STANDSTILL = 1e-15  # relative change that rounding alone may cause
-WINDOWED = 30_000  # states from which on windows are faster
+WINDOWED = 30_000  # number of states above which windows are faster
 SHELLS = 48  # width of a window in square roots of the number of states
-EVALUATIONS = 6  # sweeps that follow the policy, to one that improves it
+EVALUATIONS = 6  # sweeps that follow the policy, for each that improves it
 PESSIMISM = 1.2  # factor on the guess beyond the window
-ROUNDS = 150  # in which a value may settle, before exact evaluations take over
+ROUNDS = 150  # in which values must converge, before exact evaluations take over
 LOOK_BACK = 10  # rounds
 UNSETTLED = -1
 
@@ -257,13 +251,13 @@ def sweep(equations: Equations, policy: Ints, x: Floats) -> tuple[float, int]:
     """Solve from the guess x (N,) and fill `policy` (N,).
 
     Returns:
-        The bound on the relative error of x: inf, and x unsettled, where sweeps would take long. And the number of
-        states evaluated, each as often as it was.
+        The bound on the relative error of x, or inf, with x not converged, if sweeps would take long. And the number of
+        evaluations of states.
     """
     N, evaluated = len(x), 0
     if N == 1:
         return 0.0, 0
-    # A policy that starts at s makes at most |v(s)| / least_cost steps and a last one, the optimal policy included.
+    # A policy that starts at s makes at most |v(s)| / least_cost steps and a last one, and so does the optimal policy.
     cost = least_cost(equations)
     steps = 1.0 + float(np.abs(x).max()) / cost
     tolerance = max(ACCURACY / (8.0 * steps), STANDSTILL)
@@ -286,7 +280,7 @@ def sweep(equations: Equations, policy: Ints, x: Floats) -> tuple[float, int]:
 
 
 def _rounds_left(changes: list[float], tolerance: float) -> float:
-    """How many more rounds it takes to a standstill, going by the last ones."""
+    """Extrapolate from the last rounds how many more it takes to converge."""
     if len(changes) < 2 * LOOK_BACK or changes[-1] == 0.0:
         return 0.0
     rate = math.log(changes[-LOOK_BACK] / changes[-1]) / LOOK_BACK
@@ -304,9 +298,10 @@ def sweep_windows(
     tolerance: float,
     patience: int,
 ) -> int:
-    """Settle the states in order, a window at a time; UNSETTLED where a window takes more rounds than `patience`.
+    """Converge the states in order, a window at a time; UNSETTLED if a window takes more rounds than `patience`.
 
-    A state enters the window with its guess scaled as the last settled one was off. Returns how many were evaluated.
+    A state enters the window with its guess scaled by the error of the last converged one. Return how many were
+    evaluated.
     """
     N, evaluated = len(x), 0
     lo, entered = 1, 1
@@ -331,7 +326,7 @@ def sweep_windows(
 
 @compiled
 def bellman_residual(equations: Equations, x: Floats) -> float:
-    """The largest |T x - x| relative to |x|, up to rounding."""
+    """Return the largest |T x - x| relative to |x|, up to rounding."""
     residual = 0.0
     for i in range(1, len(x)):
         best, noise = -np.inf, 0.0

@@ -1,27 +1,27 @@
-"""The reward per step of an endless episode, from what an agent knows: Dinkelbach's method on its own model.
+"""The reward per step of an endless episode, from an agent's own model: Dinkelbach's method.
 
 Every arrival begins a new trip. The long-run reward per step of a policy that arrives is that of its trips,
 
     rho = (R_goal + E[path reward]) / (E[steps] + 1)
 
-where the one is the step taken on the goal, and the mean is over the starts of trips. With
+where the 1 is the step taken on the goal, and the mean is over the starts of trips. With
 
     v(x) = best path reward from x with r - rho in place of r,     n(x) = the steps of that path
 
-the ratio of the path that is best for rho is (R_goal + E[v + rho n]) / (E[n] + 1). It is at least rho if rho is at most
-the best rate, and never above the best rate. So, from any rho, the second ratio is at least the first, and ratios
-increase to the best rate in finitely many rounds (Dinkelbach 1967).
+the ratio of the best path for rho is (R_goal + E[v + rho n]) / (E[n] + 1). It's at least rho if rho is at most the best
+rate, and never above the best rate. So, from any rho, the second ratio is at least the first, and ratios increase to
+the best rate in finitely many rounds (Dinkelbach 1967).
 
-r - rho has a positive cycle where a cycle earns more than rho a step, and then no path is best. Such a cycle raises rho
-to its own reward per step, until there is none: rho is never below the best mean reward of a cycle.
+If a cycle earns more than rho per step, r - rho has a positive cycle, and no path is best. Such a cycle raises rho to
+its own reward per step until none is left: rho is never below the best mean reward of a cycle.
 
-What must be seen for this, `Income`, is the goal reward, where trips start, and what was earned in all.
+This needs the goal reward, the starts of trips, and the total reward, all kept in `Income`.
 
 On counted outcomes, the steps n of a policy solve the equations of its values with a reward of 1 for every step,
 
     n(s) = 1 + sum over s' of w(s' | s) n(s')
 
-where w weighs outcomes by the probability of arriving from there, as v does.
+where w weighs outcomes by their probability of arriving, as v does.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ from fwrl.kernels.ties import RELATIVE, SMALLEST_SCALE
 REWARD, STEPS, GOAL_REWARD, ARRIVALS = 0, 1, 2, 3  # of `Income.sums`
 ON, TRIP_BEGINS = 0, 1  # of `Income.flags`
 ROUNDING = 1e-12  # relative: a smaller increase of rho is a rounding error
-LARGEST = 1e150  # size of rho: what many steps cost is then still a number
+LARGEST = 1e150  # size of rho, so that the cost of many steps is still finite
 
 
 class Income(NamedTuple):
-    """What an agent has earned, and where its trips started."""
+    """An agent's total income, and where its trips started."""
 
     sums: Annotated[Floats, Field("4", least=-1e300, most=1e300)]  # REWARD of all steps, their number, and so on
     starts: Annotated[Ints, Field("I", np.int64, least=0)]  # number of trips that started at a state
@@ -58,20 +58,20 @@ class Income(NamedTuple):
     flags: Annotated[Ints, Field("2", np.int64, least=0, most=1)]
 
     def sound(self) -> bool:
-        """Whether there are no more arrivals and starts than steps."""
+        """Check that arrivals and starts don't exceed steps."""
         return bool(0 <= self.sums[ARRIVALS] <= self.sums[STEPS] and self.starts.sum() <= self.sums[STEPS])
 
 
 class Trips(NamedTuple):
-    """The paths that are best for one rho."""
+    """The best paths for one rho."""
 
-    value: Floats  # (S,) v(x); -inf where no path arrives
+    value: Floats  # (S,) v(x); -inf if no path arrives
     steps: Floats  # (S,) n(x)
     weight: Floats  # (S,) probability of arriving
 
 
 class CycleError(Exception):
-    """A cycle that earns more than rho a step."""
+    """A cycle earns more than rho per step."""
 
     def __init__(self, mean: float) -> None:
         super().__init__()
@@ -92,20 +92,20 @@ def count_step(income: Income, s: int, r: float, arrived: bool) -> None:
 
 
 def pooled_rate(income: Income) -> float:
-    """The reward per step of all episodes together; 0 before the first arrival, which tells what time is worth."""
+    """Return the reward per step of all episodes together; 0 before the first arrival, which sets the price of time."""
     return float(income.sums[REWARD] / income.sums[STEPS]) if income.sums[ARRIVALS] > 0 else 0.0
 
 
 def best_rate(income: Income, goal: int, best_trips: Callable[[float], Trips]) -> float:
-    """The best reward per step of trips to `goal`.
+    """Return the best reward per step of trips to `goal`.
 
     Args:
         income: goal reward and starts; the pooled rate is the first rho.
-        goal: a state; no trip to it starts there.
-        best_trips: of a rho, the best paths; raises `CycleError` where a cycle earns more than rho a step.
+        goal: no trip to it starts there.
+        best_trips: returns the best paths for a rho; raises `CycleError` if a cycle earns more than rho per step.
 
     Returns:
-        The rate; the pooled rate where no known path leads from a start to the goal. `best_trips` has accepted it.
+        The rate; the pooled rate if no known path goes from a start to the goal. `best_trips` has accepted it.
 
     Raises:
         FwrlError: rewards are too large.
@@ -113,7 +113,7 @@ def best_rate(income: Income, goal: int, best_trips: Callable[[float], Trips]) -
     rho, least, best = pooled_rate(income), -np.inf, -np.inf
     while True:
         if not abs(rho) <= LARGEST:
-            raise FwrlError(f"rewards of {rho:.3g} a step are too large to plan with; measure them in a larger unit")
+            raise FwrlError(f"rewards of {rho:.3g} per step are too large to plan with; measure them in a larger unit")
         try:
             trips = best_trips(rho)
         except CycleError as cycle:
@@ -126,19 +126,19 @@ def best_rate(income: Income, goal: int, best_trips: Callable[[float], Trips]) -
 
 
 def above(rho: float, cycle: CycleError) -> float:
-    """The reward per step of the cycle, and more than rho whatever the rounding."""
+    """Return the reward per step of the cycle, but more than rho despite rounding."""
     return max(cycle.mean, rho + ROUNDING * max(1.0, abs(rho)))
 
 
 def as_path_rewards(action_values: Floats, path_reward: Floats) -> Floats:
-    """Action values with r - rho in place of r, moved so that the best actions of a state have its path reward.
+    """Shift action values with r - rho for r, so that the best actions of a state have its path reward.
 
     Args:
         action_values: (..., A); actions that tie with the best become equal to it.
         path_reward: (...) of the best path.
 
     Returns:
-        (..., A): the path reward, less what an action loses to the best one at rho a step.
+        (..., A): the path reward, minus an action's loss compared with the best one at price rho per step.
     """
     best = action_values.max(axis=-1, keepdims=True)
     ties = action_values >= best - RELATIVE * np.maximum(SMALLEST_SCALE, np.abs(best))
@@ -148,7 +148,7 @@ def as_path_rewards(action_values: Floats, path_reward: Floats) -> Floats:
 
 
 def _ratio(income: Income, goal: int, trips: Trips, rho: float) -> float:
-    """(R_goal + E[path reward]) / (E[steps] + 1) of trips; rho where none is known."""
+    """Return (R_goal + E[path reward]) / (E[steps] + 1) of trips; rho if none is known."""
     arrives = (trips.value > -np.inf) & (income.starts > 0)
     arrives[goal] = False
     weight = income.starts[arrives] * trips.weight[arrives]
@@ -161,19 +161,17 @@ def _ratio(income: Income, goal: int, trips: Trips, rho: float) -> float:
 
 
 def best_trips(edges: Edges, closed: Marks, goal: int, rho: float) -> Trips:
-    """The best policy for `goal` with r - rho in place of r.
+    """Find the best policy for `goal` with r - rho in place of r.
 
     Args:
-        edges: counted.
         closed: (S,) 1 at terminated states.
-        goal: a state.
-        rho: what a step costs beside its reward.
+        rho: the price of a step.
 
     Returns:
         Its values and steps, given arrival, and its probabilities of arriving.
 
     Raises:
-        CycleError: a policy that does not arrive earns more than rho a step.
+        CycleError: a policy that doesn't arrive earns more than rho per step.
     """
     outcomes, pairs = counted_outcomes(edges, closed, goal, rho)
     try:
@@ -206,7 +204,7 @@ def policy_steps(outcomes: Outcomes, solution: Solution) -> Floats:
 
 
 def mean_reward(edges: Edges, pairs: NDArray[np.integer]) -> float:
-    """The reward per step of a closed set of states, given one pair s * A + a for each of them."""
+    """Return the reward per step of a closed set of states, given one pair s * A + a for each of them."""
     from scipy.sparse import csr_array
 
     n, A = len(pairs), len(edges.leaving) // len(edges.entering)
@@ -229,7 +227,7 @@ def mean_reward(edges: Edges, pairs: NDArray[np.integer]) -> float:
 
 
 def shortest_trips(edges: Edges, closed: Marks, goal: int, rho: float) -> Trips:
-    """`best_trips` where an action is worth its best outcome."""
+    """Find the `best_trips` if an action has the value of its best outcome."""
     graph, pairs = best_outcomes(edges, closed, goal, rho)
     try:
         routes = ShortestPaths(graph).routes(goal)
@@ -239,7 +237,7 @@ def shortest_trips(edges: Edges, closed: Marks, goal: int, rho: float) -> Trips:
 
 
 def mean_of_best(edges: Edges, pairs: NDArray[np.integer]) -> float:
-    """The mean of the best rewards along a cycle, given the pair of each of its steps."""
+    """Return the mean of the best rewards along a cycle, given the pair of each of its steps."""
     A = len(edges.leaving) // len(edges.entering)
     rewards = []
     for pair, onward in zip(pairs.tolist(), np.roll(pairs, -1).tolist(), strict=True):

@@ -1,12 +1,12 @@
-"""Which states can arrive, which surely, and which cannot be judged: answers that need the graph only.
+"""Which states can arrive, which are sure to, and which we can't judge: answers from the graph alone.
 
 For one goal g:
 
 - ARRIVES: g can be reached.
-- UNKNOWN: g cannot be reached, but an open end can: a state that was never seen to be left, where a log merely ends.
-- TRAP: everything else. Terminated and declared states are traps whatever leaves them, unless they are g.
+- UNKNOWN: g can't be reached, but an open end can: a state that was never seen to be left, where a log simply ends.
+- TRAP: everything else. Terminated and declared states are traps even if something leaves them, unless they are g.
 
-Unknown outcomes are left out of the model. A state arrives surely if some policy reaches g with probability 1: the
+Unknown outcomes are left out of the model. A state is sure to arrive if some policy reaches g with probability 1: the
 largest set of states that reach g by pairs without any outcome outside of the set (Prob1E: de Alfaro 1997; Baier and
 Katoen 2008, algorithm 45).
 """
@@ -26,14 +26,14 @@ TRAP, ARRIVES, UNKNOWN = 0, 1, 2
 
 
 class Reach(NamedTuple):
-    """What the graph says about one goal."""
+    """Reachability of one goal."""
 
     status: Marks  # (S,) TRAP, ARRIVES or UNKNOWN
-    sure: Marks  # (S,) 1 where some policy arrives with probability 1
+    sure: Marks  # (S,) 1 if some policy arrives with probability 1
 
 
 def reach_of(outcomes: Outcomes, goal: int, closed: NDArray[np.bool_] | None = None) -> Reach:
-    """Status and sureness of every state for one goal; `closed` (S,) marks terminated, declared and avoided states."""
+    """Classify every state for one goal; `closed` (S,) marks terminated, declared and avoided states."""
     S, K = outcomes.n_states, len(outcomes.source)
     blocked = np.zeros(S, np.int8) if closed is None else np.asarray(closed, np.int8).copy()
     blocked[goal] = 0
@@ -54,7 +54,7 @@ def reach_of(outcomes: Outcomes, goal: int, closed: NDArray[np.bool_] | None = N
 
 @compiled
 def search_backward(outcomes: Outcomes, g: int, blocked: Marks, queue: Indices, queued: int, seen: Marks) -> None:
-    """Mark all states that reach one of the first `queued` states of `queue`; blocked states and g lead nowhere."""
+    """Mark all states that reach one of the first `queued` states of `queue` without passing blocked states or g."""
     for n in range(queued):
         seen[queue[n]] = 1
     done = 0
@@ -81,10 +81,10 @@ def settle_sure(
     seen: Marks,
     sure: Marks,
 ) -> None:
-    """Take states out of `sure` until all of it reaches g by pairs that never leave it.
+    """Remove states from `sure` until all of them reach g by pairs that never leave it.
 
     `outside` (K,) counts the outcomes of a pair outside the set, `usable` (S,) the pairs of a state without any; both
-    come in zero.
+    must be zero on entry.
     """
     for k in range(len(outcomes.source)):
         arrives = 0
@@ -112,7 +112,7 @@ def settle_sure(
 def _exclude(
     outcomes: Outcomes, g: int, outside: Indices, usable: Indices, queue: Indices, removed: int, sure: Marks
 ) -> None:
-    """Exclude the pairs that lead to removed states, and remove the states left without a pair in turn."""
+    """Exclude the pairs that go to removed states, then remove the states left without a pair, and so on."""
     done = 0
     while done < removed:
         y = queue[done]
@@ -133,7 +133,7 @@ def _exclude(
 def _unreached(
     outcomes: Outcomes, g: int, blocked: Marks, outside: Indices, queue: Indices, seen: Marks, sure: Marks
 ) -> int:
-    """Remove from `sure`, and queue, the states that no longer reach g by pairs inside of it; their number."""
+    """Remove from `sure`, and queue, the states that no longer reach g by pairs inside of it; return their number."""
     seen[:] = 0
     seen[g] = 1
     queue[0] = g
@@ -165,12 +165,11 @@ def arriving_mass(
     """Weigh the outcomes of the pair k by p.
 
     Returns:
-        Their mass; the mass of those that lead elsewhere, 0 where the pair is of no use: it never leaves its state, or
-        arrives with less than `least` times the best probability; their sum of rewards; and, relative, how much
-        of the best probability is lost by the pair, repeated until it leads elsewhere.
+        Their mass; the mass of those that go elsewhere, 0 if the pair is useless because it never leaves its state, or
+        arrives with less than `least` times the best probability; their sum of rewards; and the pair's relative loss
+        of the best probability, if it's repeated until it goes elsewhere.
 
-    Where arriving is certain, a pair that may fail loses however small its chance of failing is; a `least` of 0 allows
-    that.
+    If arriving is certain, a pair that may fail loses, even with a tiny chance of failing; a `least` of 0 allows that.
     """
     s = outcomes.source[k]
     n, arriving, elsewhere, reward, certain = 0.0, 0.0, 0.0, 0.0, True
@@ -191,7 +190,7 @@ def arriving_mass(
 
 @compiled
 def leaving_mass(outcomes: Outcomes, status: Marks, sure: Marks, k: int) -> tuple[float, float]:
-    """How often the pair k led elsewhere, and how often of these to states that arrive surely."""
+    """Count how often the pair k went elsewhere, and how often of these to states that are sure to arrive."""
     elsewhere, arriving = 0.0, 0.0
     for e in range(outcomes.first[k], outcomes.first[k + 1]):
         y = outcomes.target[e]

@@ -1,25 +1,25 @@
-"""Doubt: a trip that is made again and again is worth a few more tries on the way.
+"""Retries: if a trip is made over and over, a few more tries along it pay off.
 
-What a further try may show, in `kernels.mdp.updates`, is learned from all actions together: where all but one are
-certain, that one is given up after a try. And it is weighed against one trip, although a discovery serves every later
-trip. So trips that repeat doubt what was tried. After n tries of the action a at s, suppose that it leads to the goal
-with probability 1 / (2 + n), Laplace's rule of succession, for the promised reward R, and else to what was seen. By the
-plan a try is expected to lose
+`kernels.mdp.updates` learns from all actions together how much a further try may gain. If all but one are certain, it
+gives up on that one after a single try. It also weighs a try against one trip, although a discovery serves every later
+trip. So on repeated trips the agent tries again. After n tries of the action a at s, suppose that it goes to the goal
+with probability 1 / (2 + n), Laplace's rule of succession, for the assumed reward R, and otherwise to an observed
+outcome. By the plan, a try is expected to lose
 
     loss = v(s) - Q(s, a)
 
-and it is worth that if the supposition gains more: (R - Q(s, a)) / (2 + n) > loss. An action that is less likely to
-arrive than the best one is not tried.
+which is acceptable if the assumed gain is larger: (R - Q(s, a)) / (2 + n) > loss. An action that's less likely to
+arrive than the best one isn't tried.
 
-What is lost this way is limited, start by start. After k trips from x to the goal in use, tries on trips from x may
-have lost, in all,
+The total loss is limited, start by start. After k trips from x to the current goal, tries on trips from x may have
+lost a total of
 
     -v(x) sqrt(A (k - REPEATS)),     0 for k <= REPEATS
 
-as much as that many such trips cost: what a bandit with A arms must lose at worst (Auer, Cesa-Bianchi, Freund and
-Schapire 2002), a vanishing share of what the k trips cost. Where starts are drawn, hardly any trip is made more than
-REPEATS times, and nothing is lost. What the start of a trip does not need is left for the states after it. Another goal
-begins at k = 0.
+the cost of that many trips: a bandit with A arms must lose this at worst (Auer, Cesa-Bianchi, Freund and Schapire
+2002), and it's a vanishing share of the cost of k trips. If starts are drawn at random, hardly any trip is made more
+than REPEATS times, and nothing is lost. Any allowance the start of a trip doesn't use is left for the states after it.
+Another goal begins at k = 0.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ REPEATS = 8
 
 
 class Retries(NamedTuple):
-    """Trips to the goal in use, by their start, and what tries on them were expected to lose."""
+    """Trips to the current goal, by start, and the expected loss of tries on them."""
 
-    trips: Annotated[Ints, Field("D", np.int64, least=0)]  # that began at a state and arrived
+    trips: Annotated[Ints, Field("D", np.int64, least=0)]  # trips that began at a state and arrived
     lost: Annotated[Floats, Field("D", least=0.0, most=1e300)]  # by tries on trips from a state
-    start: Annotated[Ints, Field("1", np.int64, fill=-1, least=-1, most="D")]  # of the trip, or NONE
+    start: Annotated[Ints, Field("1", np.int64, fill=-1, least=-1, most="D")]  # start of the current trip, or NONE
 
 
 def begin_trips(retries: Retries, *, same_goal: bool) -> None:
@@ -62,7 +62,7 @@ def end_trip(retries: Retries) -> None:
 
 @compiled
 def allowance(trips: int, v: float, A: int) -> float:
-    """What tries of A actions may have lost, in all, on so many trips from a state with the value v."""
+    """Return how much tries of A actions may have lost in total on `trips` trips from a state with the value v."""
     if trips <= REPEATS or not -np.inf < v < 0.0:
         return 0.0
     return float(-v * math.sqrt(A * (trips - REPEATS)))
@@ -70,13 +70,13 @@ def allowance(trips: int, v: float, A: int) -> float:
 
 @compiled
 def repeats(retries: Retries, s: int) -> bool:
-    """Whether the current trip, which begins at s if it has not begun, was made often enough for doubt."""
+    """Whether the current trip, which begins at s if it hasn't begun, was made often enough for retries."""
     return bool(retries.trips[s if retries.start[0] == NONE else retries.start[0]] > REPEATS)
 
 
 @inner
 def left_to_lose(retries: Retries, s: int, V: Floats, A: int) -> float:
-    """What tries may still lose on the current trip, which begins at s if it has not begun; V (S,) are its values."""
+    """Return how much tries may still lose on the current trip, which begins at s if it hasn't begun."""
     if retries.start[0] == NONE:
         retries.start[0] = s
     x = retries.start[0]
@@ -85,9 +85,9 @@ def left_to_lose(retries: Retries, s: int, V: Floats, A: int) -> float:
 
 @inner
 def try_again(retries: Retries, edges: Edges, s: int, values: Floats, R: float, left: float) -> int:
-    """The action at s that is most worth a try and loses at most `left`, NONE if none is; its loss is booked.
+    """Return the action at s that's most promising to retry and loses at most `left`, or NONE; record its loss.
 
-    `values` (A,) are Q(s, .), -inf where an action is less likely to arrive than the best.
+    `values` (A,) are Q(s, .), -inf if an action is less likely to arrive than the best.
     """
     A = len(values)
     best = largest(values)

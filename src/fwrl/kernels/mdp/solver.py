@@ -6,17 +6,17 @@ With P(s' | s, a) the observed frequencies and r(s, a, s') the mean rewards,
     v(s) = max_a sum_s' w(s' | s, a) [ r(s, a, s') + v(s') ],   w ~ P(s' | s, a) p(s')   reward given arrival
 
 where the second maximum is over the actions that attain the first and the policies that arrive; p(g) = 1, v(g) = 0, and
-v = -inf where p = 0. In the literature: MAXPROB, and then the least expected cost of the policies that attain it, on
-stochastic shortest paths with unavoidable dead ends (iSSPUDE: Kolobov, Mausam and Weld 2012; S3P:
+v = -inf if p = 0. In the literature this is MAXPROB, followed by the least expected cost of the policies that attain
+it, on stochastic shortest paths with unavoidable dead ends (iSSPUDE: Kolobov, Mausam and Weld 2012; S3P:
 Teichteil-Koenigsbuch 2012).
 
-1. The graph tells which states can arrive, and which surely (see `reachability`): there p = 1 without iteration.
-2. The rest of p is found by exact policy iteration from a policy that arrives with positive probability everywhere.
-3. v is found on the model reweighted by p: by modified policy iteration where every reward is negative and that settles
+1. The graph tells which states can arrive, and which are sure to (see `reachability`): these have p = 1.
+2. Exact policy iteration finds the rest of p, from a policy that arrives with positive probability everywhere.
+3. We find v on the model reweighted by p: by modified policy iteration if every reward is negative and it converges
    soon, by exact policy iteration otherwise.
 
-Every answer comes with a bound on its relative error, at most 1e-9. Where neither sweeps nor a factorisation can give
-one, as in loops left once in a million million, there is an error instead of an answer.
+Every answer comes with a bound on its relative error, at most 1e-9. If neither sweeps nor a factorisation can give one,
+as in loops left with probability 1e-12, we raise an error instead of returning an answer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from fwrl.arrays import Floats, Indices, Ints, Marks, empty
 from fwrl.kernels.heap import Heap
 from fwrl.kernels.jit import compiled
-from fwrl.kernels.mdp.counts import Outcomes
+from fwrl.kernels.mdp.counts import Outcomes, outcomes_of
 from fwrl.kernels.mdp.equations import (
     NONE,
     PROBABILITY_ROUNDING,
@@ -50,41 +50,39 @@ from fwrl.kernels.mdp.policy_iteration import PositiveMeanError, iterate, sweep
 from fwrl.kernels.mdp.reachability import ARRIVES, UNKNOWN, reach_of
 from fwrl.kernels.ties import LEAST_GAIN, RELATIVE
 
-BELOW_ONE = 1.0 - 2.0**-53  # the largest probability of arriving that is not certain
+BELOW_ONE = 1.0 - 2.0**-53  # the largest probability of arriving that isn't certain
 TIGHTER = 100.0  # factor on a tie
 
 
 class Solution(NamedTuple):
-    """The best policy for one goal and what it is worth."""
+    """The best policy for one goal, and its values."""
 
     p: Floats  # (S,) probability of arriving
-    v: Floats  # (S,) expected path reward given arrival, -inf where p is 0
-    pair: Ints  # (S,) the pair chosen, -1 at the goal and where p is 0
+    v: Floats  # (S,) expected path reward given arrival, -inf if p is 0
+    pair: Ints  # (S,) the pair chosen, -1 at the goal and if p is 0
     status: Marks  # (S,) TRAP, ARRIVES or UNKNOWN
     error: float  # bound on the relative error of v, and of p
-    evaluations: int  # of states, that finding v took
-    tie: float = RELATIVE  # pairs that lose less of the best probability of arriving, relative, attain it
+    evaluations: int  # of states, to find v
+    tie: float = RELATIVE  # pairs attain the best probability of arriving if their relative loss is smaller
 
 
 def solve(
     outcomes: Outcomes, goal: int, closed: NDArray[np.bool_] | None = None, penalty: float | None = None
 ) -> Solution:
-    """The best policy for `goal`.
+    """Find the best policy for `goal`.
 
     Args:
-        outcomes: The model.
-        goal: A state.
-        closed: (S,) True at states that are traps whatever leaves them: terminated, declared or avoided.
-        penalty: The positive cost of giving up, allowed at any state and due in a trap (Kolobov, Mausam and Weld 2012:
-            fSSPUDE). v is then the expected reward in all, p the probability that the policy arrives. None puts
-            arriving first.
+        closed: (S,) True at states that are traps even if something leaves them: terminated, declared or avoided.
+        penalty: the positive cost of giving up, allowed at any state and due in a trap (Kolobov, Mausam and Weld 2012:
+            fSSPUDE). v is then the total expected reward, p the probability that the policy arrives. None puts arriving
+            first.
 
     Returns:
         The policy with its values, which are exact up to `error`.
 
     Raises:
-        PositiveMeanError: Actions that arrive with the best probability form a positive cycle.
-        UncertifiedError: A loop is left so rarely that the values can't be told.
+        PositiveMeanError: actions that arrive with the best probability form a positive cycle.
+        UncertifiedError: a loop is left so rarely that the values can't be determined.
     """
     S = outcomes.n_states
     status, sure = reach_of(outcomes, goal, closed)
@@ -103,9 +101,23 @@ def solve(
     return Solution(p, v, pair, status, float(np.maximum(error, reward_error)), evaluations, tie)
 
 
+def arrival_of(outcomes: Outcomes, goal: int, followed: NDArray[np.bool_]) -> Floats:
+    """(S,) the probability that a policy arrives, given the pairs (K,) it follows; without a pair it's lost.
+
+    The model of these pairs alone leaves the solver no choice: it evaluates them.
+    """
+    kept = followed[outcomes.pair]
+    pair, source = (np.cumsum(followed) - 1)[outcomes.pair[kept]], outcomes.source[followed]
+    closed = np.ones(outcomes.n_states, np.bool_)
+    closed[source] = False
+    rewards = np.full(len(pair), -1.0)
+    plan = outcomes_of(outcomes.n_states, source, pair, outcomes.target[kept], outcomes.times[kept], rewards)
+    return solve(plan, goal, closed).p
+
+
 @compiled
 def positive_loop(outcomes: Outcomes, status: Marks, g: int) -> int:
-    """A pair with positive reward that only ever stays at a state that arrives, or NONE; equations leave it out."""
+    """Return a pair with positive reward that only ever stays at a state that arrives, or NONE; equations omit it."""
     for k in range(len(outcomes.source)):
         s = outcomes.source[k]
         if status[s] == ARRIVES and s != g:
@@ -120,7 +132,7 @@ def positive_loop(outcomes: Outcomes, status: Marks, g: int) -> int:
 
 
 def _solve_penalty(outcomes: Outcomes, goal: int, status: Marks, cost: float) -> Solution:
-    """The best policy where one may give up."""
+    """Find the best policy if giving up is allowed."""
     S, K = outcomes.n_states, len(outcomes.source)
     arrives = (status == ARRIVES).astype(np.float64)
     order, rank, guess, _, largest = _first_guess(outcomes, goal, status, arrives, 0.0)
@@ -151,7 +163,7 @@ def _solve_penalty(outcomes: Outcomes, goal: int, status: Marks, cost: float) ->
 def _first_guess(
     outcomes: Outcomes, goal: int, status: Marks, p: Floats, least: float
 ) -> tuple[Indices, Indices, Floats, Ints, float]:
-    """The states that arrive, best guess first; their ranks, the guess, its pairs; the largest reward of a pair."""
+    """Return the states that arrive, best guess first; their ranks, the guess, its pairs; a pair's largest reward."""
     S, K = outcomes.n_states, len(outcomes.source)
     mass, reward = np.empty(K), np.empty(K)
     largest = weigh_pairs(outcomes, status, p, least, mass, reward)
@@ -164,7 +176,7 @@ def _first_guess(
 
 
 def _best(equations: Equations, policy: Ints, x: Floats, guess: Floats | None) -> tuple[float, int, Floats, Ints]:
-    """(error, evaluations, x, policy): by sweeps from the guess if there is one and it settles, else exactly.
+    """(error, evaluations, x, policy): by sweeps from the guess, if there is one and they converge, else exactly.
 
     An exact evaluation counts as the sweeps before a factorisation.
     """
@@ -198,10 +210,10 @@ def _solve_arrival(outcomes: Outcomes, status: Marks, sure: Marks, maybe: Marks,
 def _solve_reward(
     outcomes: Outcomes, goal: int, status: Marks, p: Floats, pair: Ints
 ) -> tuple[Floats, float, int, float]:
-    """V (S,), the bound on its error, the number of evaluations, and the tie; fill `pair`.
+    """Return v (S,), the bound on its error, the number of evaluations, and the tie; fill `pair`.
 
-    Pairs that tie for the best arrival may each lose a little of it, and a policy much, by taking them over and over:
-    then the tie is tightened.
+    Pairs that tie for the best arrival may each lose a little of it, and a policy that takes them over and over may
+    lose much: then the tie is tightened.
     """
     tie = RELATIVE
     while True:
@@ -233,7 +245,7 @@ def _arrives_best(outcomes: Outcomes, status: Marks, p: Floats, equations: Equat
 
 
 def _chosen(equations: Equations, pairs: Ints) -> Ints:
-    """(N,) the places, among the equations, of the pairs (N,) of the model; the first state has none."""
+    """(N,) the positions in the equations of the pairs (N,) of the model; the first state has none."""
     places = np.full(int(equations.pair.max(initial=0)) + 1, NONE)
     places[equations.pair] = np.arange(len(equations.pair))
     policy = np.zeros(len(pairs), np.int64)

@@ -1,31 +1,31 @@
 """Keep a plan current while an agent learns: prioritised sweeping from warm values (Moore and Atkeson 1993).
 
-The plan is one number per state, the value V(s) for the goal in use:
+The plan is one number per state, the value V(s) for the current goal:
 
     Q(s, a) = (1 - u) * mean over outcomes s' of [ r(s, a, s') - rho + V(s') ]  +  u * (R - rho)
     V(s)    = max over a of Q(s, a),      V(g) = 0
 
 -inf means that no path is known. Such outcomes are left out of the mean, unless they are dead ends: states that
-terminated, or whose actions were all tried. Beside an outcome that arrives, a dead end counts as -D, more than any trip
-costs. An outcome that stays at s is solved for: the action is repeated until it leads elsewhere. With the paper's
-backup, the best outcome takes the place of the mean, and u is 0 once an action was tried.
+terminated, or whose actions were all tried. If another outcome arrives, a dead end counts as -D, more than any trip
+costs. An outcome that stays at s is solved in closed form: the action is repeated until it goes elsewhere. With the
+paper's backup, the best outcome replaces the mean, and u is 0 once an action was tried.
 
-A state is stale while it's in the heap `stale`; that is the only record of it. `sweep` backs up stale states, the
-highest value first, and marks the predecessors of a state whose value moved by more than `TOLERANCE`. Every step earns
-`CREDIT` backups and unspent ones are kept, so that a burst (a room whose last untried action was just tried) is worked
-off in one go and the mean cost of a step stays bounded. A new goal starts from nothing and sweeps until nothing is
-stale. Values that somebody asks for come from `kernels.mdp.solver`, not from here.
+A state is stale while it's in the heap `stale`; that's the only record of it. `sweep` backs up stale states, the
+highest value first, and marks the predecessors of a state whose value changed by more than `TOLERANCE`. Every step
+earns `CREDIT` backups, and unused ones are saved, so a burst (a room whose last untried action was just tried) is
+processed in one go, and the mean cost of a step stays bounded. A new goal starts from scratch and sweeps until nothing
+is stale. Values for callers come from `kernels.mdp.solver`, not from here.
 
-Exploration is optimism about what a further try may show. An untried action counts as a step to the goal: u = 1. After
-n tries
+Exploration is optimism about the unseen outcome of a further try. An untried action counts as a step to the goal: u =
+1. After n tries
 
     u(n) = beta / (n + beta),      beta = (PRIOR * WEIGHT + gained) / (WEIGHT + exposed)
 
-is the share of the remaining way that one more try may be expected to gain. `gained` adds up, over the tries that
-showed a new outcome, the share of the way to the goal that the surprise covered; `exposed` adds up 1 / n over all
-tries after n earlier ones. Gusts that blow an agent one cell aside teach it that surprises are worth little; a world
-without surprises that nothing is to be gained by trying again. Only surprises that led to states the agent has left
-before count, since any other state looks as if it were next to the goal.
+is the expected gain of one more try, as a share of the remaining distance to the goal. `gained` adds up, over the tries
+that showed a new outcome, the share of the distance that the surprise covered; `exposed` adds up 1 / n over all tries
+after n earlier ones. Gusts that blow an agent one cell aside teach it that surprises gain little; a world without
+surprises teaches it that trying again gains nothing. Only surprises that ended at states the agent has left before
+count, because any other state looks as if it were next to the goal.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ from fwrl.kernels.edges import EDGES, NONE, Edges
 from fwrl.kernels.heap import OPEN, Heap, clear, pop, push
 from fwrl.kernels.jit import compiled, inner
 
-TOLERANCE, EXACTLY = 1e-3, 1e-12  # relative change of a value that isn't passed on, of means and of best outcomes
+TOLERANCE, EXACTLY = 1e-3, 1e-12  # smaller relative changes aren't passed on, for means and for best outcomes
 CREDIT, MOST_CREDIT = 100, 20_000  # backups that a step earns, and that can be saved up
-PRIOR, WEIGHT = 0.5, 100.0  # beta before any evidence, and how much evidence that is worth
-FREE_STEP = 1e-3  # what a free step costs in the plan, in units of the costliest one: without it, loops would support
+PRIOR, WEIGHT = 0.5, 50.0  # beta before any evidence, and the weight of this prior
+FREE_STEP = 1e-3  # cost of a free step in the plan, in units of the costliest one: without it, loops would support
 # their own values as they fall
-FREE_RISE = 1e-6  # the same where values only rise: the fewest free steps are the best
+FREE_RISE = 1e-6  # the same if values only rise: the fewest free steps are the best
 NO_LIMIT = np.int64(1 << 62)
-DEAD_END = 1e3  # cost of never arriving, in trips along every edge
+DEAD_END = 10.0  # cost of never arriving, in trips along every edge
 PROMISE, RHO, GAINED, EXPOSED, COSTLIEST, LARGEST, FLOOR = range(7)  # of `level`
 OPTIMISTIC, SAVED, BEST = 0, 1, 2  # of `counts`
 
 
 class Plan(NamedTuple):
-    """Values for the goal in use, and which of them are stale."""
+    """Values for the current goal, and which of them are stale."""
 
-    V: Annotated[Floats, Field("S", fill=-np.inf, most=1e300)]  # -inf where no path is known
+    V: Annotated[Floats, Field("S", fill=-np.inf, most=1e300)]  # -inf if no path is known
     stale: Heap
     # PROMISE: reward R of an unseen outcome; RHO; GAINED, EXPOSED: evidence on surprises; COSTLIEST: largest cost of a
     # step so far; LARGEST: largest r - rho; FLOOR: minus the cost of giving up, or -inf.
@@ -65,13 +65,13 @@ class Plan(NamedTuple):
 
 @compiled
 def surprise_rate(plan: Plan) -> float:
-    """beta: what a second try is expected to gain, as a share of the way to the goal."""
+    """Return beta: the expected gain of a second try, as a share of the distance to the goal."""
     return float((PRIOR * WEIGHT + plan.level[GAINED]) / (WEIGHT + plan.level[EXPOSED]))
 
 
 @inner
 def unseen_share(plan: Plan, n: int) -> float:
-    """u(n): 1 for an untried action, 0 while optimism is off."""
+    """Return u(n): 1 for an untried action, 0 while optimism is off."""
     if plan.counts[OPTIMISTIC] == 0:
         return 0.0
     if plan.counts[BEST] != 0:
@@ -82,7 +82,7 @@ def unseen_share(plan: Plan, n: int) -> float:
 
 @inner
 def step_cost(plan: Plan) -> float:
-    """What a step costs at least, so that values of free steps sink where nothing supports them; -inf if some gain."""
+    """Return the least cost of a step, so that unsupported values of free steps sink; -inf if some steps gain."""
     if plan.level[LARGEST] > 0.0:
         return -np.inf
     costliest = plan.level[COSTLIEST]
@@ -102,7 +102,7 @@ def is_dead_end(edges: Edges, closed: Marks, s: int) -> bool:
 
 @inner
 def action_value(edges: Edges, plan: Plan, closed: Marks, pair: int, left: int) -> float:
-    """Q(s, a) of the pair s * A + a; with `left` = s, of taking a until it leads away from s."""
+    """Return Q(s, a) of the pair s * A + a; with `left` = s, of repeating a until it leaves s."""
     n, seen, stays, arrives, total, best = 0, 0, 0, 0, 0.0, -np.inf
     least, rho = step_cost(plan), plan.level[RHO]
     e = edges.leaving[pair]
@@ -137,7 +137,7 @@ def action_value(edges: Edges, plan: Plan, closed: Marks, pair: int, left: int) 
 
 @inner
 def backed_up(edges: Edges, plan: Plan, closed: Marks, s: int) -> float:
-    """V(s) by its equation, from the values of other states."""
+    """Return V(s) by its equation, from the values of other states."""
     if closed[s] != 0:
         return float(plan.level[FLOOR])
     A = len(edges.leaving) // len(plan.V)
@@ -151,7 +151,7 @@ def backed_up(edges: Edges, plan: Plan, closed: Marks, s: int) -> float:
 
 @inner
 def sweep(edges: Edges, plan: Plan, closed: Marks, g: int, most: int) -> int:
-    """Back up stale states, the highest first, `most` at the most; how many it were."""
+    """Back up at most `most` stale states, the highest first; return how many."""
     tolerance = EXACTLY if plan.counts[BEST] != 0 else TOLERANCE
     done = 0
     while plan.stale.size[OPEN] > 0 and done < most:
@@ -169,7 +169,7 @@ def sweep(edges: Edges, plan: Plan, closed: Marks, g: int, most: int) -> int:
 
 @inner
 def mark_before(edges: Edges, plan: Plan, s: int) -> None:
-    """Mark the states stale from which an edge leads to s."""
+    """Mark the predecessors of s stale."""
     A = len(edges.leaving) // len(plan.V)
     e = edges.entering[s]
     while e != NONE:
@@ -181,7 +181,7 @@ def mark_before(edges: Edges, plan: Plan, s: int) -> None:
 
 @compiled
 def plan_for(edges: Edges, plan: Plan, closed: Marks, g: int) -> None:
-    """Make V the values for the goal g, from nothing."""
+    """Compute V for the goal g from scratch."""
     clear(plan.stale)
     S = len(plan.V)
     A = len(edges.leaving) // S
@@ -195,7 +195,7 @@ def plan_for(edges: Edges, plan: Plan, closed: Marks, g: int) -> None:
         if closed[s] != 0:
             plan.V[s] = floor
     plan.V[g] = 0.0
-    hopes = plan.counts[OPTIMISTIC] != 0 and plan.counts[BEST] == 0  # of an unseen outcome, wherever it is
+    hopes = plan.counts[OPTIMISTIC] != 0 and plan.counts[BEST] == 0  # for an unseen outcome, anywhere
     for s in range(S):
         if hopes:
             push(plan.stale, s, plan.V[s])
@@ -207,7 +207,7 @@ def plan_for(edges: Edges, plan: Plan, closed: Marks, g: int) -> None:
 
 @inner
 def learn_step(edges: Edges, plan: Plan, closed: Marks, s: int, g: int) -> None:
-    """Bring the plan up to date after a step from s, as far as the credit goes."""
+    """Update the plan after a step from s, as far as the credit allows."""
     push(plan.stale, s, np.inf)
     credit = min(plan.counts[SAVED] + CREDIT, MOST_CREDIT)
     plan.counts[SAVED] = credit - sweep(edges, plan, closed, g, credit)
@@ -215,7 +215,7 @@ def learn_step(edges: Edges, plan: Plan, closed: Marks, s: int, g: int) -> None:
 
 @inner
 def count_try(edges: Edges, plan: Plan, pair: int, r: float, y: int, n: int, new: bool) -> None:
-    """Count a try of `pair`, after n earlier ones, that paid r and led to y, for the first time if `new`."""
+    """Count a try of `pair`, after n earlier ones, that paid r and ended at y, for the first time if `new`."""
     if n == 0:
         return
     plan.level[EXPOSED] += 1.0 / n

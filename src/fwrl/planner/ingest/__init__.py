@@ -1,18 +1,11 @@
-"""Reads logs with DuckDB into an `Experience`.
+"""Reads logs with DuckDB into `TransitionCounts`. A log passes these chapters in order; imports point the other way:
 
-The steps run in this order and share the DuckDB tables that `schema` declares:
+1. `read_options`: how a log is read. `discover`: which files are meant. `reader`: DuckDB, what it scans, its limits.
+2. `sources`: everything that may be given as a log, as something that DuckDB can scan: files (`csv` has a
+   separate chapter), tables in memory, Python objects (`rows`). `duplicates` identifies files by content.
+3. `columns`: which columns are state, next_state, action, reward, trip, time; `column_sql` and `times`: those in SQL.
+4. `log`: all of them together, and the names of the DuckDB tables that the next steps share.
+5. `visits`: visits to transitions. `group`: transitions to edges, with their latest trips. `encode`: edges to arrays.
 
-1. `sources`: what was given as a log, as one or more things that DuckDB can scan (`found_files`, `copies`,
-   `file_formats`, `csv_format`, `csv_beginning`; `rows`, `column_arrays`).
-2. `log`: which of their columns are state, next_state, action, reward, trip and time (`columns`, `expressions`), as SQL
-   (`label_terms`, `number_terms`, `times`, `cell_terms`); `options` and `period` say how a log is read.
-3. `grouping`: rows to transitions (`visits`), and transitions to edges; bad rows are refused or skipped (`bad_rows`).
-4. `latest`: the latest trips of each edge.
-5. `encoding`: labels to codes (`label_codes`), and tables to the arrays of an `Experience`, also the ends of trips of
-   visits (`trip_ends`).
-6. `connections`: which states single trips connect.
-
-`learning` runs all of them (`attempts`: again in another way where DuckDB needs it), and `log_files` knows files again
-by their content. What is learned from several logs is put together by `planner.merging`. `coverage` reads a log again
-for the trips of a route.
+`read_log` runs all of it.
 """

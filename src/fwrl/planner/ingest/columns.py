@@ -1,34 +1,183 @@
-"""Which columns of a source are those of a log."""
+"""Which columns of a source are those of a log: a column, several joined by `+`, or an arithmetic expression.
+
+A name that a column has means that column, with any characters in it. A number k, or `#k`, means the k-th column. In
+expressions, put a name with an operator or a blank in it in double quotes.
+
+    value      = part { "+" part }                             of labels: the parts make one label
+    expression = [sign] term { ("+" | "-" | "*" | "/") term }  of numbers
+    term       = number | name | "(" expression ")"
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from fwrl.errors import FwrlError, OptionError, unknown_name
-from fwrl.planner.ingest.errors import LogError
-from fwrl.planner.ingest.expressions import Column, ColumnFinder, Expression, column_names
-from fwrl.planner.ingest.options import ReadOptions
-from fwrl.planner.ingest.scan import Source
-from fwrl.planner.ingest.schema import COLUMNS, COUNTED, LABELS
-from fwrl.planner.ingest.sql import listed
+from fwrl.planner.ingest.read_options import COLUMNS, COUNTED, LABELS, LogError, ReadOptions
+from fwrl.planner.ingest.reader import Source, listed
+
+TOKEN = re.compile(r'\s*(?:(?P<quoted>"[^"]+")|(?P<operator>[-+*/()])|(?P<word>[^-+*/()"\s]+))')
+NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
+LISTED = 20  # columns named in a message
+LONGEST = 40  # characters of a column's name in a message
+
+
+class Column(str):
+    """A column of the source, among the operators and numbers of an expression."""
+
+    __slots__ = ()
+
+
+class Expression(NamedTuple):
+    """The expression that a source has for a column of a log.
+
+    Attributes:
+        tokens: Columns, operators and numbers in order.
+        text: As it was given.
+    """
+
+    tokens: tuple[str, ...]
+    text: str
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns of the source in it."""
+        return [token for token in self.tokens if isinstance(token, Column)]
+
+    @property
+    def bare(self) -> Column | None:
+        """The column, if it is nothing else."""
+        return self.tokens[0] if len(self.tokens) == 1 and isinstance(self.tokens[0], Column) else None
+
+    def sql(self, term: Callable[[Column], str]) -> str:
+        """The expression in SQL; `term` gives that of a column."""
+        return " ".join(term(token) if isinstance(token, Column) else token for token in self.tokens)
+
+
+class ColumnFinder:
+    """Finds the columns of a source by name or number.
+
+    Args:
+        columns: The names of its columns in order.
+        source: name of the source in messages.
+    """
+
+    def __init__(self, columns: Iterable[str], source: str) -> None:
+        self._columns, self._source = list(columns), source
+        self._folded = {column.casefold(): column for column in self._columns}
+
+    def find(self, name: str) -> Column | None:
+        """The column of that name or number; None if there isn't one."""
+        if name.casefold() in self._folded:
+            return Column(self._folded[name.casefold()])
+        number = name.removeprefix("#")
+        if number.isdecimal() and 0 < int(number) <= len(self._columns):
+            return Column(self._columns[int(number) - 1])
+        return None
+
+    def label(self, text: str, name: str) -> Expression:
+        """The column, or the columns that together make a label, of the log's column `name`."""
+        whole = self.find(text)
+        if whole is not None:
+            return Expression((whole,), text)
+        tokens = _tokens(text)
+        if len(tokens) % 2 == 0 or any(operator != "+" for operator in tokens[1::2]):
+            raise self._unknown(text, name)
+        return Expression(tuple(self._found(part, name) if k % 2 == 0 else "+" for k, part in enumerate(tokens)), text)
+
+    def number(self, text: str, name: str) -> Expression:
+        """The column or the arithmetic expression for the log's column `name`."""
+        whole = self.find(text)
+        if whole is not None:
+            return Expression((whole,), text)
+        tokens = _tokens(text)
+        end = _end_of_expression(tokens, 0)
+        if not tokens or end != len(tokens) or not any(_is_name(token) for token in tokens):
+            raise self._unknown(text, name)
+        return Expression(tuple(self._found(token, name) if _is_name(token) else token for token in tokens), text)
+
+    def _found(self, token: str, name: str) -> Column:
+        column = self.find(token.strip('"'))
+        if column is None:
+            raise self._unknown(token.strip('"'), name)
+        return column
+
+    def _unknown(self, text: str, name: str) -> FwrlError:
+        close = difflib.get_close_matches(text, self._columns, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else "."
+        return FwrlError(f"{self._source} has no column {text!r} for {name}{hint} It has {column_names(self._columns)}")
+
+
+def column_names(columns: Iterable[str]) -> str:
+    r"""Columns in a message: the first few, long ones shortened, on one line.
+
+    >>> column_names(["from", "to\nhere", 50 * "x"])
+    'from, to here, xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'
+    """
+    names = [" ".join(column.split()) for column in list(columns)[:LISTED]]
+    return listed(name if len(name) <= LONGEST else f"{name[: LONGEST - 3]}..." for name in names)
+
+
+def _tokens(text: str) -> list[str]:
+    """Return the tokens of an expression, or none if some of the text isn't a token."""
+    tokens, at = [], 0
+    while at < len(text.rstrip()):
+        found = TOKEN.match(text, at)
+        if found is None:
+            return []
+        tokens.append(found[0].strip())
+        at = found.end()
+    return tokens
+
+
+def _is_name(token: str) -> bool:
+    return token not in ("+", "-", "*", "/", "(", ")") and NUMBER.fullmatch(token) is None
+
+
+def _end_of_expression(tokens: Sequence[str], at: int) -> int:
+    """Return where the expression ends that begins `at` a token, or -1 if none begins there."""
+    if at < len(tokens) and tokens[at] in ("+", "-"):
+        at += 1
+    while True:
+        at = _end_of_term(tokens, at)
+        if at < 0 or at >= len(tokens) or tokens[at] not in ("+", "-", "*", "/"):
+            return at
+        at += 1
+
+
+def _end_of_term(tokens: Sequence[str], at: int) -> int:
+    if at >= len(tokens) or tokens[at] in ("+", "-", "*", "/", ")"):
+        return -1
+    if tokens[at] != "(":
+        return at + 1
+    end = _end_of_expression(tokens, at + 1)
+    return end + 1 if 0 <= end < len(tokens) and tokens[end] == ")" else -1
+
 
 COST = "cost"  # a column of positive numbers to be minimised, in place of the reward
-# What the columns are called in event logs (XES) and in tables of edges, where they have no name of ours.
+# Names that event logs (XES) and tables of edges use for our columns.
 OTHER_NAMES = {"trip": "case:concept:name", "state": "concept:name", "time": "time:timestamp"}
+# Names of columns of coordinates.
+COORDINATES = (
+    (("x", "easting"), ("y", "northing")),
+    (("lat", "latitude"), ("lon", "lng", "long", "longitude")),
+)
 LAST = "last"  # the time of an edge that is counted already
 NAMED = (*COLUMNS, COST)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What stands for each column of a log in one source.
+    """The expression for each column of a log in one source.
 
     Attributes:
         columns: The expression of each column that the source has; without those of cells.
         points: The two columns of coordinates of `state`, and of `next_state` in transitions; empty without cells.
         is_cost: Whether `reward` is a cost.
-
     """
 
     columns: Mapping[str, Expression]
@@ -37,7 +186,7 @@ class Choice:
 
     @property
     def has(self) -> frozenset[str]:
-        """The columns of a log that there are."""
+        """Return the columns that the log has."""
         return frozenset(self.columns) | frozenset(self.points)
 
 
@@ -49,7 +198,7 @@ def check_names(columns: Mapping[str, str]) -> None:
 
 
 def chosen_columns(source: Source, options: ReadOptions) -> Choice:
-    """What stands for each column of a log in `source`."""
+    """Return the expression for each column of a log in `source`."""
     finder = ColumnFinder(source.types, source.name)
     columns = {name: found for name in NAMED if (found := _expression(finder, name, options.columns)) is not None}
     points = _points(finder, source, options)
@@ -136,12 +285,20 @@ def _check_shape(choice: Choice, source: Source, options: ReadOptions) -> None:
         if options.cost is not None:
             raise OptionError("elapsed time as cost needs visits (trip, time and state), the log has transitions")
         return
+    if "state" not in has and _has_coordinates(source):
+        raise LogError(f"{source.name} has coordinates, but no column state", "cells")
     if not {"trip", "time", "state"} <= has or options.shape == "transitions":
         raise LogError(
             "expected the columns state and next_state (transitions), or trip, time and state (visits); "
             f"{source.name} has {column_names(source.types)}",
             "columns",
         )
+
+
+def _has_coordinates(source: Source) -> bool:
+    """Whether the names of columns look like coordinates of a plane or of the globe."""
+    names = {str(column).casefold() for column in source.types}
+    return any(names & set(first) and names & set(second) for first, second in COORDINATES)
 
 
 def _check_both_states(choice: Choice, source: Source) -> None:

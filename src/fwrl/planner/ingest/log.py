@@ -9,24 +9,41 @@ A value that cannot be read is NULL; a row that lacks a value it needs is bad.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from fwrl.cells import Cells
 from fwrl.errors import FwrlError
-from fwrl.planner.experience import LARGEST, MOST, TimeKind
-from fwrl.planner.ingest.cell_terms import PointSource, cell_term, division, register_names
+from fwrl.planner.ingest.column_sql import (
+    LabelKind,
+    LabelTerm,
+    PointSource,
+    are_whole_floats,
+    cell_term,
+    division,
+    flag_term,
+    joint_kind,
+    label_term,
+    list_kind,
+    list_sql,
+    number_term,
+    register_names,
+)
 from fwrl.planner.ingest.columns import Choice, check_names, chosen_columns
-from fwrl.planner.ingest.flag_terms import flag_term
-from fwrl.planner.ingest.label_terms import LabelKind, LabelTerm, are_whole_floats, joint_kind, label_term
-from fwrl.planner.ingest.list_terms import list_kind, list_terms
-from fwrl.planner.ingest.number_terms import number_term
-from fwrl.planner.ingest.options import ReadOptions
-from fwrl.planner.ingest.scan import Source
-from fwrl.planner.ingest.schema import COLUMNS, LABELS, MOVES
-from fwrl.planner.ingest.sql import any_of, identifier, listed, quoted, union_all, when
-from fwrl.planner.ingest.times import TimeColumn, joint_times, span_terms, time_column, time_kind, time_term
+from fwrl.planner.ingest.read_options import COLUMNS, LABELS, ReadOptions
+from fwrl.planner.ingest.reader import Source, any_of, identifier, listed, quoted, union_all, when
+from fwrl.planner.ingest.times import (
+    TimeColumn,
+    joint_times,
+    period_of,
+    settled_dates,
+    span_sql,
+    time_column,
+    time_kind,
+    time_term,
+)
+from fwrl.planner.transition_counts import LARGEST, MOST, TimeKind
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -40,11 +57,10 @@ class Selection:
     """The columns of a log from one source.
 
     Attributes:
-        source: Where the rows come from.
+        source: of the rows.
         terms: The SQL term for each column of the log.
         written: A term for what is written there, for messages.
         span: Terms for the first time, the last time, and the number of rows without a time; none without times.
-
     """
 
     source: Source
@@ -72,15 +88,14 @@ class Log:
     Attributes:
         selections: One for each source.
         has: The columns it has.
-        shape: What a row is.
-        kinds: What the labels of each column are.
-        time: What its times are; None without times.
+        shape: of a row, transition or visit.
+        kinds: of the labels of each column.
+        time: kind of its times; None without times.
         period: A condition for the times to keep.
         is_cost: Whether rewards are negative costs.
         elapsed: Whether the cost of a move is the time to the next visit.
         cells: The division into cells where states are cells.
-        decimal: What stands before the decimals of numbers in text.
-
+        decimal: separator in numbers that are text.
     """
 
     selections: tuple[Selection, ...]
@@ -174,7 +189,7 @@ def log_of(con: DuckDBPyConnection, sources: list[Source], options: ReadOptions,
     chosen = [chosen_columns(source, options) for source in sources]
     has = _common_columns(sources, chosen)
     labels, kinds = _labels(con, sources, chosen, has)
-    times = _times(sources, chosen, options) if "time" in has else []
+    times = settled_dates(con, _times(sources, chosen, options)) if "time" in has else []
     own = [time_kind(con, time) for time in times]
     whole = joint_times(own) if own else None
     terms = [
@@ -187,9 +202,9 @@ def log_of(con: DuckDBPyConnection, sources: list[Source], options: ReadOptions,
     register_names(con, cells)
     selections = []
     for k, (source, choice) in enumerate(zip(sources, chosen, strict=True)):
-        span = span_terms(times[k], own[k], whole) if whole is not None else ()
+        span = span_sql(times[k], own[k], whole) if whole is not None else ()
         lists = {name: choice.columns[name] for name in LISTS if name in choice.columns}
-        own_terms = terms[k] | list_terms(source, lists, whole)
+        own_terms = terms[k] | list_sql(source, lists, whole)
         selections.append(_selection(source, choice, own_terms, cells, span, options))
     elapsed = options.cost is not None
     shape: Literal["transitions", "visits"] = "transitions" if "next_state" in has else "visits"
@@ -204,7 +219,7 @@ def log_of(con: DuckDBPyConnection, sources: list[Source], options: ReadOptions,
         shape,
         kinds,
         whole,
-        options.period.condition(con, whole),
+        period_of(options).condition(con, whole),
         chosen[0].is_cost,
         elapsed,
         cells,
@@ -288,3 +303,28 @@ def _written(choice: Choice) -> dict[str, str]:
     # Numbers may give none when they are divided: the expression is shown with them.
     divided = {name: each.text for name, each in choice.columns.items() if name in NUMBERS and "/" in each.text}
     return written | {name: f"{quoted(f'{text} of ')} || {written[name]}" for name, text in divided.items()}
+
+
+# Rows of visits, made by `visits`; successive ones of a cell are one. state, [action], [reward], trip, time (BIGINT in
+# the log's unit, see `times`), [terminated],
+# next_state of the next visit of the trip, [next_terminated].
+VISITS = "visits"
+# Transitions, made by `grouping`. state, next_state, [action], [reward], [trip], [time], [count, where they are counted
+# already], [terminated: whether `next_state` is terminal], [best: largest reward of these], [trips: list of their
+# latest trips], [trip_times: when these were last seen], [weight by age].
+MOVES = "moves"
+# One row per edge, made by `grouping`. state, [action], next_state, count, total and best of the rewards, [terminated:
+# whether any transition terminated], edge (its number from 0, in no particular order), [weight: sum of the weights, by
+# which `total` is weighted], [last: latest time, added by `latest`].
+EDGES = "edges"
+# Where the log has trips, made by `latest`: trip (each once), hash (64 bits).
+TRIP_HASHES = "trip_hashes"
+# Where the log has trips, made by `latest`: edge, trip (one of its latest), [time], rank (0 for the latest).
+EDGE_TRIPS = "edge_trips"
+# Made by `encoding`: label as in `edges`, code (its index among the labels in order).
+STATE_CODES, ACTION_CODES, TRIP_CODES = "state_codes", "action_codes", "trip_codes"
+
+
+def edge_key(has: Collection[str]) -> list[str]:
+    """The columns that tell one edge from another."""
+    return ["state", *(["action"] if "action" in has else []), "next_state"]

@@ -1,12 +1,18 @@
-"""A DuckDB connection with a memory limit, progress reports, Ctrl-C and errors in the words of this package."""
+"""DuckDB: what it can scan, SQL from lists of terms, and a connection.
+
+The connection has a memory limit, progress reports, Ctrl-C and errors in the words of this package.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import glob
+import os
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -14,32 +20,164 @@ from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError, OptionError
 from fwrl.files import scratch_folder
-from fwrl.planner.ingest.copies import without_folder
-from fwrl.planner.ingest.errors import BrokenLinesError, FitOption, LogError, MixedLinesError
-from fwrl.planner.ingest.sql import quoted, sql_bool
+from fwrl.planner.ingest.discover import ADDRESS, without_folder
+from fwrl.planner.ingest.read_options import (
+    BrokenLinesError,
+    FitOption,
+    LogError,
+    MemorySize,
+    memory_size,
+)
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 T = TypeVar("T")
+
+
+def quoted(text: str) -> str:
+    """A string literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(column: str) -> str:
+    """Quote the name of a column."""
+    return '"' + column.replace('"', '""') + '"'
+
+
+def listed(terms: Iterable[str]) -> str:
+    """Terms with commas between them.
+
+    >>> listed(["state", "count(*) AS n"])
+    'state, count(*) AS n'
+    """
+    return ", ".join(terms)
+
+
+def any_of(conditions: Iterable[str]) -> str:
+    """Whether any of the conditions holds; false where there are none."""
+    return " OR ".join(conditions) or "false"
+
+
+def union_all(queries: Iterable[str]) -> str:
+    """The rows of all queries."""
+    return " UNION ALL ".join(queries)
+
+
+def when(present: bool, *terms: str) -> list[str]:
+    """The terms if `present`, otherwise none."""
+    return list(terms) if present else []
+
+
+def all_of(conditions: Iterable[str]) -> str:
+    """Whether all of the conditions hold; true where there are none."""
+    return " AND ".join(conditions) or "true"
+
+
+def sql_bool(value: bool) -> str:
+    """A truth value in SQL."""
+    return str(value).lower()
+
+
+SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")  # fit into 64 signed bits
+INTEGERS = (*SIGNED, "UBIGINT", "HUGEINT", "UHUGEINT")
+EMPTY = '"NULL"'  # DuckDB's type of a column without any value, which is read as text without any
+FILE = "fwrl_file"  # the column for the file of a row, which readers add
+ROW = "fwrl_row"  # the column for the number of a row in a source without order
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows of one table, or of files of one format with the same columns.
+
+    Attributes:
+        pattern: FROM clause, with `{files}` for the list of files.
+        types: DuckDB's type of each column.
+        files: The files; none for a table in memory.
+        is_text: Whether every value is text, as in CSV.
+        shown: names in messages, for files that were unpacked or came from standard input.
+    """
+
+    pattern: str
+    types: Mapping[str, str]
+    files: tuple[str, ...] = ()
+    is_text: bool = False
+    shown: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def scan(self) -> str:
+        """The FROM clause that reads all of it."""
+        return self.scan_of(self.files)
+
+    def scan_of(self, files: Iterable[str]) -> str:
+        """Return the FROM clause that reads some of its files."""
+        return scan_of_files(self.pattern, files)
+
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+        return repr(self.file_name(self.files[0])) if self.files else "the table"
+
+    def file_name(self, file: str) -> str:
+        """Return the name of one of its files in messages."""
+        return self.shown.get(file, file)
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether the order of some rows is unknown; the address of several files may have a `*` in it."""
+        return len(self.files) > 1 or ROW in self.types or any("*" in file for file in self.files)
+
+    @property
+    def part(self) -> str:
+        """A term that is the same for rows whose order is known: those of one file, or of one table."""
+        if self.files:
+            return f"hash({FILE})"
+        return f"hash({ROW})" if ROW in self.types else "0::UBIGINT"
+
+
+def scan_of_files(pattern: str, files: Iterable[str]) -> str:
+    """`pattern` with `files` in place of `{files}`.
+
+    DuckDB reads every path as a pattern, so escape `*`, `?` and `[` in local ones; an
+    address may be a pattern.
+    """
+    paths = (file if ADDRESS.match(file) else glob.escape(file) for file in files)
+    return pattern.replace("{files}", f"[{listed(map(quoted, paths))}]")
+
+
+def name_in_duckdb(file: str) -> str:
+    """What DuckDB calls a file in rows and in messages: without `.` and `..` if the name has characters of patterns.
+
+    >>> name_in_duckdb("./log.csv"), name_in_duckdb("./log[1].csv")
+    ('./log.csv', 'log[1].csv')
+    """
+    return file if ADDRESS.match(file) or glob.escape(file) == file else os.path.normpath(file)
+
+
+def column_types(con: DuckDBPyConnection, scan: str) -> dict[str, str]:
+    """DuckDB's type of each column."""
+    described = con.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
+    types = {str(row[0]): str(row[1]) for row in described if row[0] != FILE}
+    return {column: "VARCHAR" if type_ == EMPTY else type_ for column, type_ in types.items()}
+
+
 Progress = Callable[[str, float], None]
 Columns = dict[str, NDArray[Any]]
 
 POLL = 0.1  # seconds between two progress reports
-AT_ONCE = 4_000_000  # rows fetched from DuckDB at once, at most
-BYTES_OF_ROW = 250  # of memory for each row that is fetched at once, here and in DuckDB
+AT_ONCE = 4_000_000  # most rows fetched from DuckDB in one go
+BYTES_OF_ROW = 250  # of memory per fetched row, here and in DuckDB
 SHARE = 0.75  # of the memory that DuckDB may take; it keeps some buffers beyond its limit
 BOTH, LEAST_SHARE = 1.05, 0.3  # that DuckDB and arrays of the result may take together, and DuckDB in any case
 LEAST = 10_000_000  # bytes
 OF_THREAD = 20_000_000  # bytes of memory for each thread of DuckDB; how many of its buffers are in use is chance
-PREFIXES = ("", "K", "M", "G", "T")
-UNITS = {f"{prefix}B": 1000**k for k, prefix in enumerate(PREFIXES)}
-UNITS |= {f"{prefix}IB": 1024**k for k, prefix in enumerate(PREFIXES) if prefix}
-SIZE = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([A-Za-z]*)\s*")
 CTRL_C = ("Query interrupted", "KeyboardInterrupt")  # what DuckDB's message begins with after Ctrl-C
 EXTENSION = re.compile(r"required extension '(\w+)")
 CSV_LINE = re.compile(r"CSV Error on Line: (\d+)")
 CSV_FILE = re.compile(r"^\s*file = (.*)$", re.MULTILINE)
+QUOTED_BREAKS = "quoted new lines"  # what DuckDB reads with one thread only
+LONG_LINE = "does not support a full read on this file"
+MIXED_LINES = "state machine reached an invalid state"
 CSV_COLUMNS = re.compile(r"Expected Number of Columns: (\d+) Found: ")
 # What DuckDB says of a line of CSV, what that means, and the option that helps.
 BAD_LINES: tuple[tuple[str, str, FitOption], ...] = (
@@ -56,12 +194,11 @@ class Reader:
     Args:
         con: The connection.
         progress: Called with the name of the step and the part of it that is done, from 0 to 1.
-        memory: Bytes that reading may take in all.
+        memory: bytes that reading may take in total.
 
     Attributes:
         con: The connection.
-        at_once: Rows to fetch at once.
-
+        at_once: rows to fetch in one go.
     """
 
     def __init__(self, con: DuckDBPyConnection, progress: Progress | None, memory: int) -> None:
@@ -141,25 +278,9 @@ def _fulfil(promise: Future[T], work: Callable[[], T]) -> None:
         promise.set_exception(error)
 
 
-def memory_size(text: str) -> int:
-    """The bytes of a size such as "300MB" or "2GiB".
-
-    >>> memory_size("1.5 GB")
-    1500000000
-    """
-    found = SIZE.fullmatch(text)
-    unit = UNITS.get(found[2].upper()) if found else None
-    if found is None or unit is None:
-        raise OptionError(f"expected an amount of memory such as 500MB or 2GB, got {text!r}")
-    size = int(float(found[1]) * unit)
-    if size < LEAST:
-        raise OptionError(f"expected at least {LEAST // 10**6}MB of memory, got {text!r}")
-    return size
-
-
 @contextlib.contextmanager
 def reading(
-    memory: str,
+    memory: MemorySize,
     progress: Progress | None,
     what: str = "log",
     option: FitOption | None = None,
@@ -167,12 +288,14 @@ def reading(
 ) -> Iterator[Reader]:
     """A reader of `what`; DuckDB's errors become errors of this package.
 
-    `option` is the option of `fit` that raises the limit on `memory`, None where there is none. `threads` is how many
+    `option` is the option of `fit` that raises the limit on `memory`, None if there isn't one. `threads` is how many
     DuckDB may use, by default one per core; fewer where memory is little.
     """
     import duckdb
 
     size = memory_size(memory)
+    if size < LEAST:
+        raise OptionError(f"expected at least {LEAST // 10**6}MB of memory, got {memory!r}")
     with scratch_folder() as folder, duckdb.connect() as con:
         try:
             con.execute(f"SET memory_limit='{int(SHARE * size)}B'; SET temp_directory={quoted(str(folder))}")
@@ -194,25 +317,18 @@ def reading(
             if bad_line is not None:
                 raise _with_remedy(bad_line[0], option and bad_line[1]) from error
             problem = f"cannot read the {what}: {_sentence(error, str(folder))}"
-            raise _error_kind(str(error))(problem) from error
+            raise (BrokenLinesError if QUOTED_BREAKS in str(error) else FwrlError)(problem) from error
 
 
 def _with_remedy(problem: str, option: FitOption | None) -> FwrlError:
     return FwrlError(problem) if option is None else LogError(problem, option)
 
 
-def _error_kind(message: str) -> type[FwrlError]:
-    """The error for a message of DuckDB's: some are remedied by reading again in another way."""
-    if "quoted new lines" in message:
-        return BrokenLinesError
-    return MixedLinesError if "state machine reached an invalid state" in message else FwrlError
-
-
 def _bad_line(error: Exception, folder: str) -> tuple[str, FitOption] | None:
-    """What is wrong with the line of a CSV file that DuckDB's message names, and the option that helps."""
+    """Explain what is wrong with the CSV line that DuckDB's message names, and name the option that helps."""
     text = str(error)
     line, file = CSV_LINE.search(text), CSV_FILE.search(text)
-    if line is None or file is None or _error_kind(text) is not FwrlError:
+    if line is None or file is None or QUOTED_BREAKS in text:
         return None
     where = f"{without_folder(file[1].strip(), folder)}, line {int(line[1]):,}"
     wanted = CSV_COLUMNS.search(text)
@@ -235,6 +351,10 @@ def _sentence(error: Exception, folder: str = "") -> str:
         )
     said = KIND.sub("", lines[0])
     more = ""
+    if MIXED_LINES in said:
+        said = "its lines end in different ways; make them end alike first, as with dos2unix"
+    if LONG_LINE in said:
+        said = "it has a line of more than 2,000,000 bytes, or a quote that is not closed; correct it"
     if said.startswith("CSV Error"):
         more = next((line for line in lines[1:] if not line.startswith("Original Line")), "")
     file = next((line.removeprefix("file = ") for line in lines if line.startswith("file = ")), "")

@@ -1,28 +1,194 @@
-"""Logs from Python objects: episodes, trajectories, or any iterable of transitions.
+"""Logs from Python objects: episodes, Minari datasets, trajectories, or any iterable of transitions.
 
 An episode has `observations` (one more than steps), `actions`, `rewards` and possibly `terminations`, as attributes or
 keys, as the Gymnasium ecosystem keeps them. A trajectory is a sequence of states. A transition is a mapping or a named
 tuple with the names of columns, or a plain tuple (state, next_state) or (state, action, reward, next_state[, trip[,
-time]]).
-
-A tuple is read as a transition, a list as a trajectory. Where lists could also be transitions, `shape` has to say
+time]]). A tuple is read as a transition, a list as a trajectory. If lists could also be transitions, `shape` has to say
 which.
+
+Of Minari datasets with discrete observations, the state is the observation, an integer, or the integer under
+`observation` of Dict observations. The reward is `path_reward` of the infos, which fwrl writes, or else the
+environment's.
 """
 
 from __future__ import annotations
 
+import datetime
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fwrl.arguments import check_list
 from fwrl.errors import FwrlError
-from fwrl.planner.ingest.column_arrays import Table, column, concatenated, state_of
-from fwrl.planner.ingest.errors import LogError
-from fwrl.planner.ingest.options import Shape
-from fwrl.planner.ingest.scan import ROW
-from fwrl.planner.ingest.schema import COLUMNS, LABELS
+from fwrl.planner.ingest.read_options import COLUMNS, LABELS, LogError, Shape
+from fwrl.planner.ingest.reader import ROW
+
+Table = dict[str, NDArray[Any]]
+PLAIN = {int, float, str, type(None)}
+MISSING = ("NAType", "NaTType")  # types of pandas' missing values
+EXACT = 2.0**53  # integers up to which floats are exact
+
+
+def column(name: str, values: Any) -> NDArray[Any]:
+    """An array of integers or of numbers if all values are, otherwise of text; None stays missing."""
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iufUM":
+        return _array_column(name, values)
+    plain: Sequence[Any] = values if isinstance(values, list | tuple) else list(values)
+    kinds = set(map(type, plain))
+    if not kinds <= PLAIN:
+        plain = [_plain(value) for value in plain]
+        kinds = set(map(type, plain))
+    if kinds == {int}:
+        return _integer_column(name, plain)
+    if kinds <= {int, float, type(None)} and kinds:
+        return _numbers(name, plain)
+    if name in LABELS and not kinds <= {int, str, type(None)}:
+        raise _no_label(name, plain)
+    if kinds <= {int, str, type(None)}:
+        return np.array([None if value is None else str(value) for value in plain], object)
+    try:
+        return np.array(plain, "datetime64[us]") if name == "time" else np.array(plain, object)
+    except (TypeError, ValueError) as error:
+        raise FwrlError(f"expected numbers or dates as {name}: {error}") from error
+
+
+def _array_column(name: str, values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype.kind == "U":
+        return values.astype(object)
+    if values.dtype.kind == "f" and name in LABELS:
+        return _numbers(name, values.tolist())
+    return np.ascontiguousarray(values)
+
+
+def _integer_column(name: str, values: Sequence[int]) -> NDArray[Any]:
+    try:
+        return np.array(values, np.int64)
+    except OverflowError:
+        if name not in LABELS:
+            raise FwrlError(f"expected integers of 64 bits as {name}") from None
+        return np.array([str(value) for value in values], object)
+
+
+def _numbers(name: str, values: Sequence[float | None]) -> NDArray[Any]:
+    """Numbers, some of which are missing; labels among them must be whole."""
+    numbers = np.array([np.nan if value is None else value for value in values], np.float64)
+    if name not in LABELS:
+        return numbers
+    exact = (np.floor(numbers) == numbers) & (np.abs(numbers) <= EXACT) | np.isnan(numbers)
+    if exact.all():
+        return numbers
+    if all(isinstance(value, int | None) for value in values):
+        return np.array([None if value is None else str(value) for value in values], object)
+    raise _no_label(name, values, ~exact)
+
+
+def _no_label(name: str, values: Sequence[Any], wrong: NDArray[np.bool_] | None = None) -> FwrlError:
+    allowed = (int, str, type(None))
+    first = (
+        next(k for k, value in enumerate(values) if type(value) not in allowed)
+        if wrong is None
+        else int(np.argmax(wrong))
+    )
+    return FwrlError(f"expected strings or integers as {name}, item {first} has {values[first]!r}")
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy scalar as a Python number, a zoned moment in UTC, a missing value as None; any other value unchanged."""
+    if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0:
+        return value.item()
+    if type(value).__name__ in MISSING:
+        return None
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        return value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return value
+
+
+def state_of(value: Any) -> Any:
+    """The state in an observation of a goal environment; any other value unchanged."""
+    return value["observation"] if isinstance(value, Mapping) and "observation" in value else value
+
+
+def concatenated(tables: Iterable[Table]) -> Table:
+    """The rows of several tables; a column that one of them lacks is missing there."""
+    tables = list(tables)
+    if not tables:
+        raise FwrlError("the log is empty; expected at least one transition")
+    if len(tables) == 1:
+        return tables[0]
+    names = dict.fromkeys(name for table in tables for name in table)
+    lengths = [len(next(iter(table.values()))) for table in tables]
+    return {name: _joined(name, tables, lengths) for name in names}
+
+
+def _joined(name: str, tables: list[Table], lengths: list[int]) -> NDArray[Any]:
+    parts = [table.get(name) for table in tables]
+    kinds = {"O" if part is None else part.dtype.kind for part in parts}
+    if len(kinds) == 1 and "O" not in kinds:
+        return np.concatenate(parts)  # type: ignore[arg-type]
+    values: list[Any] = []
+    for part, n in zip(parts, lengths, strict=True):
+        values += [None] * n if part is None else part.tolist()
+    return column(name, values)
+
+
+def is_minari(log: Any) -> bool:
+    """Whether a log is a Minari dataset."""
+    return hasattr(log, "iterate_episodes")
+
+
+def minari_columns(dataset: Any) -> dict[str, NDArray[Any]]:
+    """The columns trip, time, state, action, reward, next_state and terminated of all episodes."""
+    parts: dict[str, list[NDArray[Any]]] = {}
+    for number, episode in enumerate(dataset.iterate_episodes()):
+        states, actions = _discrete(episode.observations, "observations"), _discrete(episode.actions, "actions")
+        infos = episode.infos or {}
+        paid = np.asarray(infos["path_reward"])[1:] if "path_reward" in infos else episode.rewards
+        columns = {
+            "trip": np.full(len(actions), number),
+            "time": np.arange(len(actions)),
+            "state": states[:-1],
+            "action": actions,
+            "reward": np.asarray(paid, np.float64),
+            "next_state": states[1:],
+            "terminated": np.asarray(episode.terminations, np.bool_) & ~_arrived(episode.observations),
+        }
+        if {len(column) for column in columns.values()} != {len(actions)}:
+            raise FwrlError(f"episode {number} of the dataset has columns of different lengths")
+        for name, column in columns.items():
+            parts.setdefault(name, []).append(column)
+    if not parts:
+        raise FwrlError("the Minari dataset has no episodes")
+    return {name: np.concatenate(columns) for name, columns in parts.items()}
+
+
+def _arrived(observations: Any) -> Any:
+    """(n,) whether each step reached its episode's goal, which doesn't end other trips; False without goals."""
+    if not isinstance(observations, Mapping) or "desired_goal" not in observations:
+        return np.False_
+    achieved = np.asarray(observations.get("achieved_goal", observations.get("observation")))
+    desired = np.asarray(observations["desired_goal"])
+    same: Any = np.equal(achieved, desired)
+    return same.reshape(len(achieved), -1).all(axis=1)[1:]
+
+
+def _discrete(values: Any, what: str) -> NDArray[np.int64]:
+    """(n,) integers; an error points to navigators for others."""
+    if isinstance(values, Mapping) and "observation" in values:
+        values = values["observation"]
+    array: Any = np.empty(0) if isinstance(values, Mapping) else np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise FwrlError(
+            f"expected a Minari dataset with discrete {what}, got {array.dtype} of shape {array.shape}; "
+            "fwrl.fit_navigator(dataset) learns from continuous ones"
+        )
+    integers: NDArray[np.int64] = array.astype(np.int64)
+    return integers
+
 
 TUPLES = {
     2: ("state", "next_state"),
@@ -46,7 +212,7 @@ def collected(source: Any, shape: Shape | None = None) -> Table:
     if isinstance(source, Mapping):
         if shape == "trajectories":
             return _trajectories(list(source.values()), list(source))
-        return _columns(source)
+        return _mapping(source)
     if not isinstance(source, Iterable) or isinstance(source, bytes | bytearray | memoryview):
         raise FwrlError(
             "expected a log: files, an Arrow table, a NumPy record array, episodes, trajectories or transitions; "
@@ -61,8 +227,10 @@ def collected(source: Any, shape: Shape | None = None) -> Table:
     return table
 
 
-def _columns(source: Mapping[Any, Any]) -> Table:
+def _mapping(source: Mapping[Any, Any]) -> Table:
     """The columns of a mapping, which must all have the same length."""
+    for name, values in source.items():
+        check_list(f"the column {name!r}", values, "values")
     table = {str(name): column(str(name), values) for name, values in source.items()}
     lengths = {name: len(values) for name, values in table.items()}
     if len(set(lengths.values())) > 1:
@@ -128,7 +296,7 @@ def _last(values: Any, n: int) -> Any:
 
 
 def _terminations(episode: Any, infos: Any) -> Any:
-    """Whether each step of an episode terminated; None where that is unknown, or is the success at its own goal.
+    """Whether each step of an episode terminated; None if that is unknown, or is the success at its own goal.
 
     Reaching the goal ends an episode, but for other goals nothing ends there.
     """

@@ -1,25 +1,136 @@
-"""Visits to transitions: in each trip, ordered by time, every visit but the last is a transition to the next one.
+"""Visits to transitions, and the first bad row of a log in words.
 
-Visits at the same time keep the order of their rows. Where their rows are in different files, or come from a source
-without order, their order is unknown: such visits are bad, unless they are alike in all columns.
+In each trip, ordered by time, every visit but the last is a transition to the next one. Visits at the same time keep
+the order of their rows. If their rows are in different files, or come from a source without order, their order is
+unknown: such visits are bad, unless all their columns are equal.
 
-Where states are cells, successive visits of one cell are one visit, a stay: its reward is the sum of theirs, its action
-that of the last. A move begins at the last of them, which is in the log that has the move also where a stay began in an
-earlier log; time elapses from the first.
+If states are cells, successive visits of one cell are one visit, a stay: its reward is the sum of theirs, its action
+that of the last. A move begins at the last of them; time elapses from the first.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fwrl.errors import FwrlWarning
-from fwrl.planner.experience import time_unit
-from fwrl.planner.ingest.errors import LogError
-from fwrl.planner.ingest.log import Log
-from fwrl.planner.ingest.reader import Reader
-from fwrl.planner.ingest.schema import COLUMNS, LABELS, VISITS
-from fwrl.planner.ingest.sql import all_of, any_of, listed, union_all, when
+from fwrl.errors import FwrlError, FwrlWarning
+from fwrl.planner.ingest.column_sql import FLAG_WANTED
+from fwrl.planner.ingest.log import NUMBERS, VISITS, Log
+from fwrl.planner.ingest.read_options import COLUMNS, COUNTED, LABELS, FitOption, LogError
+from fwrl.planner.ingest.reader import Reader, all_of, any_of, listed, quoted, union_all, when
+from fwrl.planner.ingest.times import LATEST
+from fwrl.planner.transition_counts import LARGEST, MOST, time_unit
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+LINK = "lead(state) OVER (PARTITION BY trip ORDER BY time, file_, row_)"
+
+
+class BadRow(NamedTuple):
+    """A bad row: its place, what is wrong with it, and the option of `fit` that helps."""
+
+    problem: str
+    option: FitOption
+
+
+def bad_log_error(con: DuckDBPyConnection, log: Log, too_many: bool = False) -> FwrlError:
+    """The error for a log that has a bad row, or rewards whose sum is too large, or counts whose sum is `too_many`."""
+    row = first_bad_row(con, log)
+    if row is None and too_many:
+        return FwrlError(f"the counts of one edge sum up to {MOST:,} (2^62) or more; scale them down")
+    if row is None:
+        return FwrlError(f"the rewards of one edge sum up to more than {LARGEST:g} in size; scale them down")
+    return LogError(row.problem, row.option)
+
+
+def first_bad_row(con: DuckDBPyConnection, log: Log) -> BadRow | None:
+    """The first bad row; None if there isn't one."""
+    con.execute("SET preserve_insertion_order=true")  # or rows would not be numbered in order
+    files: list[str | None] = []
+    for selection in log.selections:
+        for file in selection.source.files or (None,):
+            rows = selection.written_rows(None if file is None else [file])
+            numbered = f"SELECT *, {len(files)} AS file_, row_number() OVER () AS row_ FROM ({rows})"
+            files.append(None if file is None else selection.source.file_name(file))
+            if log.shape == "transitions":
+                problem = _first_problem(con, log, numbered, files)
+                if problem is not None:
+                    return problem
+            else:
+                begin = "CREATE TEMP TABLE numbered AS" if len(files) == 1 else "INSERT INTO numbered"
+                con.execute(f"{begin} {numbered}")
+    if log.shape == "transitions":
+        return None
+    # The last visit of a trip, which may continue in another file, needs no action and no reward.
+    return _first_problem(con, log, f"SELECT *, {LINK} AS next_ FROM numbered", files)
+
+
+def _first_problem(con: DuckDBPyConnection, log: Log, numbered: str, files: list[str | None]) -> BadRow | None:
+    names = [name for name in (*COLUMNS, *COUNTED[:2]) if name in log.selections[0].terms]
+    cases = " ".join(f"WHEN {_is_wrong(log, name)} THEN {quoted(name)}" for name in names)
+    written = " ".join(f"WHEN {quoted(name)} THEN written_{name}" for name in names)
+    judged = f"SELECT *, CASE {cases} END AS wrong FROM ({numbered})"
+    rows = con.execute(
+        f"SELECT file_, row_, wrong, CASE wrong {written} END FROM ({judged}) WHERE wrong IS NOT NULL "
+        "ORDER BY file_, row_ LIMIT 1"
+    ).fetchall()
+    if not rows:
+        return None
+    number, row, name, value = rows[0]
+    file = "" if files[number] is None else f"{files[number]}, "
+    return _in_words(log, name, value, f"{file}row {row:,}")
+
+
+def _is_wrong(log: Log, name: str) -> str:
+    wrong = log.missing(name)
+    return f"next_ IS NOT NULL AND {wrong}" if log.shape == "visits" and name in ("action", "reward") else wrong
+
+
+def _in_words(log: Log, name: str, written: str | None, where: str) -> BadRow:
+    called = "cost" if name == "reward" and log.is_cost else "coordinates" if _is_point(log, name) else name
+    got = "nothing" if written is None else written if name in NUMBERS and _is_number(written) else repr(written)
+    hint = " (empty, NA or null)" if written is None and any(each.source.is_text for each in log.selections) else ""
+    comma = (
+        written is not None
+        and "," in written
+        and log.decimal != ","
+        and (name in NUMBERS or name == "time" or _is_point(log, name))
+    )
+    return BadRow(
+        f"{where}: expected {_wanted(log, name)} as {called}, got {got}{hint}", "decimal" if comma else "skip_bad"
+    )
+
+
+def _is_point(log: Log, name: str) -> bool:
+    return log.cells is not None and name in ("state", "next_state")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _wanted(log: Log, name: str) -> str:
+    if _is_point(log, name):
+        return "two numbers"
+    if name == "terminated":
+        return FLAG_WANTED
+    if name == "count":
+        return f"a whole number from 1 to less than {MOST:,}"
+    if name == "reward" and log.is_cost:
+        return f"a number from 0 to {LARGEST:g}"
+    if name == "weight":
+        return f"a positive number up to {LARGEST:g}"
+    if name in NUMBERS:
+        return f"a number up to {LARGEST:g} in size"
+    if name == "time" and log.time == "number":
+        return f"a number up to {LATEST:,} in size"
+    return "a value"
+
 
 NAMED = 5  # trips in a message
 ROWS = "visit_rows"  # what DuckDB calls the rows of the log in order, so that `rowid` is their number
@@ -46,11 +157,8 @@ def make_visits(reader: Reader, log: Log, skip_bad: bool) -> int:
     terms = [
         *(name for name in COLUMNS if name in log.has and not (name == "reward" and log.elapsed)),
         *when(log.elapsed, f"{_elapsed(log)} AS reward"),
-        *when("stays" in log.has, "arrival"),
         "lead(state) OVER w AS next_state",
         *when("terminated" in log.has, "lead(terminated) OVER w AS next_terminated"),
-        "lag(time) OVER w IS NULL AS first",
-        "lead(time) OVER w IS NULL AS last",
     ]
     reader.run("ordering visits", f"CREATE TEMP TABLE {VISITS} AS SELECT {listed(terms)} FROM ({visits}) {ORDER}")
     reader.con.execute(f"DROP TABLE {ROWS}")
@@ -69,7 +177,7 @@ def moves_of_visits(log: Log) -> str:
 
 
 def _placed(log: Log, some_disordered: bool) -> str:
-    """A query for visits with a trip and a time; those whose order or end is unknown have no state."""
+    """Return a query for visits with a trip and a time; the state is NULL if their order or end is unknown."""
     unplaced = any_of(log.missing(name) for name in ("trip", "time"))
     columns = [name for name in COLUMNS if name in log.selections[0].terms]
     known = [*when(some_disordered, "visits IS NULL"), *when("terminated" in log.has, "terminated IS NOT NULL")]

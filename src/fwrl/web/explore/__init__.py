@@ -1,21 +1,23 @@
 """The explore page: the map of a log, routes on it with their evidence, and what the log does not cover.
 
-From the bottom up: `layers` draws states that have no positions, `state_map` is where states and roads are drawn and
+From the bottom up: `layers` draws states without positions, `state_map` is where states and roads are drawn and
 `map_frame` the same as bytes, `recency` says which steps are old, a `question` is what is asked and what an address
 carries, `words` puts answers into sentences, the `explorer` answers questions about one planner, `copies` are answers
 in other formats, `messages` are what a page may send, and the `controller` answers one open page.
 """
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from fwrl.arrays import Floats
 from fwrl.planner import Planner
 from fwrl.web.explore.controller import ExploreController
-from fwrl.web.explore.explorer import Explorer, Shown
+from fwrl.web.explore.explorer import Explorers, Shown
 from fwrl.web.explore.messages import TYPES
 from fwrl.web.explore.recency import recency_of
 from fwrl.web.explore.state_map import state_map
+from fwrl.web.explore.words import Unit
 from fwrl.web.page import PageKind
 
 
@@ -26,6 +28,8 @@ def explore_page(
     positions: Floats | None = None,
     positions_file: str | None = None,
     old_after: float | None = None,
+    unit: str | None = None,
+    refit: Callable[[dict[str, str]], Planner] | None = None,
 ) -> PageKind:
     """The page for one planner.
 
@@ -35,16 +39,21 @@ def explore_page(
         positions: (S, 2) positions of the states (default: the centres of cells, or else a layered drawing).
         positions_file: Their file, as commands name it.
         old_after: The age at which a step counts as old, in the unit of stored times (default: see `recency`).
+        unit: The unit of costs, as "s" (default: steps where each costs 1, and otherwise unknown).
+        refit: fits a part of the log, by options of `fwrl.fit`; None if you only have the planner.
 
     Returns:
         A page for `fwrl.web.serve`.
     """
     experience = planner.experience
-    shown = Shown(planner, state_map(experience, positions), recency_of(experience, old_after), file, positions_file)
-    explorer = Explorer(shown)
-    _ = explorer.frame  # made before the server is ready
+    if unit is None:
+        unit = "steps" if bool((experience.mean == -1.0).all() and (experience.best == -1.0).all()) else ""
+    old = recency_of(experience, old_after)
+    shown = Shown(planner, state_map(experience, positions), old, file, positions_file, Unit(unit))
+    explorers = Explorers(shown, refit, old_after)
+    _ = explorers.whole.frame  # made before the server is ready
     static = Path(__file__).with_name("static")
-    return PageKind("explore", static, TYPES, partial(ExploreController, explorer=explorer))
+    return PageKind("explore", static, TYPES, partial(ExploreController, explorers=explorers))
 
 
 __all__ = ["explore_page"]

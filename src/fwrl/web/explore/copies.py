@@ -1,23 +1,26 @@
-"""What a page copies: the question as a command, its answer as JSON, as a picture in SVG, as GeoJSON."""
+"""Copies for the user: the question as a command, its answer as JSON, SVG or GeoJSON."""
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 
 from fwrl.errors import FwrlError, unknown_name
-from fwrl.planner.geojson import route_geojson
+from fwrl.planner import Explanation
+from fwrl.planner.explanation import shown_time
+from fwrl.planner.interop import route_geojson
 from fwrl.web.explore.explorer import Explorer
 from fwrl.web.explore.question import Question, to_command
 
-FORMATS = ("command", "json", "svg", "geojson")
+FORMATS = ("command", "json", "csv", "svg", "geojson")
+COLUMNS = ("step", "from", "action", "to", "cost", "probability", "seen", "last_seen", "trips")
 
 
 def copied(explorer: Explorer, question: Question, what: str) -> str:
     """The text of a copy: what `fwrl explain` prints with `--json`, or writes with `--picture`.
 
     Args:
-        explorer: What is asked.
         question: The question.
         what: One of `FORMATS`.
 
@@ -33,6 +36,8 @@ def copied(explorer: Explorer, question: Question, what: str) -> str:
     explanation = explorer.explanation(question)
     if what == "command":
         return to_command(question, shown.planner, shown.file, shown.positions)
+    if what == "csv":
+        return _csv(explanation)
     if what == "json":
         return json.dumps(explanation.to_dict(), indent=2)
     experience, positions = shown.planner.experience, shown.map.positions
@@ -43,3 +48,16 @@ def copied(explorer: Explorer, question: Question, what: str) -> str:
     picture = io.StringIO()
     write_svg(route_map(explanation, experience, positions), picture)
     return picture.getvalue()
+
+
+def _csv(explanation: Explanation) -> str:
+    """The steps as a table, a row for each."""
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for number, (step, trips, last, _) in enumerate(explanation.steps, start=1):
+        ends = step.state, step.action, step.next_state
+        when = "" if last is None else shown_time(last)
+        numbers = 0.0 - step.reward, step.probability, step.seen
+        writer.writerow([number, *ends, *numbers, when, " ".join(map(str, trips))])
+    return table.getvalue()

@@ -1,4 +1,4 @@
-"""A layered drawing of states that have no positions.
+"""A layered drawing of states without positions.
 
 States are in layers by their distance from a root, in links of either direction; layers follow each other from left to
 right. The root of a connected part is the state that trips leave most often without having entered it. Within a layer

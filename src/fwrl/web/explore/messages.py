@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fwrl.web.explore.question import MOST, Question, backup_named, view_named
+from fwrl.web.explore.question import MOST, Period, Question, backup_named, road_pairs, view_named
 from fwrl.web.messages import Ack, Message, MessageError, OpenAddress
 
 NONE = -1  # no state chosen
 LONGEST = 200  # characters of a search
-MOST_NAMES = 500  # states whose names may be asked for at once
+MOST_NAMES = 500  # most states in one request for names
 
 
 @dataclass(frozen=True)
@@ -27,19 +27,23 @@ class Ask(Message):
     goal: int
     via: list[int]
     avoid: list[int]
+    roads: list[int]  # two ends after two
     backup: str
     view: str
 
     def __post_init__(self) -> None:
-        for name, codes in (("via", self.via), ("avoid", self.avoid)):
+        for name, codes in (("via", self.via), ("avoid", self.avoid), ("roads", self.roads)):
             _check_codes(name, codes, MOST)
+        if len(self.roads) % 2:
+            raise MessageError("expected 'roads' as pairs of states")
 
     @property
     def question(self) -> Question:
-        """What is asked."""
+        """The question in a message."""
         start, goal = (None if code == NONE else code for code in (self.start, self.goal))
         via, avoid = (tuple(dict.fromkeys(codes)) for codes in (self.via, self.avoid))
-        return Question(start, goal, via, avoid, backup_named(self.backup), view_named(self.view))
+        ways = backup_named(self.backup), view_named(self.view)
+        return Question(start, goal, via, avoid, *ways, road_pairs(self.roads))
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,38 @@ class Look(Message):
 
 
 @dataclass(frozen=True)
+class Reach(Message):
+    """Ask what every place costs from a state or, if `toward`, what every place costs to it."""
+
+    state: int
+    toward: bool
+
+
+@dataclass(frozen=True)
+class Alternatives(Message):
+    """Ask for other routes of the current question."""
+
+
+@dataclass(frozen=True)
+class Filter(Message):
+    """Ask a part of the log from now on; empty texts for all of it."""
+
+    hours: str
+    weekdays: str
+    since: str
+    until: str
+
+    def __post_init__(self) -> None:
+        if any(len(text) > LONGEST for text in self.period):
+            raise MessageError(f"expected hours, weekdays and dates of at most {LONGEST} characters")
+
+    @property
+    def period(self) -> Period:
+        """The part of the log."""
+        return Period(self.hours.strip(), self.weekdays.strip(), self.since.strip(), self.until.strip())
+
+
+@dataclass(frozen=True)
 class Cover(Message):
     """Ask for the weak spots of the log."""
 
@@ -97,6 +133,9 @@ TYPES: dict[str, type[Message]] = {
     "search": Search,
     "names": AskNames,
     "look": Look,
+    "reach": Reach,
+    "alternatives": Alternatives,
+    "filter": Filter,
     "coverage": Cover,
     "copy": Copy,
 }

@@ -1,26 +1,44 @@
 """A question to a map: from, to, what to pass and to avoid. The address of a page carries it.
 
-In an address a question is `from=A&to=B&via=C&avoid=D&backup=best&view=coverage`, each part optional, `via` and `avoid`
-as often as needed; names are percent-encoded.
+In an address a question is `from=A&to=B&via=C&avoid=D&road=E&road=F&backup=best&view=coverage`, each part optional,
+`via` and `avoid` as often as needed, `road` twice for the two ends of a road; names are percent-encoded. `hours`,
+`weekdays`, `since` and `until` say which part of the log is asked.
 """
 
 from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.planner import Planner
-from fwrl.planner.goal_policies import BACKUPS
-from fwrl.planner.goal_policy import Backup
+from fwrl.planner.labels import Label
 from fwrl.planner.places import find_state
+from fwrl.planner.policy import BACKUPS, Backup
 
-View = Literal["route", "coverage"]
-VIEWS = ("route", "coverage")
-PARTS = ("from", "to", "via", "avoid", "backup", "view")
+View = Literal["route", "reach", "coverage"]
+VIEWS = ("route", "reach", "coverage")
+PARTS = ("from", "to", "via", "avoid", "road", "backup", "view")
 MOST = 100  # states to pass, and to avoid
+Road = tuple[int, int]
+
+
+class Period(NamedTuple):
+    """The part of a log that a page asks, as `fwrl fit` takes it; empty texts for all of it."""
+
+    hours: str = ""
+    weekdays: str = ""
+    since: str = ""
+    until: str = ""
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Those that say something."""
+        return {name: text for name, text in self._asdict().items() if text}
+
+
 SHOWN = 60  # characters of an unknown name that the error repeats
 
 
@@ -29,12 +47,13 @@ class Question:
     """A question; states are codes.
 
     Attributes:
-        start: Where the route begins; None where it is not chosen yet.
-        goal: Where it ends; likewise.
+        start: of the route; None until chosen.
+        goal: of the route; None until chosen.
         via: States to pass, in order.
         avoid: States not to pass.
+        roads: Roads not to take in either direction, each from the lower code to the higher.
         backup: `expected` or `best`: the route that is drawn.
-        view: `route`, or `coverage` for the weak spots of the log.
+        view: `route`, `reach` for what is near enough, or `coverage` for the weak spots of the log.
 
     """
 
@@ -44,11 +63,30 @@ class Question:
     avoid: tuple[int, ...] = ()
     backup: Backup = "expected"
     view: View = "route"
+    roads: tuple[Road, ...] = ()
 
     @property
     def conditional(self) -> bool:
         """Whether it asks what would be if the route had to pass or to avoid something."""
-        return bool(self.via or self.avoid)
+        return bool(self.via or self.closures)
+
+    @property
+    def closures(self) -> bool:
+        """Whether a place or a road is closed."""
+        return bool(self.avoid or self.roads)
+
+
+def road_pairs(ends: list[int]) -> tuple[Road, ...]:
+    """Roads from their ends, two after two."""
+    pairs = zip(ends[::2], ends[1::2], strict=True)
+    return tuple(dict.fromkeys((min(pair), max(pair)) for pair in pairs))
+
+
+def period_of(address: str) -> tuple[Period, str]:
+    """The part of the log that an address asks, and the rest of the address."""
+    pairs = parse_qsl(address)
+    period = Period(**{name: value for name, value in pairs if name in Period._fields})
+    return period, urlencode([(name, value) for name, value in pairs if name not in Period._fields])
 
 
 def from_address(address: str, planner: Planner) -> Question:
@@ -75,9 +113,12 @@ def from_address(address: str, planner: Planner) -> Question:
 
     start, goal = (next(reversed(codes(name)), None) for name in ("from", "to"))
     via, avoid = (tuple(dict.fromkeys(codes(name))) for name in ("via", "avoid"))
+    ends = codes("road")
+    if len(ends) % 2:
+        raise FwrlError("the link cannot be read: a road has two ends, so 'road' comes in pairs")
     backup = (parts["backup"] or ["expected"])[-1]
     view = (parts["view"] or ["route"])[-1]
-    return Question(start, goal, via, avoid, backup_named(backup), view_named(view))
+    return Question(start, goal, via, avoid, backup_named(backup), view_named(view), road_pairs(ends))
 
 
 def to_address(question: Question, planner: Planner) -> str:
@@ -96,6 +137,7 @@ def to_address(question: Question, planner: Planner) -> str:
         pairs += [(name, planner.states[code]) for code in codes if code is not None]
     for name, several in (("via", question.via), ("avoid", question.avoid)):
         pairs += [(name, planner.states[code]) for code in several]
+    pairs += [("road", planner.states[code]) for road in question.roads for code in road]
     if question.backup != "expected":
         pairs.append(("backup", question.backup))
     if question.view != "route":
@@ -121,14 +163,22 @@ def to_command(question: Question, planner: Planner, file: str, positions: str |
     words = ["fwrl", "explain", file]
     for flag, codes in (("via", question.via), ("avoid", question.avoid)):
         words += [f"--{flag}={planner.states[code]}" for code in codes]
+    words += [f"--avoid-road={a} -> {b}" for a, b in closed_roads(question, planner)]
     if question.backup != "expected":
         words += ["--backup", question.backup]
     if positions is not None:
         words += ["--positions", positions]
     ends = [str(planner.states[code]) for code in (question.start, question.goal)]
     if any(end.startswith("-") for end in ends):
-        words.append("--")  # names that begin with a minus sign are no options
+        words.append("--")  # so names that begin with a minus sign aren't read as options
     return shlex.join([*words, *ends])
+
+
+def closed_roads(question: Question, planner: Planner) -> list[tuple[Label, Label]]:
+    """The roads of a question in each direction that was logged, by name."""
+    states, experience = planner.states, planner.experience
+    both = [direction for a, b in question.roads for direction in ((a, b), (b, a))]
+    return [(states[a], states[b]) for a, b in both if experience.edges_between({(a, b)}).any()]
 
 
 def backup_named(name: str) -> Backup:
@@ -142,6 +192,6 @@ def backup_named(name: str) -> Backup:
 def view_named(name: str) -> View:
     """The view of this name; an error where there is none."""
     match name:
-        case "route" | "coverage":
+        case "route" | "reach" | "coverage":
             return name
     raise unknown_name("view", name[:SHOWN], VIEWS)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fwrl.planner.experience import MILLION, Experience, TimeKind, time_unit
+from fwrl.planner.transition_counts import MILLION, TimeKind, TransitionCounts, time_unit
 
 UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
 class Recency(NamedTuple):
-    """What is old.
+    """The rule that tells which steps are old.
 
     Attributes:
         newest: The latest time, as stored.
@@ -55,15 +55,15 @@ def _rounded(number: float) -> float:
     return int(rounded) if rounded.is_integer() else rounded
 
 
-def recency_of(experience: Experience, limit: float | None = None) -> Recency | None:
-    """What is old in a log.
+def recency_of(experience: TransitionCounts, limit: float | None = None) -> Recency | None:
+    """Find the rule for a log.
 
     Args:
-        experience: What was learned from logs.
+        experience: counts from logs.
         limit: The age in the unit of stored times; None chooses one.
 
     Returns:
-        The rule; None where the log has no times.
+        The rule; None without times.
 
     """
     last, times = experience.evidence.last, experience.evidence.trip_time

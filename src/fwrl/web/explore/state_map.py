@@ -12,9 +12,11 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
-from fwrl.arrays import Floats
-from fwrl.planner.experience import Experience
+from fwrl.arrays import Floats, Ints
+from fwrl.planner.transition_counts import TransitionCounts
 from fwrl.planner.weak_spots import Links, links_of
 from fwrl.web.explore.layers import layered
 
@@ -28,9 +30,9 @@ class StateMap:
     """Where S states and R roads are drawn.
 
     Attributes:
-        kind: Where positions come from.
-        positions: (S, 2) x and y, NaN where unknown.
-        drawn: (S, 2) the same in a box of width 1 whose top is y = 0, NaN where unknown.
+        kind: source of the positions.
+        positions: (S, 2) x and y, NaN if unknown.
+        drawn: (S, 2) the same in a box of width 1 whose top is y = 0, NaN if unknown.
         height: The height of that box.
         links: The links between states.
         roads: (R, 2) the states of each road.
@@ -53,29 +55,32 @@ class StateMap:
         """Positions that distances can be measured with; None for a layered drawing."""
         return None if self.kind == "layers" else self.positions
 
+    @property
+    def part(self) -> Ints:
+        """(S,) the number of the part that each state is in; no road leads from one part to another."""
+        links, S = self.links, self.links.n_states
+        graph = csr_array((np.ones(len(links.source)), (links.source, links.target)), shape=(S, S))
+        return connected_components(graph, directed=False)[1].astype(np.int64)
 
-def state_map(experience: Experience, positions: Floats | None = None) -> StateMap:
-    """The map of an experience.
 
-    Args:
-        experience: What was learned from logs.
-        positions: (S, 2) positions of its states (default: the centres of cells, or else a layered drawing).
+def state_map(
+    experience: TransitionCounts, positions: Floats | None = None, within: StateMap | None = None
+) -> StateMap:
+    """The map of an experience; `positions` are the centres of cells, or else a layered drawing, if left out.
 
-    Returns:
-        The map.
-
+    With `within`, the map of a longer log, it has the same box and kind.
     """
     links = links_of(experience)
-    kind: Kind = "positions"
+    kind: Kind = "positions" if within is None else within.kind
     if positions is None:
         kind, positions = ("layers", layered(links)) if experience.position is None else ("cells", experience.position)
-    drawn, height = _fitted(np.asarray(positions, np.float64))
+    drawn, height = _fitted(np.asarray(positions, np.float64), positions if within is None else within.positions)
     return StateMap(kind, positions, drawn, height, links, *_roads(links))
 
 
-def _fitted(positions: Floats) -> tuple[NDArray[np.float32], float]:
-    """Positions in a box of width 1, or of height 1 where they are higher than wide; and the height of that box."""
-    known = positions[np.isfinite(positions).all(axis=1)]
+def _fitted(positions: Floats, box: Floats) -> tuple[NDArray[np.float32], float]:
+    """Positions in the box of others, of width 1 or, where it is higher than wide, of height 1; and its height."""
+    known = box[np.isfinite(box).all(axis=1)]
     if not len(known):
         return np.full(positions.shape, np.nan, np.float32), 1.0
     low, high = known.min(axis=0), known.max(axis=0)

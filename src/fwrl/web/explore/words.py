@@ -1,28 +1,46 @@
-"""Answers in words: one sentence about a route, the difference between two, and what separates two states."""
+"""Answers in words: costs with their unit, a headline and its evidence, differences, and what separates two places."""
 
 from __future__ import annotations
 
 import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
+from fwrl.display import between, counted, percent, times
 from fwrl.planner import Explanation, Route
-from fwrl.planner.counting import between, counted, times
-from fwrl.planner.experience import Experience
 from fwrl.planner.explanation import shown_time
-from fwrl.planner.unreachable import Gap
+from fwrl.planner.no_route import Gap
+from fwrl.planner.transition_counts import TransitionCounts
 
-SAME = 1e-9  # values that differ by less, relative to their size, are called the same
+SAME = 1e-9  # costs that differ by less, relative to their size, are called the same
+MINUTE, HOUR = 60, 3600
+SECONDS = ("s", "sec", "seconds")
 
 
-def percent(probability: float) -> str:
-    """A probability, never rounded to certainty or impossibility.
+class Unit(NamedTuple):
+    """The unit of costs; an empty name where it is unknown."""
 
-    >>> percent(0.937), percent(0.9999), percent(1.0), percent(0.001)
-    ('94 %', 'over 99 %', '100 %', 'under 1 %')
-    """
-    if 0.99 < probability < 1.0:
-        return "over 99 %"
-    return "under 1 %" if 0.0 < probability < 0.01 else f"{100 * probability:.0f} %"
+    name: str = ""
+
+    def said(self, cost: float) -> str:
+        """A cost as people write it.
+
+        >>> Unit("s").said(150.7), Unit("s").said(750.0), Unit("s").said(7500.0), Unit("m").said(1234.5)
+        ('151 s', '12 min 30 s', '2 h 5 min', '1,234 m')
+        >>> Unit("steps").said(1.0), Unit().said(4.4667)
+        ('1 step', '4.47')
+        """
+        if self.name in SECONDS and abs(cost) >= 10 * MINUTE:
+            whole = round(cost)
+            large, small, names = (MINUTE, 1, ("min", "s")) if whole < 2 * HOUR else (HOUR, MINUTE, ("h", "min"))
+            units = [whole // large, whole % large // small]
+            return " ".join(f"{n:,} {name}" for n, name in zip(units, names, strict=True) if n)
+        number = f"{cost:,.0f}" if abs(cost) >= 100 else f"{cost:.3g}"
+        name = self.name.removesuffix("s") if self.name == "steps" and number == "1" else self.name
+        return f"{number} {name}".rstrip()
+
+    def headed(self, cost: float) -> str:
+        """Write a cost on its own, with the word "cost" if the unit is unknown."""
+        return self.said(cost) if self.name else f"cost {self.said(cost)}"
 
 
 def arrival(route: Route) -> str:
@@ -30,24 +48,40 @@ def arrival(route: Route) -> str:
     return between(route.arrival_bounds, percent)
 
 
-def day(time: Any) -> str:
-    """A time; of a date and time, only the date."""
-    return time.date().isoformat() if isinstance(time, datetime.datetime) else f"at {shown_time(time)}"
+def moment(time: Any, clock: bool = True) -> str:
+    """A time as people write it.
+
+    >>> moment(datetime.datetime(2024, 3, 1, 8, 5)), moment(17)
+    ('1 Mar 2024, 08:05', 'time 17')
+    """
+    if not isinstance(time, datetime.datetime):
+        return f"time {shown_time(time)}"
+    return f"{time.day} {time:%b %Y}{time:, %H:%M}" if clock else f"{time.day} {time:%b %Y}"
+
+
+def headline(route: Route, unit: Unit, plain: Route | None, closures: bool) -> str:
+    """A route's cost in a line; `plain` is the route without conditions, None if there aren't any.
+
+    As "dock → packing, about 151 s (137 s without closures); this exact path 9 % of the time".
+    """
+    best = route.backup == "best"
+    about = "at best " if best else "" if route.certain and unit.name == "steps" else "about "
+    said = f"{route.start} → {route.goal}, {about}{unit.headed(-route.value)}"
+    if plain is not None and abs(plain.value - route.value) > SAME * max(1e-3, abs(route.value)):
+        said += f" ({unit.said(-plain.value)} without {'closures' if closures else 'the stops'})"
+    if not best and percent(route.probability) != "100 %":
+        said += f"; this exact path {percent(route.probability)} of the time"
+    return said
 
 
 def sentence(explanation: Explanation) -> str:
-    """A route in one sentence: steps, arrival, past trips, weakest step.
+    """The evidence of a route: steps, arrival, past trips, weakest step.
 
-    Args:
-        explanation: The route and where it comes from.
-
-    Returns:
-        As "3 steps, arrives 94 %, stitched from 2 trips, weakest step seen once, 2024-01-01".
-
+    As "3 steps, arrives 94 %, stitched from 2 trips, weakest step seen once, 1 Jan 2024".
     """
     route, n = explanation.route, len(explanation.stretches)
     if not route.steps:
-        return "nothing to do: from and to are the same"
+        return "Nothing to do: from and to are the same place"
     said = [counted(len(route.steps), "step"), f"arrives {arrival(route)}"]
     if any(explanation.stretches):
         most = "" if explanation.fewest else "at most "
@@ -56,71 +90,55 @@ def sentence(explanation: Explanation) -> str:
     said.append(f"weakest step seen {times(weakest.step.seen)}")
     if weakest.last is not None:
         last = "" if weakest.step.seen == 1 else "last "
-        said.append(f"{last}{day(weakest.last)}")
+        said.append(f"{last}{moment(weakest.last, clock=False)}")
     return ", ".join(said)
 
 
-def difference(before: Route, after: Route) -> str:
-    """What conditions change, compared with the route without them.
-
-    Args:
-        before: The route without conditions.
-        after: The route with them.
-
-    Returns:
-        As "2 steps more, 14 lower reward, arrives 100 % instead of 94 %; 12 of 25 steps are the same".
-
-    """
+def difference(before: Route, after: Route, unit: Unit) -> str:
+    """Say what conditions change: "2 steps more, 14 s more, arrives 100 % instead of 94 %; 12 of 25 steps the same"."""
     if before.edges == after.edges:
         return "the same route"
-    said = [_more(len(after.steps) - len(before.steps)), _reward(after.value - before.value, before.value)]
+    steps, cost = len(after.steps) - len(before.steps), before.value - after.value
+    said = [_more(counted(abs(steps), "step"), steps, "fewer", "as many steps")]
+    if unit.name != "steps":
+        same = abs(cost) <= SAME * max(1e-3, abs(before.value))
+        word = "" if unit.name else "cost "
+        said.append(_more(f"{word}{unit.said(abs(cost))}", 0 if same else cost, "less", "the same cost"))
     if arrival(before) != arrival(after):
         said.append(f"arrives {arrival(after)} instead of {arrival(before)}")
     kept = len(set(before.edges) & set(after.edges))
-    same = f"{kept:,} of {counted(len(after.steps), 'step')} {'is' if kept == 1 else 'are'}" if kept else "no step is"
-    return f"{', '.join(said)}; {same} the same"
+    same_steps = f"{kept:,} of {counted(len(after.steps), 'step')} {'is' if kept == 1 else 'are'}"
+    return f"{', '.join(said)}; {same_steps if kept else 'no step is'} the same"
 
 
-def _more(steps: int) -> str:
-    if steps == 0:
-        return "as many steps"
-    return f"{counted(abs(steps), 'step')} {'more' if steps > 0 else 'fewer'}"
-
-
-def _reward(gain: float, value: float) -> str:
-    if abs(gain) <= SAME * max(1e-3, abs(value)):
-        return "the same reward"
-    return f"{abs(gain):.4g} {'higher' if gain > 0 else 'lower'} reward"
+def _more(amount: str, sign: float, less: str, same: str) -> str:
+    return same if sign == 0 else f"{amount} {'more' if sign > 0 else less}"
 
 
 def coverage_sentence(bridges: int, dead_ends: int, one_way: int, trips: bool) -> str:
     """The weak spots of a log in one sentence.
 
     >>> coverage_sentence(1, 0, 36, trips=True)
-    '1 bridge hangs on one trip, no dead ends, 36 one-way streets'
+    '1 bridge hangs on one trip, no dead ends, 36 one-way roads'
     """
-    on = "one trip" if trips else "one move"
+    on = "one trip" if trips else "one step"
     hang = f"{counted(bridges, 'bridge')} hang{'s' * (bridges == 1)} on {on}"
-    parts = [hang, counted(dead_ends, "dead end"), counted(one_way, "one-way street")]
+    parts = [hang, counted(dead_ends, "dead end"), counted(one_way, "one-way road")]
     return ", ".join(f"no{part[1:]}" if part.startswith("0 ") else part for part in parts)
 
 
-def gap_sentences(gap: Gap, experience: Experience) -> list[str]:
-    """What separates a start from a goal.
-
-    Args:
-        gap: What the planner found.
-        experience: Its experience.
-
-    Returns:
-        Sentences: how much is known on either side, and where the gap is narrowest.
-
-    """
+def gap_sentences(gap: Gap, experience: TransitionCounts, parts: tuple[int, int] | None) -> list[str]:
+    """Say what separates a start from a goal; `parts` are the sizes of their parts of the log if these never meet."""
     states = experience.states
     a, b = states[gap.start], states[gap.goal]
-    said = [
-        f"{a} reaches {len(gap.ahead) - 1:,} of {len(states):,} states, {len(gap.behind) - 1:,} reach {b}.",
-    ]
+    said = []
+    if parts is not None:
+        sizes = f"{counted(parts[0], 'place')} and {parts[1]:,}"
+        said.append(f"{a} and {b} are in two parts of the log that never meet: {sizes}.")
+    said.append(
+        f"{a} reaches {len(gap.ahead) - 1:,} of {len(states):,} places, {len(gap.behind) - 1:,} "
+        f"reach{'es' * (len(gap.behind) == 2)} {b}."
+    )
     if gap.near is not None:
         x, y, apart = gap.near
         said.append(f"The nearest gap is from {states[x]} to {states[y]}, {apart:.3g} apart.")
@@ -129,5 +147,5 @@ def gap_sentences(gap: Gap, experience: Experience) -> list[str]:
     if gap.reverse is not None:
         begin, end = int(experience.source[gap.reverse]), int(experience.target[gap.reverse])
         seen = times(int(experience.count[gap.reverse]))
-        said.append(f"From {states[begin]} to {states[end]} was seen {seen}, but no way back.")
+        said.append(f"The step from {states[begin]} to {states[end]} was seen {seen}, but never back.")
     return said

@@ -1,15 +1,12 @@
 """The play page: two agents side by side on one board, learning while you watch.
 
-From the bottom up: `board_world` numbers every cell, `likely_route` follows a greedy policy along the likeliest
-outcomes, `value_field` is what an agent knows about one goal and `knowledge` what it knows about all, `experience` is
-what it has observed, `training` what it has done, `stitches` which trip first made each step, `update` what one step
-changed, and `curve` how episodes went. `roster` lists the agents, `world_menu` the worlds. A `runner` is one agent in
-the loop of the paper's protocol, a `match` is a world with two runners, `inspection` is what they know about one cell,
-and `judge` compares them with the oracle. A
-`scenario` is what a page shows, in a few lines (`scenario_text`, `python_code`); with a card it is one of the
-`lessons`. A `session` is a match that plays at some speed, with its `history`. `frame` encodes what moves, `opening`
-is what a page is sent first, `messages` what it may send, `tour` the guided tour. The `workshop` makes matches, the
-`driver` sends what changes with time, and the `controller` does what one open page asks for.
+From the bottom up: `board_world` numbers every cell, `menus` lists worlds and agents, `protocol` has the messages that
+a page may send and the frames that it is sent. `records` is what one agent has been through, a `runner` one agent in
+the loop of the paper's protocol, `view` what agents know as the page draws it, `judge` compares it with the oracle, and
+a `match` is a world with two runners. `update` is what one step changed. A `scenario` is what a page shows, in a few
+lines; with a card it is a lesson. The `tour` is the paper's H-maze experiment. A `session` is a match that plays at
+some speed, with its undo history; the `driver` sends what changes with time, and the `controller` does what one open
+page asks for.
 """
 
 from functools import partial
@@ -17,8 +14,8 @@ from pathlib import Path
 
 from fwrl.web.page import PageKind
 from fwrl.web.play.controller import PlayController
-from fwrl.web.play.lessons import Lesson, read_lesson
-from fwrl.web.play.messages import TYPES
+from fwrl.web.play.protocol import TYPES
+from fwrl.web.play.scenario import Lesson, read_lesson
 
 PLAY = PageKind("play", Path(__file__).with_name("static"), TYPES, PlayController)
 

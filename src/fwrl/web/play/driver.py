@@ -1,4 +1,4 @@
-"""What one play page is sent as time passes: frames, curves, verdicts and counts of known pairs.
+"""Send a play page its updates as time passes: frames, curves, verdicts and counts of known pairs.
 
 The driver owns three things. The lock is held while the session is read or changed. The wake-up event is set when
 there is something to do. The dirty flag says that something changed since the last frame.
@@ -22,7 +22,7 @@ from fwrl.errors import FwrlError
 from fwrl.web.page import Connection
 from fwrl.web.play.judge import EpisodeOptimum, Promise, judge, verdict
 from fwrl.web.play.session import Session
-from fwrl.web.shared import SharedState
+from fwrl.web.shared import CutOffError, SharedState
 from fwrl.worlds import World
 
 FRAME_GAP = 1 / 62  # least seconds between frames
@@ -31,16 +31,17 @@ UNWATCHED = 2.0  # seconds without a drawn frame after which the agents pause
 
 
 class Report:
-    """Something that is computed and sent now and then: at most every `gap` seconds, and at most a seventh of the time.
+    """Something that is computed and sent now and then: at most every `gap` seconds, with rests `busy` times as long.
 
     `due` says that it may have changed since.
     """
 
-    BUSY = 6  # times as long as computing took, until it is computed again
-
-    def __init__(self, gap: float, compute: Callable[[], Awaitable[None]], wake: Callable[[], None]) -> None:
+    def __init__(
+        self, gap: float, compute: Callable[[], Awaitable[None]], wake: Callable[[], None], busy: float = 6.0
+    ) -> None:
         self.due = False
-        self._gap, self._compute, self._wake = gap, compute, wake
+        self.failure: CutOffError | None = None  # computing took too long
+        self._gap, self._compute, self._wake, self._busy = gap, compute, wake, busy
         self._at = -1.0
         self._task: asyncio.Task[None] | None = None
 
@@ -58,10 +59,14 @@ class Report:
 
     async def _run(self) -> None:
         begun = perf_counter()
-        with contextlib.suppress(FwrlError):  # a world without an optimum is shown without one
+        try:
             await self._compute()
+        except CutOffError as error:
+            self.failure = error
+        except FwrlError:  # a world without an optimum is shown without one
+            pass
         ended = perf_counter()
-        self._at = ended + max(self._gap, self.BUSY * (ended - begun))
+        self._at = ended + max(self._gap, self._busy * (ended - begun))
         asyncio.get_running_loop().call_soon(self._wake)  # once the task is done: it may be due again
 
     def close(self) -> None:
@@ -83,9 +88,10 @@ class Driver:
         self._curve_due = False  # whether episodes may have ended since the last curve
         self._frame_at = self._curve_at = -1.0  # when the last ones were sent
         self.knowledge_shown = False
-        self._judging: asyncio.Task[None] | None = None
         self._verdicts = Report(0.25, self._send_verdicts, self._wake.set)
         self._knowledge = Report(0.7, self._send_knowledge, self._wake.set)
+        self._judging = Report(0.0, self._judge, self._wake.set, busy=0.0)
+        self._reports = (self._judging, self._verdicts, self._knowledge)
         self._judged: tuple[EpisodeOptimum, list[Promise]] | None = None
 
     def use(self, session: Session) -> None:
@@ -95,10 +101,8 @@ class Driver:
 
     def close(self) -> None:
         """Stop everything that is being computed."""
-        for part in (self._verdicts, self._knowledge):
-            part.close()
-        if self._judging:
-            self._judging.cancel()
+        for report in self._reports:
+            report.close()
 
     def acknowledge(self, frame: int) -> None:
         """Note that the page has drawn this frame."""
@@ -112,25 +116,17 @@ class Driver:
         self._knowledge.due = self.knowledge_shown
         self._wake.set()
 
-    async def send_all(self) -> None:
-        """Send world and state after a change, and have the new goal judged."""
-        await self._connection.send(self.session.world_message())
-        await self._connection.send(self.session.state_message())
-        self.ask_judge()
-
     def ask_judge(self) -> None:
         """Have the episode settings in use judged; the answer for older settings is dropped."""
-        if self._judging:
-            self._judging.cancel()
-        self._judging = asyncio.create_task(self._judge())
+        self._judging.due = True
+        self._wake.set()
 
     async def _judge(self) -> None:
         current = self.session.match
-        with contextlib.suppress(FwrlError):
-            optimum = await self._shared.build(judge, current.task, current.settings)
-            async with self.lock:
-                if self.session.match is current and self.session.set_optimum(optimum):
-                    self.touch()
+        optimum = await self._shared.build(judge, current.task, current.settings)
+        async with self.lock:
+            if self.session.match is current and self.session.set_optimum(optimum):
+                self.touch()
 
     async def _send_verdicts(self) -> None:
         match = self.session.match
@@ -161,7 +157,9 @@ class Driver:
             unwatched = not self._drawn and now - self._frame_at > UNWATCHED
             moved = not unwatched and await self._advance(now)
             now = perf_counter()
-            for report in (self._verdicts, self._knowledge):
+            for report in self._reports:
+                if report.failure is not None:
+                    raise report.failure
                 if report.pending is not None and report.pending <= now:
                     report.begin()
             if self._drawn and self._dirty and now - self._frame_at >= FRAME_GAP:
@@ -181,6 +179,8 @@ class Driver:
             self.touch()
             try:
                 await self._shared.work(session.advance, steps, perf_counter)
+            except CutOffError:
+                raise
             except Exception as error:  # the failure of an agent must not end its page
                 session.play(False)
                 await self._connection.send_error(f"the agents stopped: {error}")
@@ -205,7 +205,7 @@ class Driver:
 
     async def _sleep(self, now: float, unwatched: bool) -> None:
         """Sleep until something is due or the wake-up event is set."""
-        due = [report.pending for report in (self._verdicts, self._knowledge) if report.pending is not None]
+        due = [report.pending for report in self._reports if report.pending is not None]
         if self._drawn and self._dirty:
             due.append(self._frame_at + FRAME_GAP)
         if self._curve_due:

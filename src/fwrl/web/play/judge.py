@@ -1,4 +1,4 @@
-"""What a greedy policy promises, what it really gives, and the optimum, all for one goal.
+"""Compare what a greedy policy promises with what it really earns and with the optimum, for one goal.
 
 The promise is the agent's own value. The truth is the exact evaluation of its greedy policy, ties broken at random as
 agents do: the probability of arriving, and the expected reward and steps given arrival. The optimum is the oracle's.
@@ -36,9 +36,9 @@ class EpisodeOptimum(NamedTuple):
 
 
 class Promise(NamedTuple):
-    """What an agent believes about the way from one state, and what it would do everywhere.
+    """An agent's best known route from one state, and its action everywhere.
 
-    `reward` and `steps` are None where its values do not say; both are None if it knows no way.
+    `reward` and `steps` are None if its values do not say; both are None if it knows no way.
     """
 
     state: int
@@ -85,7 +85,7 @@ def _grade(best: Optimum, truth: Evaluation, promise: Promise) -> str:
 
 
 def _at(arrival: float, reward: float, steps: float) -> dict[str, float] | None:
-    """What is expected from one state as JSON; None where the goal is never reached."""
+    """Return the expected result from one state as JSON; None if the goal is never reached."""
     if not arrival > 0 or not np.isfinite(steps):
         return None
     return {"arrival": float(arrival) if arrival < CERTAIN else 1.0, "reward": float(reward), "steps": float(steps)}

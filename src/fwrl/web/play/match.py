@@ -8,24 +8,51 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
 from fwrl.task import Task
-from fwrl.web.limits import LimitError, Limits
 from fwrl.web.play.board_world import board_world, drawable, floor_cells
 from fwrl.web.play.judge import EpisodeOptimum, Promise
-from fwrl.web.play.roster import AgentChoice, never_forgets, table_bytes
+from fwrl.web.play.menus import AgentChoice, never_forgets
 from fwrl.web.play.runner import EpisodeSettings, Runner
-from fwrl.web.play.training import BEGIN, EDIT, FORGET, MOVE, Leg
-from fwrl.web.play.value_field import Reading, ValueField, value_field
+from fwrl.web.play.view import LARGEST_KNOWN, Reading, ValueField, known_pairs, value_field
 from fwrl.worlds import World
 from fwrl.worlds.grid import from_map
 from fwrl.worlds.likely_route import LikelyRoute, follow, likely_outcomes
 
-CHUNK = 1000  # steps of training between two looks at the clock
+CHUNK = 0.002  # seconds of training between two looks at the clock
+
+
+class Leg(NamedTuple):
+    """Some steps of training to one goal.
+
+    Attributes:
+        goal: The cell of the goal; None for the one that the board has before anybody moves it.
+        start: The cell where trips begin, None for anywhere.
+        steps: How many.
+        rows: The map; None for that of the board.
+        stay: Whether the agent goes on from where it is; otherwise a new episode begins at a new start.
+
+    """
+
+    goal: int | None
+    start: int | None
+    steps: int
+    rows: tuple[str, ...] | None = None
+    stay: bool = False
+
+
+class Marks(NamedTuple):
+    """The start, the goal, and whether trips begin anywhere."""
+
+    goal: int
+    start: int
+    anywhere: bool
 
 
 class Match:
@@ -42,11 +69,10 @@ class Match:
         anywhere: bool = True,
         settings: EpisodeSettings | None = None,
         respawn: bool = True,
-        limits: Limits | None = None,
     ) -> None:
         """`goal` and `start` are cells, used if the world allows them; `settings` takes precedence over both."""
         self.choices, self.seed, self.anywhere = list(agents), seed, anywhere
-        self._limits = limits or Limits()
+        self._moved_after = -1  # the steps taken when the goal was moved last; -1 if it never was
         self._set_world(Task(board_world(world), respawn=respawn))
         self.start = -1 if start is None else start
         if settings is None:
@@ -67,7 +93,7 @@ class Match:
         made = [self.new_runner(choice, settings) for choice in self.choices]
         self.runners = [runner for runner, _ in made]
         self.readings = [reading for _, reading in made]
-        self._begin(settings)
+        self.begin(settings)
 
     def new_runner(self, choice: AgentChoice, settings: EpisodeSettings | None = None) -> tuple[Runner, Reading]:
         """A new agent in its loop, not begun yet, and how to read its values; compiles if need be."""
@@ -76,21 +102,10 @@ class Match:
         initial = float(agent.action_values(int(settings.goal == 0), settings.goal).max())
         runner = Runner(self.task, agent, self.likely, self.seed)
         runner.warm_up(settings)
-        never_forgets(choice)
         return runner, Reading(self.task.goal_reward, initial, self.step_reward)
 
     def begin(self, settings: EpisodeSettings, *, stay: bool = False) -> None:
         """Begin an episode of both agents with other settings."""
-        self._begin(settings, stay=stay)
-        held = self.table_bytes
-        if held > self._limits.page_bytes:
-            self._make_runners(settings)
-            raise LimitError(
-                f"the agents' tables had grown to {held:,} bytes, and a page may use {self._limits.page_bytes:,}; "
-                "both agents start over"
-            )
-
-    def _begin(self, settings: EpisodeSettings, *, stay: bool = False) -> None:
         self.task.setup(settings.goal, settings.start)  # raises before anything is changed
         self.settings, self.optimum = settings, None
         self.start = allowed_start(self.task, settings.goal, self.start) if settings.start is None else settings.start
@@ -102,14 +117,9 @@ class Match:
         """The cell of the goal."""
         return self.settings.goal
 
-    @property
-    def table_bytes(self) -> int:
-        """The bytes of both agents' tables."""
-        return sum(table_bytes(runner.agent) for runner in self.runners)
-
     def copy(self) -> Match:
         """A copy whose agents learn apart from these; the world is shared."""
-        shared = [self.world, self.task, self.likely, self.floor, self.optimum, self._limits]
+        shared = [self.world, self.task, self.likely, self.floor, self.optimum]
         return copy.deepcopy(self, {id(part): part for part in shared})
 
     def edit(self, world: World) -> None:
@@ -128,15 +138,17 @@ class Match:
     def replace_agent(self, side: int, choice: AgentChoice, made: tuple[Runner, Reading]) -> None:
         """Put another agent, made by `new_runner`, on one side; the other one goes on."""
         runner, reading = made
-        runner.enter(self.task, self.likely)
-        runner.begin(self.settings)
+        if not runner.total_steps:
+            runner.enter(self.task, self.likely)
+            runner.begin(self.settings)
         self.choices[side], self.runners[side], self.readings[side] = choice, runner, reading
         if self.optimum is not None:
             runner.curve.segments[-1].oracle = self.optimum.reward
 
     def outdated(self, side: int) -> int:
         """How many steps the agent still believes in, although the world no longer has them."""
-        return len(self.runners[side].impossible()) if never_forgets(self.choices[side]) else 0
+        impossible = len(self.runners[side].impossible())  # asked first: never_forgets may have to compile
+        return impossible if impossible and never_forgets(self.choices[side]) else 0
 
     def forget(self, side: int) -> None:
         """Let an agent forget the steps that the world no longer has."""
@@ -148,40 +160,34 @@ class Match:
         for runner in self.runners:
             runner.advance(steps)
 
-    def train(self, legs: Sequence[Sequence[Leg]]) -> Iterator[int]:
-        """Let each agent repeat its legs; yields the steps taken after each chunk."""
-        tasks: dict[tuple[str, ...], Task] = {drawable(self.world).rows: self.task}
-        for side, (runner, own) in enumerate(zip(self.runners, legs, strict=True)):
-            for leg in own:
-                if leg.rows not in tasks:
-                    tasks[leg.rows] = Task(board_world(from_map("\n".join(leg.rows))), respawn=self.task.respawn)
-                self._begin_leg(side, leg, tasks[leg.rows])
-                for begun in range(0, leg.steps, CHUNK):
-                    steps = min(CHUNK, leg.steps - begun)
-                    runner.advance(steps)
-                    yield steps
-            if own:
-                self._end_training(runner, own[-1])
+    def train(self, training: Sequence[Sequence[Leg]]) -> Iterator[int]:
+        """Train both agents in turn; yields the steps taken, every few milliseconds."""
+        for runner, legs in zip(self.runners, training, strict=True):
+            yield from self.train_one(runner, legs)
 
-    def _begin_leg(self, side: int, leg: Leg, task: Task) -> None:
-        runner = self.runners[side]
-        settings = self.settings._replace(goal=leg.goal, start=leg.start)
-        if leg.how == FORGET:
-            self.forget(side)
-        elif leg.how == EDIT and leg.goal == runner.settings.goal:
-            runner.edit(task, likely_outcomes(task.world), settings)
-        else:
-            if task is not runner.task:
-                runner.enter(task, likely_outcomes(task.world))
-            if leg.how == BEGIN and not runner.total_steps:
+    def train_one(self, runner: Runner, legs: Sequence[Leg]) -> Iterator[int]:
+        """Train one agent leg by leg, then give it the board's own map, goal and start."""
+        for leg in legs:
+            task = self.task
+            if leg.rows is not None and leg.rows != drawable(self.world).rows:
+                task = Task(board_world(from_map("\n".join(leg.rows))), respawn=self.task.respawn)
+            runner.enter(task, likely_outcomes(task.world))
+            if not runner.total_steps:
                 runner.restart()
-            runner.begin(settings, stay=leg.how == MOVE)
-
-    def _end_training(self, runner: Runner, last: Leg) -> None:
+            goal = allowed_goal(task, leg.goal)
+            runner.begin(self.settings._replace(goal=goal, start=leg.start), stay=leg.stay and runner.total_steps > 0)
+            yield from _in_chunks(runner, leg.steps)
         if runner.task is not self.task:
             runner.edit(self.task, self.likely, self.settings)
-        if (last.goal, last.start) != (self.goal, self.settings.start):
+        if (runner.settings.goal, runner.settings.start) != (self.goal, self.settings.start):
             runner.begin(self.settings, stay=True)
+
+    def leave_tour(self) -> None:
+        """Go on with trips that follow one another, where the tour had single ones."""
+        self._set_world(Task(self.world))
+        for runner in self.runners:
+            runner.enter(self.task, self.likely)
+        self.begin(EpisodeSettings(self.goal))
 
     @property
     def finished(self) -> bool:
@@ -196,6 +202,24 @@ class Match:
     def move_goal(self, cell: int) -> None:
         """Move the goal; a new episode begins at the agents' states. A start without a trip to it moves too."""
         self.begin(self.settings._replace(goal=self.checked_floor(cell)), stay=True)
+        self._moved_after = self.total_steps
+
+    @property
+    def goal_is_new(self) -> bool:
+        """Whether the goal was moved and nobody has taken a step since."""
+        return self._moved_after == self.total_steps
+
+    @property
+    def marks(self) -> Marks:
+        """Return the start and the goal as they are now."""
+        return Marks(self.goal, self.start, self.anywhere)
+
+    def set_marks(self, marks: Marks) -> None:
+        """Put start and goal where they were."""
+        goal, start, anywhere = marks
+        self.begin(self.settings._replace(goal=goal, start=None if anywhere else start), stay=goal != self.goal)
+        self.start, self.anywhere = start, anywhere
+        self._moved_after = self.total_steps
 
     def move_start(self, cell: int) -> None:
         """Move the start of the routes drawn, and of trips unless they begin anywhere."""
@@ -233,7 +257,7 @@ class Match:
         return follow(self.likely, field.action, state, self.goal)
 
     def promises(self) -> list[Promise]:
-        """What each agent believes about the way from the start, and its greedy policy."""
+        """Return each agent's best known route from the start, and its greedy policy."""
         return [self._promise(side) for side in range(len(self.runners))]
 
     def _promise(self, side: int) -> Promise:
@@ -253,6 +277,68 @@ class Match:
             known,
             bool(runner.experience.entered[g]),
         )
+
+    def knowledge(self) -> list[dict[str, Any]]:
+        """How many pairs of cells each agent knows a way between, as JSON; nothing in large worlds."""
+        if self.world.n_states > LARGEST_KNOWN:
+            return []
+        pairs = zip(self.runners, self.readings, strict=True)
+        return [known_pairs(runner.agent, reading, self.floor, self.goal) for runner, reading in pairs]
+
+    def inspect(self, cell: int) -> dict[str, Any]:
+        """Return what both agents know about one cell as JSON: values of actions, the best route, its stretches."""
+        message: dict[str, Any] = {"cell": cell, "goal": self.goal, "wall": self.is_wall(cell)}
+        if message["wall"]:
+            return message
+        best = None if self.optimum is None else self.optimum.best.action_value[cell]
+        return {
+            **message,
+            "actions": list(self.world.action_names),
+            "optimal": None if best is None else _finite(best),
+            "sides": [self._inspect(side, field, cell) for side, field in enumerate(self.value_fields())],
+        }
+
+    def _inspect(self, side: int, field: ValueField, state: int) -> dict[str, Any]:
+        runner, label = self.runners[side], self.world.label
+        route = self.route(field, state)
+        values = runner.agent.action_values(state, self.goal)
+        known = state == self.goal or field.action[state] >= 0
+        path = self.readings[side].path_rewards(runner.agent, values) if known else np.full(len(values), -np.inf)
+        stretches = runner.stitches.stretches(route) if self.choices[side].stitches else []
+        return {
+            "kind": runner.agent.value_kind,
+            "values": _finite(values),
+            "path": _finite(path),
+            "arrives": route.arrives,
+            "route": route.states,
+            "stitches": self.choices[side].stitches,
+            "stretches": [
+                {
+                    "trip": stretch.number,
+                    "from": None if stretch.trip is None else label(stretch.trip.start),
+                    "to": None if stretch.trip is None else label(stretch.trip.goal),
+                    "states": stretch.states,
+                }
+                for stretch in stretches
+            ],
+        }
+
+
+def _in_chunks(runner: Runner, steps: int) -> Iterator[int]:
+    """Let an agent take some steps, in chunks of about `CHUNK` seconds; yields the size of each."""
+    chunk = 1
+    while steps > 0:
+        begun, taken = perf_counter(), min(chunk, steps)
+        runner.advance(taken)
+        steps -= taken
+        fitting = int(CHUNK * taken / max(perf_counter() - begun, 1e-9))
+        chunk = max(1, min(fitting, 2 * chunk))
+        yield taken
+
+
+def _finite(values: NDArray[np.float64]) -> list[float | None]:
+    """Numbers as JSON, None for those that are not finite."""
+    return [float(value) if np.isfinite(value) else None for value in values]
 
 
 def allowed_goal(task: Task, cell: int | None) -> int:

@@ -16,10 +16,7 @@ from fwrl.arrays import Ints
 from fwrl.task import Task
 from fwrl.task.loop import REWARD, advance, begin_trip, blank_record, first_start
 from fwrl.task.task import episode_streams
-from fwrl.web.play.curve import LearningCurve
-from fwrl.web.play.experience import Experience, Observed
-from fwrl.web.play.stitches import Stitches
-from fwrl.web.play.training import BEGIN, EDIT, FORGET, MOVE, Leg, extended
+from fwrl.web.play.records import Experience, LearningCurve, Observed, Stitches
 from fwrl.worlds.likely_route import LikelyOutcomes
 
 TRAIL = 48  # steps drawn behind an agent
@@ -50,7 +47,6 @@ class Runner:
         self.task, self.agent, self.seed = task, agent, seed
         self.stitches = Stitches(likely)
         self.experience = Experience(agent.n_states, agent.n_actions)
-        self.legs: list[Leg] = []  # what the agent has done since it was made
         self.last: LastStep | None = None  # before the first step; the end of an episode keeps it
         self.curve = LearningCurve()
         self.total_steps = 0
@@ -69,7 +65,6 @@ class Runner:
         self._record = blank_record(settings.steps, trace=True)
         self.curve.begin(settings.goal)
         self._begin_episode(self.state if stay else None)
-        self._extend(MOVE if stay else BEGIN)
 
     def edit(self, task: Task, likely: LikelyOutcomes, settings: EpisodeSettings) -> None:
         """Go on in an edited world; a new trip begins if none can go on from the agent's state."""
@@ -82,7 +77,6 @@ class Runner:
         # A wall, or a cell cut off from the goal: there the agent could do nothing for the rest of the episode.
         if not (self._setup.arrives[self.state] or np.isfinite(self._setup.to_goal[self.state])):
             self._begin_trip(int(first_start(self._setup, self._streams.starts)))
-        self._extend(EDIT)
 
     def enter(self, task: Task, likely: LikelyOutcomes) -> None:
         """Use another world; an episode begins there next."""
@@ -90,8 +84,8 @@ class Runner:
         self.stitches.edit(likely)
 
     def restart(self) -> None:
-        """Count episodes and legs from 0 again, before the first step."""
-        self.episode, self.step, self.legs = -1, -1, []
+        """Count episodes from 0 again, before the first step."""
+        self.episode, self.step = -1, -1
 
     def impossible(self) -> list[Observed]:
         """The steps that the agent has observed and that the world no longer has."""
@@ -105,11 +99,6 @@ class Runner:
             agent.observe_many(state, action, reward, next_state)
         agent.begin_episode(self.settings.goal, self.settings.steps, explore=self.settings.explore)
         self.agent = agent
-        self._extend(FORGET)
-
-    def _extend(self, how: str) -> None:
-        rows = self.task.world.grid.rows if self.task.world.grid else ()
-        self.legs = extended(self.legs, Leg(how, self.settings.goal, self.settings.start, 0, rows))
 
     def advance(self, steps: int) -> None:
         """Take this many steps, or what is left of an episode that happens once."""
@@ -117,7 +106,7 @@ class Runner:
             steps -= self._slice(min(steps, self.settings.steps - self.step))
 
     def warm_up(self, settings: EpisodeSettings) -> None:
-        """Compile the loop and the agent's answers, which may take seconds, and begin anew without any step."""
+        """Compile the loop and the agent's answers, which may take seconds, and start over without any step."""
         self.begin(settings)
         self._slice(0)
         self.agent.action_table(settings.goal)
@@ -171,7 +160,6 @@ class Runner:
         if taken:
             final = Observed(int(state[-1]), int(action[-1]), float(reward[-1]), int(next_state[-1]))
             self.last = LastStep(final, bool(arrived[-1]))
-            self.legs[-1] = self.legs[-1]._replace(steps=self.legs[-1].steps + taken)
         self.total_steps += taken
         self.step += taken
         self.visits += visits

@@ -1,36 +1,43 @@
-"""A scenario: everything that a page shows, in a few lines that can be shared.
+"""A scenario: what a page shows, in a few lines that can be shared.
 
-World or map, agents with their options, seed, speed, start, goal and training. With a card (title, text, a question)
-it is a lesson. In a file a scenario is TOML, in a link the part after `#`; both are written and read by way of one
-dictionary of plain values, described in docs/play.md.
+World or map, agents with their options, seed, speed, start, goal, and how much the agents have practised. With a card
+(title, text, a question, a task) it is a lesson. In a file a scenario is TOML, in a link the part after `#`, such as
+`world=four-rooms&agents=fwrl;qlcat,learning_rate:0.5&goal=7,2`; both are read by way of one dictionary of plain
+values, described in docs/class.md. A link carries no training: the agents practise where the flag usually is, and then
+it moves to where the link has it.
 """
 
 from __future__ import annotations
 
+import functools
+import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, quote, urlencode
 
 from fwrl.errors import FwrlError, missing_file, unknown_name
 from fwrl.web.play.board_world import board_world, drawable
-from fwrl.web.play.match import Match
-from fwrl.web.play.messages import LARGEST_SEED
-from fwrl.web.play.roster import AgentChoice
-from fwrl.web.play.training import BEGIN, MOVE, Leg, check_legs, summary
-from fwrl.web.play.world_menu import DRAWN, FIRST, drawn_world, menu_world
+from fwrl.web.play.match import Leg, Match
+from fwrl.web.play.menus import DRAWN, FIRST, AgentChoice, default_options, drawn_world, menu_world
+from fwrl.web.play.protocol import LARGEST_SEED
 from fwrl.worlds import World
 
 AGENTS = (AgentChoice("fwrl"), AgentChoice("qlcat"))
-SPEED = 60.0  # steps per second
+SPEED = 20.0  # steps per second
+PRACTICE = 8000  # steps of each agent before a page is shown
+MOST_LEGS, MOST_STEPS = 100, 2_000_000
 SIDES = ("left", "right")
 TRIPS = ("anywhere", "start")
 LARGEST_FILE = 48 * 1024  # characters
+LESSONS = Path(__file__).with_name("lessons")
+ROW = "/"  # between the rows of a map in a link
 
 
 class Card(NamedTuple):
-    """What a lesson says: a title, some sentences, and a question to answer before playing."""
+    """The text of a lesson: some sentences, a question to answer before the boards are shown, and a task for after."""
 
     title: str
     text: str
@@ -38,22 +45,23 @@ class Card(NamedTuple):
     answers: tuple[str, ...]
     answer: int  # the right one, counted from 0
     explanation: str
+    task: str
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """What a page shows.
+    """Everything a page shows.
 
     Attributes:
         world: The board.
         agents: The agents of both sides.
         seed: Of agents, starts and outcomes.
         speed: Steps per second.
-        goal: The cell of the goal, None for the last one.
+        goal: The cell of the goal, None for the usual one.
         start: The cell of the start, None for the first one.
         anywhere: Whether trips begin anywhere, or at the start.
-        training: The legs of each side.
-        card: What a lesson says, None if it is none.
+        training: of each side, before the page opens.
+        card: the text of a lesson; None in other scenarios.
 
     """
 
@@ -67,17 +75,9 @@ class Scenario:
     training: tuple[tuple[Leg, ...], tuple[Leg, ...]] = ((), ())
     card: Card | None = None
 
-    def match(self, **options: Any) -> Match:
+    def match(self) -> Match:
         """A match as the scenario says, before its training."""
-        return Match(
-            self.world,
-            self.agents,
-            self.seed,
-            goal=self.goal,
-            start=self.start,
-            anywhere=self.anywhere,
-            **options,
-        )
+        return Match(self.world, self.agents, self.seed, goal=self.goal, start=self.start, anywhere=self.anywhere)
 
     def trained(self) -> Match:
         """A match as the scenario says, after its training."""
@@ -91,30 +91,26 @@ class Scenario:
         """The steps of training of both sides."""
         return sum(leg.steps for legs in self.training for leg in legs)
 
-
-def first_scenario() -> Scenario:
-    """What a page shows first."""
-    return Scenario(board_world(menu_world(FIRST)))
-
-
-def scenario_of(match: Match, speed: float) -> Scenario:
-    """What a page shows now."""
-    training = [tuple(summary(runner.legs)) for runner in match.runners]
-    agents = (match.choices[0], match.choices[1])
-    return Scenario(
-        match.world,
-        agents,
-        match.seed,
-        speed,
-        match.goal,
-        match.start,
-        match.anywhere,
-        (training[0], training[1]) if match.total_steps else ((), ()),
-    )
+    def practised(self, steps: int = PRACTICE) -> Scenario:
+        """The scenario with agents that have taken this many steps to the usual goal."""
+        legs = (Leg(None, None, steps),) if steps else ()
+        return replace(self, training=(legs, legs))
 
 
-def read_scenario(path: Path) -> Scenario:
-    """The scenario or lesson in a file."""
+class Lesson(NamedTuple):
+    """A lesson: the name by which a page asks for it, and its scenario."""
+
+    name: str
+    scenario: Scenario
+
+    @property
+    def title(self) -> str:
+        """The title of its card."""
+        return self.scenario.card.title if self.scenario.card else self.name
+
+
+def read_lesson(path: Path) -> Lesson:
+    """The lesson in a file; a scenario without a card gets one with the file's name."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -123,9 +119,40 @@ def read_scenario(path: Path) -> Scenario:
         reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
         raise FwrlError(f"cannot read {str(path)!r}: {reason}") from error
     try:
-        return from_toml(text)
+        scenario = from_toml(text)
     except FwrlError as error:
         raise FwrlError(f"{path}: {error}") from error
+    card = scenario.card or Card(path.stem, "", "", (), 0, "", "")
+    return Lesson(path.stem, replace(scenario, card=card))
+
+
+@functools.cache
+def own_lessons() -> tuple[Lesson, ...]:
+    """The lessons that come with the page, in the order of their file names.
+
+    >>> [lesson.title for lesson in own_lessons()][:2]
+    ['The goal moves', 'Stitching']
+    """
+    return tuple(read_lesson(path) for path in sorted(LESSONS.glob("*.toml")))
+
+
+def all_lessons(first: Lesson | None = None) -> tuple[Lesson, ...]:
+    """All lessons, a teacher's own `first`."""
+    ours = own_lessons()
+    return ours if first is None else (first, *(lesson for lesson in ours if lesson.name != first.name))
+
+
+def find_lesson(name: str, first: Lesson | None = None) -> Lesson:
+    """The lesson of this name."""
+    lessons = {lesson.name: lesson for lesson in all_lessons(first)}
+    if name not in lessons:
+        raise unknown_name("lesson", name[:60], lessons)
+    return lessons[name]
+
+
+def first_scenario() -> Scenario:
+    """Return the scenario that a page opens with."""
+    return Scenario(board_world(menu_world(FIRST))).practised()
 
 
 def from_toml(text: str) -> Scenario:
@@ -143,59 +170,112 @@ def from_toml(text: str) -> Scenario:
         raise FwrlError(f"this is not a scenario: {error}") from error
 
 
+def from_address(text: str) -> Scenario:
+    """The scenario in the part of a link after `#`.
+
+    >>> from_address("world=h-maze&goal=2,0&agents=fwrl,backup:expected;ql").agents[0].title
+    'FWRL (backup expected)'
+    """
+    try:
+        plain: dict[str, Any] = dict(parse_qsl(text, strict_parsing=True, max_num_fields=20))
+        if "map" in plain:
+            plain["map"] = plain["map"].replace(ROW, "\n")
+        for name in ("seed", "speed", "steps"):
+            if name in plain:
+                plain[name] = json.loads(plain[name])
+        for name in ("start", "goal"):
+            if name in plain:
+                plain[name] = [int(part) for part in plain[name].split(",")]
+        if "agents" in plain:
+            plain["agents"] = [_agent_in_link(entry) for entry in plain["agents"].split(";")]
+    except (ValueError, RecursionError) as error:
+        raise FwrlError(f"this link can't be read ({error}); copy it again") from error
+    return from_plain(plain)
+
+
+def to_plain(match: Match, speed: float) -> dict[str, Any]:
+    """Return what a page shows as a dictionary of plain values, without defaults."""
+    grid = drawable(match.world)
+    drawn = match.world.name == DRAWN
+    plain: dict[str, Any] = {"map": "\n".join(grid.rows)} if drawn else {"world": match.world.name}
+    plain["agents"] = [{"name": name, **dict(options)} if options else name for name, options in match.choices]
+    for name, cell in (("start", match.start), ("goal", match.goal)):
+        plain[name] = [cell % grid.states.shape[1], cell // grid.states.shape[1]]
+    plain |= {"seed": match.seed, "speed": speed}
+    if not match.anywhere:
+        plain["trips"] = TRIPS[1]
+    if not match.total_steps:
+        plain["steps"] = 0
+    return plain
+
+
+def to_address(plain: Mapping[str, Any]) -> str:
+    r"""Plain values as the part of a link after `#`.
+
+    >>> to_address({"map": "..\n.#", "agents": ["fwrl", {"name": "ql", "learning_rate": 0.5}], "goal": [0, 1]})
+    'map=../.%23&agents=fwrl;ql,learning_rate:0.5&goal=0,1'
+    """
+    fields = {name: value if isinstance(value, str) else json.dumps(value) for name, value in plain.items()}
+    fields |= {name: ",".join(map(str, plain[name])) for name in ("start", "goal") if name in plain}
+    fields["agents"] = ";".join(map(_agent_for_link, plain["agents"]))
+    if "map" in plain:
+        fields["map"] = plain["map"].replace("\n", ROW)
+    return urlencode(fields, safe=",;:/@=", quote_via=quote)
+
+
+def to_toml(plain: Mapping[str, Any]) -> str:
+    """Plain values as the text of a file."""
+    return "".join(f"{name} = {_toml(value)}\n" for name, value in plain.items())
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, str):
+        return f"'''\n{value}\n'''" if "\n" in value else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {_toml(part)}" for name, part in value.items()) + " }"
+    return "[" + ", ".join(map(_toml, value)) + "]" if isinstance(value, list) else json.dumps(value)
+
+
+def _agent_for_link(agent: str | dict[str, Any]) -> str:
+    if isinstance(agent, str):
+        return agent
+    options = [f"{name}:{json.dumps(value).strip(chr(34))}" for name, value in agent.items() if name != "name"]
+    return ",".join([agent["name"], *options])
+
+
+def _agent_in_link(text: str) -> dict[str, Any]:
+    name, *listed = text.split(",")
+    usual = default_options(name)
+    options = {}
+    for entry in listed:
+        option, _, value = entry.partition(":")
+        options[option] = value if isinstance(usual.get(option), str) else json.loads(value)
+    return {"name": name, **options}
+
+
 def from_plain(plain: Mapping[str, Any]) -> Scenario:
     """The scenario of a dictionary of plain values."""
-    known = ("world", "map", "agents", "seed", "speed", "start", "goal", "trips", "training", *Card._fields)
+    known = ("world", "map", "agents", "seed", "speed", "start", "goal", "trips", "steps", "training", *Card._fields)
     read = _Reader(plain, known)
     world = _world(read)
     size = drawable(world).states.shape
     trips = read.text("trips", TRIPS[0])
     if trips not in TRIPS:
         raise unknown_name("kind of trips", trips, TRIPS)
-    goal, start = read.cell("goal", size), read.cell("start", size)
-    seed = read.number("seed", 0, 0, LARGEST_SEED)
-    speed = read.number("speed", SPEED, 1, 1e9)
-    legs = _training(read, world, goal)
-    return Scenario(world, _agents(read), int(seed), float(speed), goal, start, trips == TRIPS[0], legs, _card(read))
-
-
-def to_plain(scenario: Scenario) -> dict[str, Any]:
-    """The dictionary of plain values; what is usual is left out."""
-    grid = drawable(scenario.world)
-    width = grid.states.shape[1]
-    named = scenario.world.name != DRAWN
-    plain: dict[str, Any] = {"world": scenario.world.name} if named else {"map": "\n".join(grid.rows)}
-    plain["agents"] = [{"name": name, **dict(options)} if options else name for name, options in scenario.agents]
-    plain |= {"seed": scenario.seed, "speed": scenario.speed}
-    for name, cell in (("start", scenario.start), ("goal", scenario.goal)):
-        if cell is not None:
-            plain[name] = _xy(cell, width)
-    if not scenario.anywhere:
-        plain["trips"] = TRIPS[1]
-    same = scenario.training[0] == scenario.training[1]
-    plain["training"] = [
-        _plain_leg(leg, width, grid.rows, None if same else side)
-        for side, legs in zip(SIDES, scenario.training[: 1 if same else 2], strict=False)
-        for leg in legs
-    ]
-    if scenario.card is not None:
-        plain |= scenario.card._asdict()
-    return plain
-
-
-def _plain_leg(leg: Leg, width: int, rows: tuple[str, ...], side: str | None) -> dict[str, Any]:
-    plain: dict[str, Any] = {"how": leg.how, "goal": _xy(leg.goal, width), "steps": leg.steps}
-    if side is not None:
-        plain["side"] = side
-    if leg.start is not None:
-        plain["start"] = _xy(leg.start, width)
-    if leg.rows != rows:
-        plain["map"] = "\n".join(leg.rows)
-    return plain
-
-
-def _xy(cell: int, width: int) -> list[int]:
-    return [cell % width, cell // width]
+    scenario = Scenario(
+        world,
+        _agents(read),
+        int(read.number("seed", 0, 0, LARGEST_SEED)),
+        float(read.number("speed", SPEED, 1, 1e9)),
+        read.cell("goal", size),
+        read.cell("start", size),
+        trips == TRIPS[0],
+        card=_card(read),
+    )
+    if read.has("training"):
+        return replace(scenario, training=_training(read, world, scenario.goal))
+    usual = 0 if scenario.card else PRACTICE
+    return scenario.practised(int(read.number("steps", usual, 0, MOST_STEPS)))
 
 
 def _world(read: _Reader) -> World:
@@ -227,9 +307,11 @@ def _training(read: _Reader, world: World, goal: int | None) -> tuple[tuple[Leg,
         if not isinstance(entry, Mapping):
             raise FwrlError(f"expected each leg of training as a table, got {entry!r}")
         leg = _Reader(entry, ("how", "goal", "start", "steps", "world", "map", "side"))
-        where = leg.text("side", "both")
+        where, how = leg.text("side", "both"), leg.text("how", "")
         if where not in (*SIDES, "both"):
             raise unknown_name("side", where, (*SIDES, "both"))
+        if how not in ("", "begin", "move"):
+            raise unknown_name("kind of a leg", how[:60], ("begin", "move"))
         rows = drawable(_world(leg)).rows if leg.has("map") or leg.has("world") else grid.rows
         if (len(rows), len(rows[0])) != grid.states.shape:
             raise FwrlError("expected the maps of training in the width and height of the world's map")
@@ -237,14 +319,17 @@ def _training(read: _Reader, world: World, goal: int | None) -> tuple[tuple[Leg,
         leg_goal = goal if leg_goal is None else leg_goal
         if leg_goal is None:
             raise FwrlError("a leg of training has no goal; give it one, or give one to the scenario")
-        start = leg.cell("start", grid.states.shape)
+        start, steps = leg.cell("start", grid.states.shape), int(leg.number("steps", 0, 0, 1e12))
         for side, legs in zip(SIDES, sides, strict=True):
             if where in (side, "both"):
-                how = leg.text("how", MOVE if legs else BEGIN)
-                steps = int(leg.number("steps", 0, 0, 1e12))
-                legs.append(Leg(how, leg_goal, start, steps, rows))
+                legs.append(Leg(leg_goal, start, steps, rows, stay=how == "move" or (bool(legs) and how != "begin")))
     for legs in sides:
-        check_legs(legs)
+        steps = sum(leg.steps for leg in legs)
+        if len(legs) > MOST_LEGS or steps > MOST_STEPS:
+            raise FwrlError(
+                f"expected at most {MOST_LEGS} legs of training with at most {MOST_STEPS:,} steps, got {len(legs)} "
+                f"with {steps:,}"
+            )
     return tuple(sides[0]), tuple(sides[1])
 
 
@@ -261,6 +346,7 @@ def _card(read: _Reader) -> Card | None:
         tuple(answers),
         int(read.number("answer", 0, 0, max(0, len(answers) - 1))),
         read.text("explanation", ""),
+        read.text("task", ""),
     )
     if card.question and len(answers) < 2:
         raise FwrlError("expected two answers or more to the question")
@@ -298,7 +384,7 @@ class _Reader:
         return value
 
     def cell(self, name: str, size: tuple[int, ...]) -> int | None:
-        """The cell at [x, y], None if there is none."""
+        """The cell at [x, y], None if there isn't one."""
         value = self._plain.get(name)
         if value is None:
             return None

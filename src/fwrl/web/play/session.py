@@ -1,6 +1,6 @@
-"""A match that plays at some speed, without any network.
+"""A match that plays at some speed, with its undo history and its tour, without any network.
 
-The controller asks how many steps are due, advances the session by that many, and sends its frames and messages.
+The driver asks how many steps are due, advances the session by that many, and sends its frames and messages.
 """
 
 from __future__ import annotations
@@ -9,32 +9,48 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from fwrl.web.play.frame import FINISHED, PLAYING, FrameHeader, SideView, encode
-from fwrl.web.play.history import History
 from fwrl.web.play.judge import EpisodeOptimum
-from fwrl.web.play.knowledge import LARGEST as LARGEST_KNOWN
-from fwrl.web.play.knowledge import knowledge
-from fwrl.web.play.match import Match
-from fwrl.web.play.messages import FASTEST
-from fwrl.web.play.opening import world_message
-from fwrl.web.play.scenario import SPEED, Card, scenario_of
-from fwrl.web.play.scenario_text import to_address
+from fwrl.web.play.match import Marks, Match
+from fwrl.web.play.protocol import (
+    ARRIVES,
+    DONE,
+    FASTEST,
+    FINISHED,
+    GOAL_MOVED,
+    PLAYING,
+    FrameHeader,
+    SideFrame,
+    encode,
+)
+from fwrl.web.play.scenario import SPEED, Card, to_address, to_plain, to_toml
 from fwrl.web.play.tour import TOUR
 from fwrl.web.play.update import Update, values_before
+from fwrl.web.play.view import LARGEST_KNOWN, ValueField, world_message
 
 SLICE = 0.005  # seconds after which one advance ends
 CHUNK = 0.001  # seconds between looks at the clock, if steps take as long as the last ones
 MOST_STEPS = 20_000  # steps of one advance
 LATE = 0.25  # seconds of overdue steps that are still taken
 RATE_SPAN = 0.5  # seconds over which the steps per second are measured
+PAUSE = 2.0  # seconds without a step after the goal was moved, so that everybody sees what is known without any
+MOST_CHANGES = 40  # that can be undone
+MOST_PAIRS = 2**20  # of cells, of all matches kept for undo
 
 
-class Board(NamedTuple):
-    """A match, its speed, and the card of its lesson."""
+class Past(NamedTuple):
+    """The state before a change: the match, or only its start and goal; neither if the match is too large."""
 
-    match: Match
+    change: str  # what was changed, for people
     speed: float
     card: Card | None
+    match: Match | None = None
+    marks: Marks | None = None
+    steps: int = -1  # taken before start or goal was moved
+
+    @property
+    def pairs(self) -> int:
+        """The pairs of cells of the match kept."""
+        return 0 if self.match is None else self.match.world.n_states**2
 
 
 class Session:
@@ -46,11 +62,11 @@ class Session:
         self.set_speed(speed)
         self.tour: int | None = None
         self.card = card  # of the lesson
-        self.interrupted: Board | None = None  # by the tour
-        self.history = History()
+        self._past: list[Past] = []
         self.playing = False
         self.edit = 0  # the number of the last edit of the page that is done
         self.worlds = self.frames = 0
+        self._held_until = -math.inf
         self.use(match)
 
     def use(self, match: Match, tour: int | None = None) -> None:
@@ -62,7 +78,7 @@ class Session:
             self.speed = TOUR[tour].speed or self.speed
 
     def changed(self) -> None:
-        """The world or an agent has changed: begin to measure anew, and send everything again."""
+        """The world or an agent has changed: measure from now on, and send everything again."""
         self.worlds += 1
         self.updates: list[Update] = []
         self.outdated = [self.match.outdated(side) for side in (0, 1)]
@@ -72,31 +88,47 @@ class Session:
         self._since: float | None = None  # the time that due steps are counted from
         self._curve_sent: tuple[Any, ...] | None = None
 
-    @property
-    def shown(self) -> Board:
-        """What the page shows."""
-        return Board(self.match, self.speed, self.card)
+    def before(self, change: str, *, copy: bool) -> Past:
+        """Record the state before a change; copy the match if the change concerns it."""
+        fits = self.match.world.n_states**2 <= MOST_PAIRS
+        kept = (self.match.copy() if copy else self.match) if fits else None
+        return Past(change, self.speed, self.card, kept)
+
+    def remember(self, past: Past) -> None:
+        """Keep what was before a change; the oldest is dropped if there are too many, all if it was too large."""
+        self._past = [*self._past, past] if past.match is not None or past.marks is not None else []
+        while len(self._past) > MOST_CHANGES or sum(past.pairs for past in self._past) > MOST_PAIRS:
+            self._past.pop(0)
+
+    def remember_marks(self, change: str, marks: Marks) -> None:
+        """Keep where start and goal were; once, if they move on before any step is taken."""
+        last, steps = self._past[-1] if self._past else None, self.match.total_steps
+        if last is None or (last.change, last.steps) != (change, steps):
+            self.remember(Past(change, self.speed, self.card, marks=marks, steps=steps))
 
     @property
-    def own(self) -> Board:
-        """What changes are made to: what the tour interrupted, outside of the tour what the page shows."""
-        return self.interrupted or self.shown
+    def undoable(self) -> str | None:
+        """Return what undo would undo; None if there is nothing."""
+        return self._past[-1].change if self._past else None
 
-    def interrupt(self) -> None:
-        """Keep what the tour interrupts."""
-        if self.tour is None:
-            self.interrupted = self.shown
-            self.card = None
+    def undo(self) -> None:
+        """Undo the last change."""
+        past = self._past.pop()
+        if past.marks is not None:
+            self.match.set_marks(past.marks)
+        if past.match is not None:
+            self.speed, self.card = past.speed, past.card
+            self.use(past.match)
+            self.play(False)
 
-    def resume(self) -> None:
-        """Go on, paused, with what the tour interrupted; outside of the tour nothing happens."""
-        kept = self.interrupted
-        if kept is None:
-            return
-        self.interrupted = None
-        self.use(kept.match)
-        self.speed, self.card = kept.speed, kept.card
-        self.play(False)
+    def leave_tour(self) -> None:
+        """Go on with the board of the tour's last step; before that, with what the tour interrupted."""
+        if self.tour == len(TOUR) - 1 or not self._past:
+            self.match.leave_tour()
+            self.use(self.match)
+            self.play(False)
+        else:
+            self.undo()
 
     def play(self, playing: bool) -> None:
         """Play or pause."""
@@ -105,6 +137,11 @@ class Session:
         self._rate = 0.0
         if playing:
             self.updates = []
+
+    def hold(self, now: float) -> None:
+        """Let no step fall due for a moment."""
+        self._held_until = now + PAUSE
+        self._since = self._counted = None
 
     def set_speed(self, speed: float) -> None:
         """Set the steps per second of each agent."""
@@ -116,15 +153,9 @@ class Session:
         """Whether steps fall due as time passes."""
         return self.playing and not self.match.finished
 
-    @property
-    def table_bytes(self) -> int:
-        """The bytes of all agents' tables, those of the history and of an interrupted match included."""
-        kept = self.interrupted.match.table_bytes if self.interrupted else 0
-        return self.match.table_bytes + self.history.size + kept
-
     def due(self, now: float) -> int:
         """The number of steps that each agent should take now."""
-        if not self.moving:
+        if not self.moving or now < self._held_until:
             return 0
         if math.isinf(self.speed):
             return MOST_STEPS
@@ -137,12 +168,14 @@ class Session:
 
     def delay(self, now: float) -> float:
         """Seconds until the next step is due; 0 if one is due now."""
+        if now < self._held_until:
+            return self._held_until - now
         if not self.moving or math.isinf(self.speed) or self._since is None:
             return 0.0
         return max(0.0, self._since + (self._made + 1) / self.speed - now)
 
     def advance(self, steps: int, clock: Callable[[], float]) -> None:
-        """Let both agents take `steps` steps, or as many as fit into a slice; `clock()` is the time in seconds."""
+        """Let both agents take `steps` steps, or fewer if time runs out; `clock()` is the time in seconds."""
         begun = ended = clock()
         if self._counted is None:
             self._counted = begun, self.match.total_steps
@@ -182,28 +215,38 @@ class Session:
 
     def frame(self) -> bytes:
         """The next frame."""
-        match, optimum = self.match, self.match.optimum
+        match, optimum, first = self.match, self.match.optimum, self.match.runners[0]
         self.frames += 1
-        fields = match.value_fields()
-        views = [
-            SideView(runner, field, match.route(field, match.start))
-            for runner, field in zip(match.runners, fields, strict=True)
-        ]
-        first = match.runners[0]
         header = FrameHeader(
             self.frames,
             self.worlds,
             match.goal,
             match.start,
             match.world.n_states,
-            PLAYING * self.playing | FINISHED * match.finished,
+            PLAYING * self.playing | FINISHED * match.finished | GOAL_MOVED * match.goal_is_new,
             first.episode,
             first.step,
             match.total_steps,
             self._rate if self.moving else 0.0,
             math.nan if optimum is None else optimum.lowest,
         )
-        return encode(header, views)
+        return encode(header, [self._side(side, field) for side, field in enumerate(match.value_fields())])
+
+    def _side(self, side: int, field: ValueField) -> SideFrame:
+        runner, route = self.match.runners[side], self.match.route(field, self.match.start)
+        latest = runner.curve.latest
+        inefficiency = latest.inefficiency if latest else None
+        return SideFrame(
+            runner.state,
+            runner.total_steps,
+            latest.mean_reward if latest else math.nan,
+            math.nan if inefficiency is None else inefficiency,
+            ARRIVES * route.arrives | DONE * runner.finished,
+            field.path_reward,
+            field.arrows,
+            *runner.trail(),
+            route.states,
+        )
 
     def curve_message(self) -> dict[str, Any] | None:
         """Both reward curves as JSON; None if nothing is new since the last call."""
@@ -215,18 +258,16 @@ class Session:
         return {"type": "curve", "sides": [runner.curve.to_json() for runner in self.match.runners]}
 
     def knowledge_message(self) -> dict[str, Any]:
-        """How many other cells each cell is known to reach, as JSON; without counts in large worlds."""
-        match = self.match
-        message: dict[str, Any] = {"type": "knowledge", "world": self.worlds, "most": LARGEST_KNOWN, "sides": []}
-        if match.world.n_states <= LARGEST_KNOWN:
-            message["sides"] = [
-                knowledge(runner.agent, reading, match.floor, match.goal)
-                for runner, reading in zip(match.runners, match.readings, strict=True)
-            ]
-        return message
+        """How many other cells each cell is known to reach, as JSON."""
+        return {
+            "type": "knowledge",
+            "world": self.worlds,
+            "most": LARGEST_KNOWN,
+            "sides": self.match.knowledge(),
+        }
 
     def update_message(self) -> dict[str, Any]:
-        """What the last step changed, as JSON."""
+        """Return what the last step changed, as JSON."""
         return {
             "type": "update",
             "cells": self.match.floor.tolist(),
@@ -244,6 +285,7 @@ class Session:
     def state_message(self) -> dict[str, Any]:
         """The state of the page's controls as JSON."""
         match = self.match
+        plain = to_plain(match, min(self.speed, FASTEST))
         message: dict[str, Any] = {
             "type": "state",
             "playing": self.playing,
@@ -254,9 +296,10 @@ class Session:
             ],
             "anywhere": match.anywhere,
             "seed": match.seed,
-            "undo": self.history.change,
+            "undo": self.undoable,
             "outdated": self.outdated,
-            "address": None if self.tour is not None else to_address(scenario_of(match, min(self.speed, FASTEST))),
+            "address": None if self.tour is not None else to_address(plain),
+            "file": to_toml(plain),
             "lesson": None if self.card is None else self.card._asdict(),
             "tour": None,
         }

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fwrl.experiment.catalogue import H_MAZE
-from fwrl.web.limits import Limits
 from fwrl.web.play.board_world import board_world
 from fwrl.web.play.match import Match
 from fwrl.web.play.runner import EpisodeSettings
@@ -35,15 +34,15 @@ TOUR = (
     ),
     TourStep(
         "First trip",
-        "Both look for the flag at the bottom right: once there, FWRL knows the way from every cell it passed, QLCAT "
-        "only that the flag is worth having.",
+        "Both look for the flag at the bottom right: once there, FWRL knows the way from every cell it passed, "
+        "Q-learning only that the flag is worth having.",
         trip=0,
         speed=5,
     ),
     TourStep(
         "Second trip",
-        "The flag moves to the top right, the start to the bottom left: FWRL has passed by the flag and its field "
-        "points there at once, QLCAT starts over.",
+        "The flag moves to the top right, the start to the bottom left: FWRL has passed by the flag, so its arrows "
+        "point there immediately, while Q-learning starts over.",
         trip=1,
         speed=5,
     ),
@@ -55,14 +54,15 @@ TOUR = (
     ),
     TourStep(
         "The test",
-        "Both now follow what they believe, without learning: FWRL walks straight to the flag, QLCAT does not find it.",
+        "Both now do what they know best, without learning: FWRL walks straight to the flag, Q-learning does not find "
+        "it.",
         trip=2,
         speed=4,
     ),
 )
 
 
-def tour_match(step: int, limits: Limits | None = None) -> Match:
+def tour_match(step: int) -> Match:
     """The match in the H-maze as it is when this step begins.
 
     >>> tour_match(3).world.name
@@ -70,7 +70,7 @@ def tour_match(step: int, limits: Limits | None = None) -> Match:
     """
     world = board_world(load_world(H_MAZE.world))
     last = TOUR[step].trip or 0
-    match = Match(world, AGENTS, SEED, settings=_settings(world, 0), respawn=False, limits=limits)
+    match = Match(world, AGENTS, SEED, settings=_settings(world, 0), respawn=False)
     for trip in range(1, last + 1):
         match.advance(match.settings.steps)
         match.begin(_settings(world, trip))

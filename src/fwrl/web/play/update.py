@@ -1,4 +1,4 @@
-"""What one step taught an agent, number by number.
+"""Explain what one step taught an agent, number by number.
 
 FWRL's update after the step s, a -> s' with reward r is Floyd-Warshall's, for one new edge. With V(i, j) the best known
 path reward from i to j:

@@ -1,8 +1,7 @@
-// Colours: a scale from blue to yellow whose lightness always rises, so that it is readable with any colour vision and
-// in print without colour. Interpolated in OKLab, where equal steps look equal.
+// Colours: a scale from violet over blue and green to yellow whose lightness always rises, so that it is readable with any
+// colour vision and in print without colour. Interpolated in OKLab, where equal steps look equal.
 
-// The dark end has a contrast of 3 to 1 with walls, which are darker still.
-const ANCHORS = ["#3d63b5", "#6480ad", "#94999c", "#cdb96a", "#ffe66b"];
+const ANCHORS = ["#3e2e84", "#3058ac", "#1484ac", "#26b28c", "#96d654", "#ffe44d"];
 const STEPS = 256;
 
 function linear(channel) {
@@ -50,7 +49,7 @@ export const scale = (() => {
   return table;
 })();
 
-export const LIGHT_FROM = 70; // from this step of the scale on, dark marks read better than light ones
+export const LIGHT_FROM = 140; // from this step of the scale on, dark marks read better than light ones
 
 export function stepOf(value, lowest) {
   return Math.round((STEPS - 1) * Math.min(1, Math.max(0, 1 - value / lowest)));
@@ -75,7 +74,7 @@ export function theme() {
     line: read("line"),
     card: read("card"),
     wall: read("wall"),
-    brick: read("brick"),
+    flag: read("flag"),
     floor: read("floor"),
     hatch: read("hatch"),
     accent: read("accent"),

@@ -5,7 +5,7 @@ export async function copyText(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return copyBySelection(text); // where the page is not served from this computer, there is no clipboard
+    return copyBySelection(text); // a page from another computer can't use the clipboard
   }
 }
 

@@ -1,22 +1,22 @@
-// Both backups side by side: what the best one promises, what the expected one is worth. Either can be drawn.
+// Two costs of the same question side by side: on average, and at best. Either route can be drawn.
 
 import { RadioGroup } from "/static/radio_group.js";
-import { element, number } from "./steps.js";
+import { element } from "./steps.js";
 
 const SAID = {
-  expected: ["expected", "value", "the mean of all outcomes seen"],
-  best: ["best", "promise", "the best outcome of every step, as if it could be chosen"],
+  expected: ["On average", "by all outcomes seen"],
+  best: ["At best", "if every step goes as well as it ever did"],
 };
 const find = (id) => document.getElementById(id);
 
 export class Backups {
   constructor({ onChoose }) {
     const pair = find("backups").querySelector(".pair");
-    for (const [backup, [name, what, how]] of Object.entries(SAID)) {
+    for (const [backup, [name, how]] of Object.entries(SAID)) {
       const button = element("button", "", { type: "button" });
       button.setAttribute("role", "radio");
       button.dataset.tool = backup;
-      button.append(element("strong", name), element("span", "", { className: "worth" }), element("span", "", { className: "detail" }), element("small", `${what}: ${how}`));
+      button.append(element("strong", name), element("span", "", { className: "worth" }), element("span", "", { className: "detail" }), element("small", how));
       pair.append(button);
     }
     this.group = new RadioGroup(pair, onChoose);
@@ -27,9 +27,8 @@ export class Backups {
     if (!backups) return;
     this.group.show(backup);
     for (const button of this.group.buttons) {
-      const { value, steps, arrival, problem } = backups[button.dataset.tool];
-      const [, what] = SAID[button.dataset.tool];
-      button.querySelector(".worth").textContent = problem ? "–" : `${what} ${number(value)}`;
+      const { cost, steps, arrival, problem } = backups[button.dataset.tool];
+      button.querySelector(".worth").textContent = problem ? "–" : cost;
       button.querySelector(".detail").replaceChildren(...(problem ? [problem] : detail(steps, arrival)));
     }
     find("backups-note").textContent = note(backups, same);
@@ -47,8 +46,5 @@ function percent(arrival) {
 
 function note({ expected, best }, same) {
   if (expected.problem || best.problem) return "";
-  const gap = best.value - expected.value;
-  const way = same ? "Both take the same route" : "They take different routes";
-  if (Math.abs(gap) <= 1e-9 * Math.max(1e-3, Math.abs(best.value))) return `${way}, worth the same.`;
-  return `${way}; the promise is ${number(Math.abs(gap))} ${gap > 0 ? "more" : "less"} than can be expected.`;
+  return same ? "" : "The two take different routes.";
 }

@@ -1,9 +1,9 @@
-// Copying: a link to what the page shows, and the route as a command, JSON, SVG or GeoJSON.
+// Copying: a link to what the page shows, and the route as a command, JSON, SVG or GeoJSON; its steps are saved as CSV.
 
 import { copyText, saveText } from "/static/transfer.js";
 
-const NAMES = { command: "command", json: "JSON", svg: "SVG", geojson: "GeoJSON" };
-const TYPES = { json: "application/json", svg: "image/svg+xml", geojson: "application/geo+json", command: "text/plain" };
+const NAMES = { csv: "CSV", command: "command", json: "JSON", svg: "SVG", geojson: "GeoJSON" };
+const TYPES = { csv: "text/csv", json: "application/json", svg: "image/svg+xml", geojson: "application/geo+json", command: "text/plain" };
 
 export class Copies {
   constructor({ send, say, link }) {
@@ -28,7 +28,7 @@ export class Copies {
 
   // Copy what the server made; where the browser does not allow it any more, save it.
   async set({ what, text }) {
-    if (await copyText(text)) return this.say(`Copied as ${NAMES[what]}`);
+    if (what !== "csv" && (await copyText(text))) return this.say(`Copied as ${NAMES[what]}`);
     saveText(text, `route.${what === "command" ? "txt" : what}`, TYPES[what]);
     this.say(`Saved as ${NAMES[what]}`);
   }

@@ -1,8 +1,10 @@
 // Names on the map: always those of the question, and those of states in sight where there is room. Names are asked for
 // when they are first needed.
 
+import { cut } from "./steps.js";
+
 const HEIGHT = 15; // pixels of a line
-const MOST = 70; // names beside those of the question
+const MOST = 70; // names in addition to those of the question
 const STATES = 260; // states in sight up to which names are drawn
 
 export class Labels {
@@ -14,6 +16,12 @@ export class Labels {
 
   learn(names) {
     for (const [state, name] of names) this.known.set(state, name);
+  }
+
+  // The page shows another part of the log, with other codes.
+  forget() {
+    this.known.clear();
+    this.asked.clear();
   }
 
   set(names) {
@@ -47,7 +55,8 @@ export class Labels {
     const taken = [];
     let drawn = 0;
     for (const [k, state] of [...first, ...others].entries()) {
-      const name = this.known.get(state);
+      const known = this.known.get(state);
+      const name = known === undefined ? known : cut(known);
       const important = k < first.length;
       if (name === undefined || !overlay.placed(state) || (!important && drawn >= MOST)) continue;
       const box = this.free(overlay.at(state), context.measureText(name).width, taken, view, important);
@@ -62,7 +71,7 @@ export class Labels {
     }
   }
 
-  // A place for a name beside a point that overlaps no other: above right, above left and so on, off level lines and
+  // A place for a name next to a point that overlaps no other: above right, above left and so on, off level lines and
   // upright ones; null if there is none.
   free([x, y], width, taken, view, important) {
     const gap = important ? 10 : 6;
@@ -70,7 +79,7 @@ export class Labels {
     const places = [[x + gap, above], [x - gap - width, above], [x + gap, below], [x - gap - width, below]];
     for (const [left, top] of places) {
       const box = [left, top, left + width, top + HEIGHT];
-      const inside = left >= 2 && top >= 2 && box[2] <= view.width - 2 && box[3] <= view.height - 2;
+      const inside = left >= view.inset[0] + 2 && top >= 2 && box[2] <= view.width - 2 && box[3] <= view.height - 2;
       if (inside && !taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) return box;
     }
     return null;

@@ -3,6 +3,7 @@
 import { Notices } from "/static/notices.js";
 import { RadioGroup } from "/static/radio_group.js";
 import { Wire } from "/static/wire.js";
+import { Alternatives } from "./alternatives.js";
 import { Backups } from "./backups.js";
 import { Copies } from "./copies.js";
 import { Coverage } from "./coverage.js";
@@ -11,6 +12,7 @@ import { MapCanvas } from "./map.js";
 import { decode } from "./map_frame.js";
 import { MapInput } from "./map_input.js";
 import { QuestionBox } from "./question.js";
+import { Reach } from "./reach.js";
 import { Search } from "./search.js";
 import { StateCard } from "./state_card.js";
 import { element, Steps } from "./steps.js";
@@ -26,16 +28,18 @@ let early = null; // an answer that came before the map was drawn
 let tool = "from";
 
 const map = new MapCanvas(find("map"), { send, onDraw: showDetail });
-const box = new QuestionBox({ send, view: map.view });
+const box = new QuestionBox({ send, view: map.view, redraw: () => map.draw() });
 const steps = new Steps({ onPoint: point, onShow: (state) => map.show(state) });
 const backups = new Backups({ onChoose: (backup) => box.set("backup", backup) });
+const others = new Alternatives({ send, map });
+const reach = new Reach({ send, map });
 const coverage = new Coverage({ send, map, onShow: (states) => (states.length === 1 ? map.show(states[0]) : map.fitStates(states)) });
 const card = new StateCard({ send, use, say });
 const copies = new Copies({ send, say: (text) => notices.showDone(text), link: () => box.link });
 const search = new Search({ send, say, onChoose: findState });
 const tools = new RadioGroup(find("tools"), choose);
 const views = new RadioGroup(find("views"), (view) => box.set("view", view));
-const input = { use, tool: () => tool, look: (state) => send("look", { state }), hover, routeStates };
+const input = { use, useRoad, tool: () => tool, look: (state) => send("look", { state }), hover, routeStates };
 new MapInput(map, input);
 
 function choose(chosen) {
@@ -48,6 +52,11 @@ function use(what, state) {
   card.close();
   if (what === "from" || what === "to") choose("to");
   box.use(what, state);
+}
+
+function useRoad(ends) {
+  card.close();
+  box.useRoad(ends);
 }
 
 function findState(state) {
@@ -63,7 +72,7 @@ function point(k) {
 // All states that the answer draws but the sides of a gap: route, ghost, narrowest part of the gap, marks.
 function routeStates() {
   if (!answer) return [];
-  const marks = [answer.from, answer.to, ...answer.via, ...answer.avoid].filter(Boolean).map(([state]) => state);
+  const marks = [answer.from, answer.to, ...answer.via, ...answer.avoid, ...answer.roads.flat()].filter(Boolean).map(([state]) => state);
   return [...(answer.route?.states ?? []), ...(answer.ghost ?? []), ...(answer.gap?.near ?? []), ...marks];
 }
 
@@ -80,14 +89,31 @@ function hover(state) {
 
 function showHello(message) {
   hello = message;
-  const trips = message.trips === null ? "" : `, ${count(message.trips, "trip")}`;
-  find("about").textContent = `${message.file}: ${count(message.states, "state")}, ${count(message.transitions, "move")}${trips}`;
+  map.map = null; // until that of this part of the log has come
+  map.labels.forget();
+  coverage.forget();
+  const trips = message.trips === null ? "" : ` from ${count(message.trips, "trip")}`;
+  find("about").textContent = `${message.file}: ${count(message.states, "place")}, ${count(message.roads, "road")}, ${count(message.transitions, "step")}${trips}`;
+  showPeriod(message.period);
   document.title = `fwrl explore ${message.file}`;
+}
+
+function showPeriod(period) {
+  const form = find("period").querySelector("form");
+  for (const input of form.elements) input.disabled = !period;
+  for (const [name, text] of Object.entries(period ?? {})) form.elements[name].value = text;
+  const chosen = Object.values(period ?? {}).filter(Boolean).join(", ");
+  find("period").querySelector("summary").textContent = chosen ? `Hours and dates: ${chosen}` : "Hours and dates";
+  find("period").querySelector(".hint").textContent = period ? "" : "A planner keeps no single times: open the log itself, fwrl explore trips.csv, to choose hours and dates.";
+}
+
+function choosePeriod(fields) {
+  box.put("filter", fields);
 }
 
 function showMap(frame) {
   map.setMap(frame);
-  find("map").setAttribute("aria-label", `Map of ${count(hello.states, "state")}`);
+  find("map").setAttribute("aria-label", `Map of ${count(hello.states, "place")}`);
   if (early) showAnswer(early);
   early = null;
 }
@@ -96,32 +122,36 @@ function showAnswer(message) {
   const first = answer === null;
   answer = message;
   notices.showReady();
-  map.labels.learn([message.from, message.to, ...message.via, ...message.avoid].filter(Boolean));
+  map.labels.learn([message.from, message.to, ...message.via, ...message.avoid, ...message.roads.flat()].filter(Boolean));
   map.answer = message;
   map.pointed = -1;
   box.accept(message);
   views.show(message.view);
   if (first) showFirst();
   showWords(message);
-  const covering = message.view === "coverage";
-  coverage.show(covering);
+  const covering = message.view !== "route";
+  coverage.show(message.view === "coverage");
+  reach.show(message);
+  others.show(covering ? { ...message, route: null } : message);
   backups.show(covering ? {} : message);
   steps.show(covering ? null : (message.route ?? null));
   find("start-hint").hidden = covering || Boolean(message.route) || Boolean(message.problem);
   copies.show(Boolean(message.route), hello.map !== "layers");
   find("fit-route").disabled = routeStates().length === 0;
-  drawLegend(hello, message);
+  drawLegend(hello, message, others.wanted && !covering);
   map.draw();
 }
 
 // A link that does not say what is in sight shows all of its route.
 function showFirst() {
-  if (!box.readView() && routeStates().length) map.fitStates(routeStates());
+  if (!box.readView() && answer.view === "route" && answer.from && answer.to) map.fitStates(routeStates());
   if (answer.from) choose("to");
 }
 
-function showWords({ view, sentence, problem, difference, gap, from, to }) {
-  if (view === "coverage") [sentence, problem, difference, gap] = [coverage.sentence];
+function showWords({ view, headline, sentence, problem, difference, gap, from, to }) {
+  if (view === "coverage") [headline, sentence, problem, difference, gap] = ["What the log hardly covers", coverage.sentence];
+  if (view === "reach") [headline, sentence, problem, difference, gap] = ["What is near enough", "Every place by what it costs, cheapest first"];
+  find("headline").textContent = headline ?? "fwrl explore";
   const asked = from ? "Click where to go." : to ? "Click where to start." : "Click where to start, then where to go.";
   find("sentence").textContent = sentence ?? problem ?? asked;
   find("sentence").dataset.found = sentence ? "route" : problem ? "none" : "";
@@ -137,9 +167,9 @@ function showDetail({ roads, more, states }, moving) {
   box.answeredAsked = 0;
   if (moving) return box.viewMoved();
   if (answer) box.viewMoved();
-  const unplaced = hello.unplaced ? `; ${count(hello.unplaced, "state")} without a position` : "";
+  const unplaced = hello.unplaced ? `; ${count(hello.unplaced, "place")} without a position` : "";
   const some = more ? `the ${count(roads.length, "road")} seen most often; zoom in for all` : count(roads.length, "road");
-  find("detail").textContent = `In sight: ${count(states.length, "state")}, ${some}${unplaced}`;
+  find("detail").textContent = `In sight: ${count(states.length, "place")}, ${some}${unplaced}`;
 }
 
 // The first message of a connection. Only now, when it is open, is what is asked no longer lost.
@@ -163,6 +193,15 @@ const handlers = {
     notices.showReady();
     coverage.set(message);
     if (answer) showWords(answer);
+  },
+  reach: (message) => {
+    notices.showReady();
+    reach.set(message);
+  },
+  alternatives: (message) => {
+    notices.showReady();
+    others.set(message);
+    if (answer) drawLegend(hello, answer, others.wanted);
   },
   copied: (message) => copies.set(message),
   working: (message) => notices.showWorking(message),
@@ -189,4 +228,9 @@ const wire = new Wire({
 for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) {
   matchMedia(query).addEventListener("change", () => map.draw());
 }
+find("period").querySelector("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  choosePeriod(Object.fromEntries(new FormData(event.target)));
+});
+find("period-all").addEventListener("click", () => choosePeriod({ hours: "", weekdays: "", since: "", until: "" }));
 choose("from");

@@ -9,6 +9,7 @@ import { View } from "./view.js";
 
 const REST = 120; // milliseconds after which a moved map is drawn in full
 const NAMED = 12; // stitches in sight up to which they are named
+const NEARER = 1.6; // magnification from which stitches are ringed
 const NEAR = 28; // pixels within which a click finds a state
 
 export class MapCanvas {
@@ -17,15 +18,20 @@ export class MapCanvas {
     this.view = new View();
     this.ground = new Ground();
     this.labels = new Labels({ send, redraw: () => this.draw() });
-    this.map = this.answer = this.weak = this.cursor = null;
+    this.map = this.answer = this.weak = this.reach = this.cursor = null;
+    this.others = [];
+    this.pointedOther = -1; // one of the others that is pointed at
     this.pointed = -1; // a step of the route that is pointed at
     new ResizeObserver(() => this.layOut()).observe(canvas.parentElement);
   }
 
   setMap(map) {
+    const first = this.view.width <= 1 || !this.known;
+    this.known = true;
     this.map = map;
+    this.ground.drawn = null;
     this.layOut();
-    this.view.fit([0, 0, 1, map.height], true);
+    if (first) this.view.fit([0, 0, 1, map.height], true);
     this.draw();
   }
 
@@ -38,6 +44,10 @@ export class MapCanvas {
     canvas.height = Math.round(height * this.ratio);
     const zoom = view.scale / view.least, { x, y } = view;
     view.resize(width, height);
+    const panel = document.querySelector(".panel"), tools = document.getElementById("tools");
+    const floats = getComputedStyle(panel).position === "fixed";
+    const covered = floats ? panel.getBoundingClientRect().right : 0;
+    view.inset = [covered, tools.offsetTop + tools.offsetHeight, floats ? 60 : 0, floats ? 40 : 70];
     if (!this.map || !width || !height) return;
     view.fit([0, 0, 1, this.map.height], true); // the least scale follows the size
     Object.assign(view, { x, y, scale: view.least * zoom });
@@ -69,10 +79,12 @@ export class MapCanvas {
     const overlay = new Overlay(context, map, view, colours);
     const first = [];
     if (answer?.view === "coverage" && this.weak) overlay.weak(this.weakInSight(drawn));
+    else if (answer?.view === "reach") overlay.reach(this.reach, drawn);
     else if (answer) {
       if (answer.gap) overlay.sides(answer.gap);
       if (answer.ghost) overlay.ghost(answer.ghost);
-      if (answer.route) overlay.route(answer.route, this.pointed);
+      this.others.forEach(({ states }, k) => overlay.other(states, k === this.pointedOther));
+      if (answer.route) overlay.route(answer.route, this.pointed, view.scale > NEARER * view.least);
       const stitches = (answer.route?.states ?? []).filter((state, k) => answer.route.steps[k]?.stitch && drawn.set.has(state));
       first.push(...(answer.gap?.near ?? []), ...(stitches.length <= NAMED ? stitches : []));
     }
@@ -80,6 +92,8 @@ export class MapCanvas {
       overlay.marks(answer);
       for (const mark of [answer.from, answer.to, ...answer.via, ...answer.avoid]) if (mark) first.unshift(mark[0]);
     }
+    const { canvas } = this;
+    canvas.dataset.sight = [view.across(0), view.down(0), view.scale].join(); // where the map's corner is, and its scale
     if (this.cursor !== null) {
       overlay.cursor(this.cursor);
       first.unshift(this.cursor);
@@ -113,6 +127,22 @@ export class MapCanvas {
     return best;
   }
 
+  // The ends of the nearest road within reach of a pixel, null if there is none.
+  roadAt(px, py, reach = 12) {
+    const { map, view } = this;
+    if (!map) return null;
+    const [x, y] = view.under(px, py), { place, roads } = map;
+    let best = null, least = (reach / view.scale) ** 2;
+    for (let r = 0; r < map.R; r++) {
+      const a = 2 * roads[2 * r], b = 2 * roads[2 * r + 1];
+      const dx = place[b] - place[a], dy = place[b + 1] - place[a + 1];
+      const along = Math.min(1, Math.max(0, ((x - place[a]) * dx + (y - place[a + 1]) * dy) / (dx * dx + dy * dy || 1)));
+      const far = (place[a] + along * dx - x) ** 2 + (place[a + 1] + along * dy - y) ** 2;
+      if (far < least) [best, least] = [[a / 2, b / 2], far];
+    }
+    return best;
+  }
+
   // The nearest state in a direction of the screen from another one, within a quarter turn.
   neighbour(state, dx, dy) {
     const { place, S } = this.map;
@@ -130,7 +160,7 @@ export class MapCanvas {
 
   // The state that is nearest to the middle of the map.
   get middle() {
-    return this.stateAt(this.view.width / 2, this.view.height / 2, Infinity) ?? 0;
+    return this.stateAt(...this.view.middle, Infinity) ?? 0;
   }
 
   fitStates(states) {
@@ -169,6 +199,6 @@ export class MapCanvas {
 function mapColours() {
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(`--${name}`).trim();
-  const own = ["road", "state", "amber", "ghost", "ahead", "behind", "from", "to", "via", "problem"];
+  const own = ["other", "trip-0", "trip-1", "trip-2", "trip-3", "near-1", "near-2", "near-3", "near-4", "near-5", "road", "state", "amber", "ghost", "ahead", "behind", "from", "to", "via", "problem"];
   return { ...theme(), ...Object.fromEntries(own.map((name) => [name, read(name)])) };
 }

@@ -2,14 +2,15 @@
 
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 const USES = { f: "from", t: "to", v: "via", a: "avoid", l: "look" };
+const ON = 12; // pixels from a place within which a click means it and no road
 const STILL = 6; // pixels that a click may move
 const TURN = 1.0015; // magnification per pixel of the wheel
 const PRESS = 1.5; // and per press of a key or button
 const EDGE = 40; // pixels from the edge at which the cursor moves the map
 
 export class MapInput {
-  constructor(canvas, { use, tool, look, hover, routeStates }) {
-    Object.assign(this, { map: canvas, use, tool, look, hover, routeStates });
+  constructor(canvas, { use, useRoad, tool, look, hover, routeStates }) {
+    Object.assign(this, { map: canvas, use, useRoad, tool, look, hover, routeStates });
     this.pointers = new Map();
     const element = canvas.canvas;
     element.addEventListener("pointerdown", (event) => this.down(event));
@@ -66,10 +67,13 @@ export class MapInput {
   up(event) {
     const tapped = this.pointers.delete(event.pointerId) && this.pointers.size === 0 && !this.began.moved;
     if (!tapped) return;
-    const state = this.map.stateAt(...this.place(event));
-    if (state === null) return;
-    if (this.began.button === 2 || event.ctrlKey) this.use("avoid", state);
-    else if (this.began.button === 0) this.use(this.began.shift ? "via" : this.tool(), state);
+    const point = this.place(event);
+    const what = this.began.button === 2 || event.ctrlKey ? "avoid" : this.began.shift ? "via" : this.tool();
+    if (this.began.button !== 0 && this.began.button !== 2) return;
+    const road = what === "avoid" && this.map.stateAt(...point, ON) === null ? this.map.roadAt(...point) : null;
+    if (road) return this.useRoad(road);
+    const state = this.map.stateAt(...point);
+    if (state !== null) this.use(what, state);
   }
 
   wheel(event) {
@@ -104,7 +108,8 @@ export class MapInput {
     map.cursor = map.cursor === null ? map.middle : map.neighbour(map.cursor, dx, dy);
     const { view } = map, { place } = map.map;
     const x = view.across(place[2 * map.cursor]), y = view.down(place[2 * map.cursor + 1]);
-    if (x < EDGE || y < EDGE || x > view.width - EDGE || y > view.height - EDGE) view.move(view.width / 2 - x, view.height / 2 - y);
+    const [left, top, right, bottom] = view.inset, [mx, my] = view.middle;
+    if (x < left + EDGE || y < top + EDGE || x > view.width - right - EDGE || y > view.height - bottom - EDGE) view.move(mx - x, my - y);
     map.draw();
     this.look(map.cursor);
   }

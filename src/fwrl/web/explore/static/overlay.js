@@ -73,18 +73,59 @@ export class Overlay {
     context.lineCap = "butt";
   }
 
-  route({ states, steps }, pointed) {
+  // Another route than the one that is drawn.
+  other(states, pointed) {
     const { context, colours } = this;
+    for (const [colour, width] of [[colours.card, pointed ? 11 : 7], [colours.other, pointed ? 7 : 3.5]]) {
+      Object.assign(context, { strokeStyle: colour, lineWidth: width, lineCap: "round", lineJoin: "round" });
+      context.beginPath();
+      for (let k = 1; k < states.length; k++) this.line(states[k - 1], states[k]);
+      context.stroke();
+    }
+    context.lineCap = "butt";
+  }
+
+  // Places within a cost, in bands, and the roads between them.
+  reach(band, { roads, states }) {
+    if (!band) return;
+    const { context, colours, map } = this;
+    const size = states.length > 3000 ? 1.5 : states.length > 600 ? 3 : 6;
+    for (let level = 1; level <= 5; level++) {
+      context.fillStyle = context.strokeStyle = colours[`near-${level}`];
+      context.lineWidth = size < 2 ? 1.5 : size;
+      context.beginPath();
+      for (const r of roads) {
+        const a = map.roads[2 * r], b = map.roads[2 * r + 1];
+        if (band[a] && band[b] && Math.max(band[a], band[b]) === level) this.line(a, b);
+      }
+      context.stroke();
+      context.beginPath();
+      for (const s of states) {
+        if (band[s] !== level) continue;
+        const [x, y] = this.at(s);
+        context.moveTo(x + size, y);
+        context.arc(x, y, size, 0, TURN);
+      }
+      context.fill();
+    }
+  }
+
+  // Each stretch in the colour of its trips; old steps are edged in amber, those seen once are dotted.
+  route({ states, steps }, pointed, ringed) {
+    const { context, colours } = this;
+    const colour = ({ stretch }) => colours[`trip-${stretch % 4}`];
     context.lineCap = "round";
-    context.lineWidth = 8;
-    context.strokeStyle = colours.card;
-    context.beginPath();
-    steps.forEach((_, k) => this.line(states[k], states[k + 1]));
-    context.stroke();
     steps.forEach((step, k) => {
-      context.strokeStyle = step.old ? colours.amber : colours.accent;
-      context.lineWidth = k === pointed ? 8 : 4.5;
-      context.setLineDash(step.seen === 1 ? [0.1, 8] : []);
+      context.lineWidth = step.old ? 11 : 10;
+      context.strokeStyle = step.old ? colours.amber : colours.card;
+      context.beginPath();
+      this.line(states[k], states[k + 1]);
+      context.stroke();
+    });
+    steps.forEach((step, k) => {
+      context.strokeStyle = colour(step);
+      context.lineWidth = k === pointed ? 9 : 5.5;
+      context.setLineDash(step.seen === 1 ? [0.1, 9] : []);
       context.beginPath();
       this.line(states[k], states[k + 1]);
       context.stroke();
@@ -93,10 +134,10 @@ export class Overlay {
     context.lineCap = "butt";
     const every = Math.max(1, Math.ceil(steps.length / HEADS));
     steps.forEach((step, k) => {
-      context.fillStyle = step.old ? colours.amber : colours.accent;
-      if (k % every === Math.floor(every / 2)) arrow(context, this.view, this.map.place, states[k], states[k + 1], 8);
+      context.fillStyle = colour(step);
+      if (k % every === Math.floor(every / 2)) arrow(context, this.view, this.map.place, states[k], states[k + 1], 10, 0);
     });
-    this.rings(states.filter((_, k) => steps[k]?.stitch));
+    if (ringed) this.rings(states.filter((_, k) => steps[k]?.stitch));
   }
 
   // Rings at stitches, smaller where they are close together.
@@ -135,8 +176,9 @@ export class Overlay {
   }
 
   // The marks of a question: a disc, a square, diamonds and crosses, each with a light edge.
-  marks({ from, to, via, avoid }) {
-    for (const [state] of avoid) this.cross(state);
+  marks({ from, to, via, avoid, roads }) {
+    for (const [state] of avoid) this.cross(...this.at(state));
+    for (const [[a], [b]] of roads) this.closed(a, b);
     for (const [state] of via) this.shape(state, [[0, -10], [10, 0], [0, 10], [-10, 0]], this.colours.via);
     if (to) this.shape(to[0], [[-8, -8], [8, -8], [8, 8], [-8, 8]], this.colours.to);
     if (from) {
@@ -161,9 +203,20 @@ export class Overlay {
     context.stroke();
   }
 
-  cross(state) {
+  // A closed road: struck through half-way.
+  closed(a, b) {
+    const [ax, ay] = this.at(a), [bx, by] = this.at(b), { context, colours } = this;
+    Object.assign(context, { strokeStyle: colours.problem, lineWidth: 3 });
+    context.setLineDash([2, 5]);
+    context.beginPath();
+    this.line(a, b);
+    context.stroke();
+    context.setLineDash([]);
+    this.cross((ax + bx) / 2, (ay + by) / 2);
+  }
+
+  cross(x, y) {
     const { context } = this;
-    const [x, y] = this.at(state);
     for (const [colour, width] of [[this.colours.card, 8], [this.colours.problem, 4.5]]) {
       Object.assign(context, { strokeStyle: colour, lineWidth: width, lineCap: "round" });
       context.beginPath();

@@ -1,7 +1,7 @@
 // The question of the page: changed by clicks, shown as chips, carried by the address.
 
 import { decoded } from "/static/address.js";
-import { element } from "./steps.js";
+import { cut, element } from "./steps.js";
 
 const PAUSE = 250; // milliseconds after which a moved map is written into the address
 const SIGNS = { from: "●", to: "■", via: "◆", avoid: "✕" };
@@ -12,15 +12,15 @@ const AT = /(^|&)at=([^&]*)/; // the part of an address that says what is in sig
 const questionOf = (hash) => hash.slice(1).replace(AT, "").replace(/^&/, "");
 
 export class QuestionBox {
-  constructor({ send, view }) {
+  constructor({ send, view, redraw }) {
     Object.assign(this, { send, view });
-    this.question = { start: -1, goal: -1, via: [], avoid: [], backup: "expected", view: "route" };
+    this.question = { start: -1, goal: -1, via: [], avoid: [], roads: [], backup: "expected", view: "route" };
     this.answered = "";
     this.asked = this.answeredAsked = 0;
     this.pending = 0; // questions without an answer yet; the server answers all, in order
     window.addEventListener("hashchange", ({ newURL }) => {
       const { hash } = new URL(newURL); // not that of `location`, where a moved map may have been written meanwhile
-      this.readView(hash);
+      if (this.readView(hash)) redraw();
       const address = questionOf(hash);
       if (address !== this.answered) this.put("address", { address });
     });
@@ -67,6 +67,15 @@ export class QuestionBox {
     this.ask();
   }
 
+  // Close a road, or open it again.
+  useRoad([a, b]) {
+    const { question } = this;
+    const pairs = question.roads.filter((_, k) => k % 2 === 0).map((end, k) => [end, question.roads[2 * k + 1]]);
+    const others = pairs.filter(([x, y]) => Math.min(x, y) !== Math.min(a, b) || Math.max(x, y) !== Math.max(a, b));
+    question.roads = (others.length < pairs.length ? others : [...pairs, [a, b]]).flat();
+    this.ask();
+  }
+
   drop(what, state) {
     if (what === "from") this.question.start = -1;
     else if (what === "to") this.question.goal = -1;
@@ -91,9 +100,9 @@ export class QuestionBox {
     this.drawChips(answer);
   }
 
-  adopt({ from, to, via, avoid, backup, view }) {
+  adopt({ from, to, via, avoid, roads, backup, view }) {
     const codes = (marks) => marks.map(([state]) => state);
-    this.question = { start: from?.[0] ?? -1, goal: to?.[0] ?? -1, via: codes(via), avoid: codes(avoid), backup, view };
+    this.question = { start: from?.[0] ?? -1, goal: to?.[0] ?? -1, via: codes(via), avoid: codes(avoid), roads: roads.flatMap(codes), backup, view };
     [this.answeredAsked, this.asked] = [this.asked, 0]; // when what is drawn next was asked
   }
 
@@ -108,22 +117,28 @@ export class QuestionBox {
     this.keeping = setTimeout(() => history.replaceState(null, "", this.link), PAUSE);
   }
 
-  drawChips({ from, to, via, avoid }) {
+  chip(what, name, remove) {
+    const chip = element("span", "", { className: `chip ${what}`, title: name });
+    const close = element("button", "×", { type: "button" });
+    close.setAttribute("aria-label", `Remove ${what} ${name}`);
+    close.addEventListener("click", remove);
+    const sign = element("i", SIGNS[what]);
+    sign.setAttribute("aria-hidden", "true");
+    chip.append(sign, element("span", what, { className: "what" }), element("b", cut(name)), close);
+    return chip;
+  }
+
+  drawChips({ from, to, via, avoid, roads }) {
     const chips = [];
     for (const [what, marks] of Object.entries({ from: from ? [from] : [], to: to ? [to] : [], via, avoid })) {
       for (const [state, name] of marks) {
-        const chip = element("span", "", { className: `chip ${what}` });
-        const close = element("button", "×", { type: "button" });
-        close.setAttribute("aria-label", `Remove ${what} ${name}`);
-        close.addEventListener("click", () => this.drop(what, state));
-        const sign = element("i", SIGNS[what]);
-        sign.setAttribute("aria-hidden", "true");
-        chip.append(sign, element("span", what, { className: "what" }), element("b", name), close);
-        chips.push(chip);
+        chips.push(this.chip(what, name, () => this.drop(what, state)));
       }
     }
+    for (const [[a, one], [b, other]] of roads) chips.push(this.chip("avoid", `${cut(one, 14)} ↔ ${cut(other, 14)}`, () => this.useRoad([a, b])));
     if (from && to) {
-      const turn = element("button", "⇄ Turn round", { type: "button", title: "The way back" });
+      const turn = element("button", "⇄", { type: "button", title: "Turn round: the route back" });
+      turn.setAttribute("aria-label", "Turn round");
       turn.addEventListener("click", () => {
         const { start, goal, via: stops } = this.question;
         Object.assign(this.question, { start: goal, goal: start, via: [...stops].reverse() });
@@ -131,10 +146,10 @@ export class QuestionBox {
       });
       chips.push(turn);
     }
-    if (from || to || via.length || avoid.length) {
+    if (from || to || via.length || avoid.length || roads.length) {
       const clear = element("button", "Clear", { type: "button" });
       clear.addEventListener("click", () => {
-        Object.assign(this.question, { start: -1, goal: -1, via: [], avoid: [] });
+        Object.assign(this.question, { start: -1, goal: -1, via: [], avoid: [], roads: [] });
         this.ask();
       });
       chips.push(clear);

@@ -16,7 +16,7 @@ export class Search {
   }
 
   typed() {
-    clearTimeout(this.leaving); // somebody came back at once
+    clearTimeout(this.leaving); // somebody came right back
     clearTimeout(this.waiting);
     const text = find("search").value.trim().slice(0, 200);
     if (!text) return this.close();
@@ -39,7 +39,7 @@ export class Search {
     });
     const list = find("found");
     list.replaceChildren(...rows);
-    list.dataset.more = total > states.length ? `and ${(total - states.length).toLocaleString("en")} more` : total ? "" : "no state has this in its name";
+    list.dataset.more = total > states.length ? `and ${(total - states.length).toLocaleString("en")} more` : total ? "" : "no place has this in its name";
     list.hidden = false;
     find("search").setAttribute("aria-expanded", "true");
     this.say(total ? `${total.toLocaleString("en")} found` : "nothing found");

@@ -21,7 +21,7 @@ export class StateCard {
 
   set(message) {
     const { code, state, next_states: after, previous_states: before, left, entered } = message;
-    const said = `entered ${count(entered, "time")} from ${count(before, "state")}, left ${count(left, "time")} to ${count(after, "state")}`;
+    const said = `entered ${count(entered, "time")} from ${count(before, "place")}, left ${count(left, "time")} to ${count(after, "place")}`;
     this.say(`${state}: ${said}`);
     if (code !== this.wanted) return;
     find("card-name").textContent = state;

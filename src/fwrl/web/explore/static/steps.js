@@ -1,6 +1,7 @@
-// The steps of a route with their evidence, as a table.
+// The steps of a route, one line each, under the trips that cover them.
 
 const SHOWN = 100; // steps at first
+const LONGEST = 24; // characters of a name in a line
 
 const find = (id) => document.getElementById(id);
 
@@ -8,7 +9,14 @@ export function element(name, text = "", properties = {}) {
   return Object.assign(document.createElement(name), { textContent: text, ...properties });
 }
 
-export const number = (value) => Number(value.toPrecision(4)).toLocaleString("en", { maximumFractionDigits: 6 });
+// A name that fits, cut in the middle: both ends tell names apart.
+export function cut(name, most = LONGEST) {
+  if (name.length <= most) return name;
+  const front = Math.ceil((most - 1) / 2);
+  return `${name.slice(0, front)}…${name.slice(name.length - (most - 1 - front))}`;
+}
+
+export const tripColour = (stretch) => `--trip-${stretch % 4}`;
 
 export class Steps {
   constructor({ onPoint, onShow }) {
@@ -24,20 +32,18 @@ export class Steps {
 
   draw(most) {
     const { steps, states } = this.route;
-    const cost = steps.every(({ reward }) => reward <= 0);
     const has = {
       action: steps.some(({ action, to }) => action !== null && action !== to),
       chance: steps.some(({ probability }) => probability < 1),
-      last: steps.some(({ last }) => last !== null),
     };
-    const names = ["", "to", has.action && "by", cost ? "cost" : "reward", has.chance && "chance", "seen", has.last && "last seen"];
+    const names = ["", "to", has.action && "by", "cost", has.chance && "chance", "seen"];
     const head = element("tr");
     names.forEach((name, k) => name !== false && head.append(element("th", name, { scope: "col", className: k === 0 ? "number" : "" })));
     head.firstElementChild.append(element("span", "step", { className: "hidden" }));
     find("steps").querySelector("thead").replaceChildren(head);
-    const rows = steps.slice(0, most).map((step, k) => this.row(step, k, has, cost));
-    const across = head.children.length - 1;
-    const shown = rows.flatMap((row, k) => [...this.stitch(steps[k], across), row, ...this.trips(steps[k], across)]);
+    const across = head.children.length;
+    const rows = steps.slice(0, most).map((step, k) => this.row(step, k, has));
+    const shown = rows.flatMap((row, k) => [...this.stretch(k, across), row]);
     find("steps").querySelector("tbody").replaceChildren(...shown);
     rows.forEach((row, k) => {
       row.addEventListener("pointerenter", () => this.onPoint(k));
@@ -47,49 +53,42 @@ export class Steps {
       button.addEventListener("blur", () => this.onPoint(-1));
       button.addEventListener("click", () => this.onShow(states[k + 1]));
     });
-    find("steps-title").textContent = `Steps from ${steps[0].from}`;
+    find("steps-title").textContent = `Steps from ${cut(steps[0].from)}`;
     find("steps-all").hidden = steps.length <= most;
     find("steps-all").textContent = `Show all ${steps.length.toLocaleString("en")} steps`;
   }
 
-  row(step, k, has, cost) {
+  row(step, k, has) {
     const row = element("tr");
+    row.style.setProperty("--trip", `var(${tripColour(step.stretch)})`);
     const cell = (text, className = "") => {
       const made = element("td", text, { className });
       row.append(made);
       return made;
     };
     cell(String(k + 1), "number");
-    cell("", "to").append(element("button", step.to, { type: "button", className: "plain", title: "Show on the map" }));
-    if (has.action) cell(step.action ?? "");
-    cell(number(cost ? -step.reward : step.reward), "value");
+    const trips = step.trips.length ? `; latest trips ${step.trips.join(", ")}` : "";
+    const when = step.last ? `; last seen ${step.last}` : "";
+    cell("", "to").append(element("button", cut(step.to), { type: "button", className: "plain", title: `${step.to}${when}${trips}` }));
+    if (has.action) cell(cut(step.action ?? "", 10));
+    cell(step.cost, "value");
     if (has.chance) cell(`${Math.round(100 * step.probability)} %`, "value");
     const seen = cell(step.seen === 1 ? "" : step.seen.toLocaleString("en"), "value");
     if (step.seen === 1) seen.append(element("span", "once", { className: "badge once" }));
-    if (has.last) {
-      const last = cell("", "last");
-      const [date, time = ""] = (step.last ?? "").split(" ");
-      const clock = element("span", time.slice(0, 5), { className: "clock" });
-      const said = element("span", "", { className: step.old ? "badge old" : "" });
-      said.append(element("span", date, { className: "whole" }), " ", clock, ...(step.old ? [" long ago"] : []));
-      last.append(said);
-    }
+    if (step.old) seen.append(" ", element("span", "long ago", { className: "badge old", title: `last seen ${step.last}` }));
     return row;
   }
 
-  stitch({ stitch, from }, across) {
-    return stitch ? [wide("stitch", `stitched at ${from}: other trips from here`, across)] : [];
+  // Which trips cover what follows, where that changes.
+  stretch(k, across) {
+    const { steps, stretches } = this.route;
+    const { trip, trips } = stretches[steps[k].stretch] ?? {};
+    if (!trip || (k > 0 && !steps[k].stitch)) return [];
+    const more = trips > 1 ? ` and ${(trips - 1).toLocaleString("en")} more` : "";
+    const at = k > 0 ? `stitched at ${cut(steps[k].from)}: ` : "";
+    const row = element("tr", "", { className: "stretch" });
+    row.style.setProperty("--trip", `var(${tripColour(steps[k].stretch)})`);
+    row.append(element("td", `${at}trip ${trip}${more}`, { colSpan: across }));
+    return [row];
   }
-
-  trips({ trips }, across) {
-    const [word, more] = [trips.length === 1 ? "trip" : "latest trips", trips.join(", ")];
-    return trips.length ? [wide("trips", `${word} ${more}`, across)] : [];
-  }
-}
-
-// A row of one cell, beside the number.
-function wide(className, text, across) {
-  const row = element("tr", "", { className });
-  row.append(element("td"), element("td", text, { className, colSpan: across }));
-  return row;
 }

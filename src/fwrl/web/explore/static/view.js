@@ -8,6 +8,12 @@ export class View {
     this.width = this.height = 1;
     this.x = this.y = 0.5;
     this.scale = this.least = 1;
+    this.inset = [0, 0, 0, 0]; // pixels that panels cover at the left, top, right and bottom
+  }
+
+  get middle() {
+    const [left, top, right, bottom] = this.inset;
+    return [(left + this.width - right) / 2, (top + this.height - bottom) / 2];
   }
 
   resize(width, height) {
@@ -16,7 +22,8 @@ export class View {
 
   // Show a box of the map; `whole` says that it is all of it, which is the least scale.
   fit([left, top, right, bottom], whole = false) {
-    const across = Math.max(1, this.width - 2 * MARGIN), down = Math.max(1, this.height - 2 * MARGIN);
+    const [covered, above, right_, below] = this.inset;
+    const across = Math.max(1, this.width - covered - right_ - 2 * MARGIN), down = Math.max(1, this.height - above - below - 2 * MARGIN);
     const scale = Math.min(across / Math.max(right - left, 1e-9), down / Math.max(bottom - top, 1e-9));
     if (whole) this.least = scale;
     this.scale = Math.min(scale, this.least * (whole ? 1 : 60));
@@ -25,16 +32,17 @@ export class View {
   }
 
   across(x) {
-    return (x - this.x) * this.scale + this.width / 2;
+    return (x - this.x) * this.scale + this.middle[0];
   }
 
   down(y) {
-    return (y - this.y) * this.scale + this.height / 2;
+    return (y - this.y) * this.scale + this.middle[1];
   }
 
   // The point of the map under a pixel.
   under(px, py) {
-    return [(px - this.width / 2) / this.scale + this.x, (py - this.height / 2) / this.scale + this.y];
+    const [mx, my] = this.middle;
+    return [(px - mx) / this.scale + this.x, (py - my) / this.scale + this.y];
   }
 
   move(dx, dy) {
@@ -42,11 +50,11 @@ export class View {
     this.y -= dy / this.scale;
   }
 
-  zoom(factor, px = this.width / 2, py = this.height / 2) {
+  zoom(factor, px = this.middle[0], py = this.middle[1]) {
     const [x, y] = this.under(px, py);
     this.scale = Math.min(this.least * MOST, Math.max(this.least / 2, this.scale * factor));
-    this.x = x - (px - this.width / 2) / this.scale;
-    this.y = y - (py - this.height / 2) / this.scale;
+    this.x = x - (px - this.middle[0]) / this.scale;
+    this.y = y - (py - this.middle[1]) / this.scale;
   }
 
   get text() {

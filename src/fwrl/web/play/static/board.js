@@ -5,8 +5,9 @@ import { LIGHT_FROM, scale, stepOf, theme } from "/static/palette.js";
 import { Terrain } from "./terrain.js";
 
 const SMALLEST_WITH_ARROWS = 7; // device pixels per cell
-const BELOW = 128; // CSS pixels for the verdict and the numbers under a board
-const LEAST = 150; // CSS pixels: a board is never lower than that, if it is wide enough
+const AROUND = 128, AROUND_NARROW = 92; // CSS pixels for name and verdict of one board
+const LEGEND = 30;
+const LEAST = 190; // CSS pixels: a board is never lower than that, if it is wide enough
 const LARGEST_MARK = 80; // CSS pixels: the largest size of agents, arrows and flags
 
 export class Board {
@@ -39,10 +40,15 @@ export class Board {
   layOut() {
     if (!this.rows) return;
     const ratio = window.devicePixelRatio || 1;
-    const room = this.canvas.parentElement.clientWidth;
-    // As high as fits under what is above, together with the verdict, so that nothing needs scrolling.
-    const top = this.canvas.parentElement.getBoundingClientRect().top + window.scrollY;
-    const tall = Math.max(LEAST, window.innerHeight - top - BELOW);
+    const stage = this.canvas.parentElement;
+    const boards = stage.parentElement.parentElement;
+    boards.classList.toggle("stacked", this.stacked);
+    const room = this.stacked ? boards.clientWidth : boards.clientWidth / 2 - 13;
+    // As high as fits between what is above and the bar below, together with the verdict, so that nothing needs scrolling.
+    const top = boards.getBoundingClientRect().top + window.scrollY;
+    const high = window.innerHeight - top - document.querySelector("footer").offsetHeight - LEGEND;
+    const around = this.narrow ? AROUND_NARROW : AROUND;
+    const tall = Math.max(LEAST, this.stacked ? high / 2 - around : high - around);
     const side = Math.floor(Math.min((room * ratio) / this.width, (tall * ratio) / this.height));
     this.side = Math.max(2, side);
     this.ratio = ratio;
@@ -54,8 +60,30 @@ export class Board {
     this.pixels = this.heat.getContext("2d").createImageData(this.width, this.height);
     this.canvas.style.width = `${this.canvas.width / ratio}px`;
     this.canvas.style.height = `${this.canvas.height / ratio}px`;
+    stage.parentElement.style.setProperty("--board", `${Math.max(this.canvas.width / ratio, 270)}px`);
     this.colours = theme();
     this.terrain.paint(this);
+  }
+
+  // Whether the boards stand one above the other.
+  get stacked() {
+    return this.narrow || this.width > 2 * this.height;
+  }
+
+  get narrow() {
+    return matchMedia("(max-width: 44rem)").matches;
+  }
+
+  // A ring around the flag, until somebody has moved it; and, for fingers, a handle to drag it by.
+  showPulse(shown) {
+    const [ring, handle] = this.canvas.parentElement.querySelectorAll("i");
+    ring.hidden = !shown || !this.frame;
+    const [x, y] = this.centre(this.frame.goal).map((at) => at / this.ratio);
+    const size = (this.mark / this.ratio) * 1.1;
+    for (const [part, width] of [[ring, size], [handle, Math.max(44, size)]]) {
+      const [left, top] = [this.canvas.offsetLeft + x - width / 2, this.canvas.offsetTop + y - width / 2];
+      Object.assign(part.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${width}px` });
+    }
   }
 
   // The world alone, before the first frame.
@@ -76,7 +104,7 @@ export class Board {
     if (this.side >= SMALLEST_WITH_ARROWS) this.drawArrows(view);
     this.drawTrail(view);
     if (view.route.length > 1 && !this.update) this.drawRoute(view.route, view.arrives);
-    if (this.inspected && !this.update) this.drawStretches(this.inspected);
+    if (this.inspected && !this.update) this.drawInspected(this.inspected);
     this.drawStart(frame.start);
     this.drawAgent(view.state);
     this.drawGoal(frame.goal);
@@ -104,29 +132,33 @@ export class Board {
     this.heat.getContext("2d").putImageData(this.pixels, 0, 0);
   }
 
+  // One best action is an arrow through the middle; several are thin arrows from the middle outwards.
   drawArrows(view) {
     const { context, mark: size, actions } = this;
-    const [tip, barb] = [size * 0.3, size * 0.13];
-    context.lineWidth = Math.max(1, size / 16);
-    context.lineCap = "round";
+    context.lineCap = context.lineJoin = "round";
     for (const dark of [true, false]) {
-      context.strokeStyle = dark ? "rgb(20 24 30 / .8)" : "rgb(255 255 255 / .85)";
-      context.beginPath();
-      for (let s = 0; s < view.arrows.length; s++) {
-        if (!view.arrows[s] || this.steps[s] >= LIGHT_FROM !== dark) continue;
-        const [cx, cy] = this.centre(s);
-        for (let a = 0; a < actions.length; a++) {
-          if (!(view.arrows[s] & (1 << a))) continue;
-          const [dx, dy] = actions[a];
-          const [ex, ey] = [cx + dx * tip, cy + dy * tip];
-          context.moveTo(cx, cy);
-          context.lineTo(ex, ey);
-          context.moveTo(ex - dx * barb - dy * barb, ey - dy * barb + dx * barb);
-          context.lineTo(ex, ey);
-          context.lineTo(ex - dx * barb + dy * barb, ey - dy * barb - dx * barb);
+      context.strokeStyle = dark ? "rgb(20 24 30 / .78)" : "rgb(255 255 255 / .88)";
+      for (const single of [true, false]) {
+        const [tail, tip, barb] = single ? [-0.22, 0.26, 0.15] : [0.06, 0.34, 0.09];
+        context.lineWidth = Math.max(1, size / (single ? 13 : 22));
+        context.beginPath();
+        for (let s = 0; s < view.arrows.length; s++) {
+          const best = view.arrows[s];
+          if (!best || this.steps[s] >= LIGHT_FROM !== dark || ((best & (best - 1)) === 0) !== single) continue;
+          const [cx, cy] = this.centre(s);
+          for (let a = 0; a < actions.length; a++) {
+            if (!(best & (1 << a))) continue;
+            const [dx, dy] = actions[a].map((d) => d * size);
+            const [ex, ey] = [cx + dx * tip, cy + dy * tip];
+            context.moveTo(cx + dx * tail, cy + dy * tail);
+            context.lineTo(ex, ey);
+            context.moveTo(ex - (dx + dy) * barb, ey - (dy - dx) * barb);
+            context.lineTo(ex, ey);
+            context.lineTo(ex - (dx - dy) * barb, ey - (dy + dx) * barb);
+          }
         }
+        context.stroke();
       }
-      context.stroke();
     }
   }
 
@@ -151,10 +183,11 @@ export class Board {
   // Solid if it arrives; dashed if its likeliest steps end in a loop.
   drawRoute(route, arrives) {
     const dash = Math.max(3, this.mark / 6);
-    this.line(Array.from(route), this.colours.accent, arrives ? [] : [dash, dash]);
+    this.line(Array.from(route), "#1b1f26", arrives ? [] : [dash, dash]);
   }
 
-  drawStretches({ stretches }) {
+  drawInspected({ stitches, stretches, route, arrives }) {
+    if (!stitches) return route.length > 1 ? this.drawRoute(route, arrives) : undefined;
     const dash = Math.max(3, this.mark / 6);
     stretches.forEach((stretch, k) => {
       this.line(stretch.states, k % 2 ? "#cc79a7" : "#56b4e9", k % 2 ? [dash, dash] : []);
@@ -196,7 +229,7 @@ export class Board {
     context.strokeRect((state % this.width) * size + 2, Math.floor(state / this.width) * size + 2, size - 4, size - 4);
   }
 
-  // A dashed curve beside the straight line, so that it does not hide the legs.
+  // A dashed curve next to the straight line, so that it does not hide the legs.
   curveBetween(from, to, colour) {
     const { context } = this;
     const [x1, y1] = this.centre(from);
@@ -249,33 +282,39 @@ export class Board {
     context.stroke();
   }
 
+  // A square frame in the lower left: the corner above it belongs to the cost of a cell.
   drawStart(state) {
-    const { context } = this;
+    const { context, mark: size } = this;
     const [x, y] = this.centre(state);
-    const r = Math.max(3, this.mark * 0.36);
-    for (const [colour, width] of [["#ffffff", 0.16], ["#1d2127", 0.08]]) {
+    const r = Math.max(2.5, size * 0.17);
+    for (const [colour, width] of [["#ffffff", 0.13], ["#1b1f26", 0.065]]) {
       context.strokeStyle = colour;
-      context.lineWidth = Math.max(width > 0.1 ? 3 : 1.5, this.mark * width);
-      context.strokeRect(x - r, y - r, 2 * r, 2 * r);
+      context.lineWidth = Math.max(width > 0.1 ? 3 : 1.5, size * width);
+      context.strokeRect(x - 0.22 * size - r, y + 0.22 * size - r, 2 * r, 2 * r);
     }
   }
 
   drawGoal(state) {
     const { context } = this;
     const [x, y] = this.centre(state);
-    const r = Math.max(4, this.mark * 0.36);
-    context.lineJoin = "round";
-    context.lineWidth = Math.max(1.5, this.mark * 0.07);
-    context.strokeStyle = "#1d2127";
-    context.fillStyle = "#ffffff";
+    const r = Math.max(4, this.mark * 0.38);
+    context.lineJoin = context.lineCap = "round";
+    for (const [colour, width] of [["#ffffff", 0.16], ["#1b1f26", 0.07]]) {
+      context.strokeStyle = colour;
+      context.lineWidth = Math.max(1.5, this.mark * width);
+      context.beginPath();
+      context.moveTo(x - 0.45 * r, y + r);
+      context.lineTo(x - 0.45 * r, y - r);
+      context.lineTo(x + 0.9 * r, y - 0.5 * r);
+      context.lineTo(x - 0.45 * r, y);
+      context.stroke();
+    }
+    context.fillStyle = this.colours.flag;
     context.beginPath();
-    context.moveTo(x - 0.55 * r, y + r);
-    context.lineTo(x - 0.55 * r, y - r);
-    context.lineTo(x + 0.8 * r, y - 0.5 * r);
-    context.lineTo(x - 0.55 * r, y);
-    context.stroke();
+    context.moveTo(x - 0.45 * r, y - r);
+    context.lineTo(x + 0.9 * r, y - 0.5 * r);
+    context.lineTo(x - 0.45 * r, y);
     context.fill();
-    context.stroke();
   }
 
   drawAgent(state) {

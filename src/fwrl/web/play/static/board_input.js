@@ -11,6 +11,7 @@ export class BoardInput {
     this.dragged = this.tapped = null;
     const { canvas } = board;
     canvas.addEventListener("pointerdown", (event) => this.down(event));
+    canvas.parentElement.querySelector(".handle").addEventListener("pointerdown", (event) => this.grabFlag(event));
     canvas.addEventListener("pointermove", (event) => this.move(event));
     canvas.addEventListener("pointerup", () => this.up());
     canvas.addEventListener("pointercancel", () => {
@@ -44,6 +45,14 @@ export class BoardInput {
     this.stroke = this.editor.brush(cell, this.dragged);
     this.last = marker ? cell : null; // grabbing a marker does not move it yet
     this.apply(cell);
+  }
+
+  // A finger on the flag drags it with any tool; elsewhere a finger scrolls, or taps.
+  grabFlag(event) {
+    this.board.canvas.setPointerCapture(event.pointerId);
+    this.dragged = "goal";
+    this.last = this.board.frame.goal;
+    event.preventDefault();
   }
 
   move(event) {

@@ -7,7 +7,7 @@ const MARGIN = { left: 44, right: 12, top: 8, bottom: 32 };
 export class Chart {
   // `field` names the numbers to draw; `log` means a logarithmic axis from 1.
   constructor(canvas, { field, log = false, label }) {
-    Object.assign(this, { canvas, field, log, label, sides: [], names: [], band: null, hovered: null });
+    Object.assign(this, { canvas, field, log, label, sides: [], names: [], longest: [], hovered: null });
     this.readout = canvas.parentElement.querySelector(".readout");
     canvas.addEventListener("pointermove", ({ offsetX }) => this.hover(this.pointAt(offsetX)));
     canvas.addEventListener("pointerleave", () => this.hover(null));
@@ -22,19 +22,14 @@ export class Chart {
 
   set(sides, names) {
     this.sides = sides;
+    this.longest = sides.reduce((a, b) => (count(a) >= count(b) ? a : b), []);
     this.names = names;
     this.name(names);
     this.draw();
     const last = sides.map((segments) => segments.findLast((s) => s[this.field].length)?.[this.field].at(-1));
     const said = names.map((name, k) => `${name} ${last[k]?.toPrecision(4) ?? "none yet"}`);
-    const episodes = this.pointsOf(this.longest ?? []).at(-1)?.episode;
+    const episodes = this.pointsOf(this.longest).at(-1)?.episode;
     this.canvas.setAttribute("aria-label", `${this.label}${episodes ? `, episodes 1 to ${episodes}` : ""}: ${said.join(", ")}`);
-  }
-
-  // The quartiles over other seeds, one band for each side.
-  setBand({ seeds, sides }) {
-    this.band = { seeds, sides: sides.map((segments) => segments.map((segment) => segment[this.field])) };
-    this.draw();
   }
 
   name(names) {
@@ -60,15 +55,14 @@ export class Chart {
     context.scale(ratio, ratio);
     this.colours = theme();
     this.box = { w: width - MARGIN.left - MARGIN.right, h: height - MARGIN.top - MARGIN.bottom };
-    const longest = this.sides.reduce((a, b) => (count(a) >= count(b) ? a : b), []);
+    const { longest } = this;
     if (!count(longest)) return this.drawEmpty(context);
-    this.longest = longest;
     this.top = this.highest();
     this.points = Math.max(2, count(longest));
+    this.labels = [];
     this.drawAxis(context);
     this.drawEpisodes(context);
     this.drawSegments(context, longest);
-    if (this.band) this.band.sides.forEach((segments, k) => this.drawBand(context, segments, k));
     this.sides.forEach((segments, k) => this.drawLine(context, segments, k));
     if (this.hovered !== null) this.drawHover(context);
   }
@@ -86,7 +80,7 @@ export class Chart {
   }
 
   hover(point) {
-    if (!this.longest) return;
+    if (!this.box) return;
     const last = count(this.longest) - 1;
     this.hovered = point === null || last < 0 ? null : Math.min(last, Math.max(0, point));
     this.readout.hidden = this.hovered === null;
@@ -117,34 +111,26 @@ export class Chart {
     context.stroke();
   }
 
-  // Numbers of episodes along the bottom; a point may stand for several episodes.
-  drawEpisodes(context) {
-    const points = this.pointsOf(this.longest);
-    const most = Math.max(2, Math.floor(this.box.w / 56));
-    const every = Math.max(1, Math.ceil(points.length / most));
-    context.textAlign = "center";
+  // Write a text under the axis, unless it would touch one that is there already.
+  write(context, text, x, row, align) {
+    const width = context.measureText(text).width;
+    const left = Math.min(Math.max(0, x - { left: 0, center: width / 2, right: width }[align]), this.canvas.clientWidth - width);
+    if (this.labels.some((other) => other.row === row && left < other.right + 6 && left + width > other.left - 6)) return;
+    this.labels.push({ text, row, left, right: left + width });
+    context.textAlign = "left";
     context.textBaseline = "alphabetic";
     context.fillStyle = this.colours.soft;
-    points.forEach(({ episode }, k) => {
-      const last = k === points.length - 1;
-      if (!last && (k % every || k > points.length - 1 - every / 2)) return;
-      context.textAlign = last && k ? "right" : "center";
-      context.fillText(episode.toLocaleString("en"), this.x(k) + (last && k ? 8 : 0), MARGIN.top + this.box.h + 14);
-    });
+    context.fillText(text, left, MARGIN.top + this.box.h + 14 * (row + 1));
   }
 
-  drawBand(context, segments, number) {
-    context.fillStyle = this.colours.sides[number];
-    context.globalAlpha = 0.22;
-    let at = 0;
-    for (const { low, high } of segments) {
-      context.beginPath();
-      low.forEach((value, k) => value !== null && context.lineTo(this.x(at + k), this.y(value)));
-      for (let k = high.length - 1; k >= 0; k--) if (high[k] !== null) context.lineTo(this.x(at + k), this.y(high[k]));
-      context.fill();
-      at += low.length;
+  // Numbers of episodes along the bottom, the last one first; one point may summarise several episodes.
+  drawEpisodes(context) {
+    const points = this.pointsOf(this.longest);
+    const every = Math.max(1, Math.ceil(points.length / Math.max(2, Math.floor(this.box.w / 56))));
+    const shown = points.map((_, k) => k).filter((k) => k % every === 0);
+    for (const k of new Set([points.length - 1, ...shown])) {
+      this.write(context, points[k].episode.toLocaleString("en"), this.x(k), 0, "center");
     }
-    context.globalAlpha = 1;
   }
 
   drawEmpty(context) {
@@ -201,8 +187,7 @@ export class Chart {
   // Where the goal moved, and the oracle's level in between.
   drawSegments(context, segments) {
     let begin = 0;
-    context.textAlign = "left";
-    context.textBaseline = "alphabetic";
+    const moved = [];
     segments.forEach((segment, k) => {
       const end = begin + segment[this.field].length;
       const [from, to] = [this.x(Math.max(0, begin - 0.5)), this.x(Math.max(begin, Math.min(end - 0.5, this.points - 1)))];
@@ -224,13 +209,13 @@ export class Chart {
         context.moveTo(Math.round(from) + 0.5, MARGIN.top);
         context.lineTo(Math.round(from) + 0.5, MARGIN.top + this.box.h);
         context.stroke();
-        context.fillStyle = this.colours.soft;
-        const flag = from > MARGIN.left + this.box.w - 80 ? "right" : "left";
-        context.textAlign = flag;
-        context.fillText(flag === "left" ? "⚑ goal moved" : "goal moved ⚑", from + (flag === "left" ? -4 : 4), MARGIN.top + this.box.h + 28);
       }
+      if (k > 0) moved.push(from);
       begin = end;
     });
+    // The latest first: of marks close to each other only that one has room for its words.
+    for (const from of moved.reverse()) this.write(context, "⚑ moved", from, 1, "left");
+    this.canvas.dataset.labels = JSON.stringify(this.labels);
   }
 
   drawLine(context, segments, number) {

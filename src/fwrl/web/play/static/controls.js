@@ -9,9 +9,8 @@ const EMPTY = { "empty, 11 × 11": 11, "empty, 21 × 21": 21 };
 const find = (id) => document.getElementById(id);
 
 export class Controls {
-  constructor({ send, editor }) {
-    this.send = send;
-    this.editor = editor;
+  constructor({ send, editor, layOut }) {
+    Object.assign(this, { send, editor, layOut });
     this.playing = false;
     this.agents = [...document.querySelectorAll(".side .agent")];
     this.abouts = [...document.querySelectorAll(".side .about")];
@@ -56,6 +55,8 @@ export class Controls {
     find("speed").addEventListener("input", () => this.sendSpeed());
     find("world").addEventListener("change", ({ target }) => this.chooseWorld(target.value));
     find("starts").addEventListener("change", ({ target }) => this.send("starts", { anywhere: target.value === "anywhere" }));
+    find("draw-open").addEventListener("click", () => this.openDraw(find("draw").hidden));
+    find("more-open").addEventListener("click", () => this.openMore(find("panel").hidden));
     find("undo").addEventListener("click", () => this.send("undo"));
     this.agents.forEach((select, side) =>
       select.addEventListener("change", () => this.send("agent", { side, name: select.value, options: {} })),
@@ -69,6 +70,20 @@ export class Controls {
         this.togglePlay();
       }
     });
+  }
+
+  // Drawing ends with its drawer: what a click does is always in sight.
+  openDraw(open) {
+    find("draw").hidden = !open;
+    find("draw-open").setAttribute("aria-expanded", open);
+    this.choose(open ? "#" : "goal");
+    this.layOut();
+  }
+
+  openMore(open) {
+    find("panel").hidden = !open;
+    find("more-open").setAttribute("aria-expanded", open);
+    this.layOut();
   }
 
   // Show the change before the server answers, so that a second click undoes the first.
@@ -109,11 +124,23 @@ export class Controls {
   setChoices({ agents, sides, worlds, fastest }) {
     this.fastest = fastest;
     this.worlds = worlds;
-    this.descriptions = Object.fromEntries(agents.map(({ name, description }) => [name, description]));
+    this.menu = Object.fromEntries(agents.map((agent) => [agent.name, agent]));
+    const groups = [...new Set(agents.map(({ group }) => group))];
     for (const select of this.agents) {
-      select.replaceChildren(...agents.map(({ name }) => new Option(name.toUpperCase(), name)));
+      select.replaceChildren(
+        ...groups.map((label) => {
+          const group = document.createElement("optgroup");
+          group.label = label;
+          for (const { name, title, sentence } of agents.filter((agent) => agent.group === label)) {
+            const option = new Option(title, name);
+            option.title = sentence;
+            group.append(option);
+          }
+          return group;
+        }),
+      );
     }
-    this.showAgents(sides.map((name) => ({ name, title: name.toUpperCase() })));
+    this.showAgents(sides.map((name) => ({ name, title: this.menu[name].title })));
     find("world").replaceChildren(
       ...worlds.map((name) => new Option(name.replace(/-(\d+)$/, " $1").replaceAll("-", " "), name)),
       ...Object.keys(EMPTY).map((name) => new Option(name, name)),
@@ -132,7 +159,7 @@ export class Controls {
   show({ playing, speed, agents, anywhere, seed, undo, tour }) {
     this.showPlaying(playing);
     find("undo").disabled = undo === null || tour !== null;
-    find("undo").title = undo === null ? "Nothing to undo" : `Undo ${undo}; what was learned before it comes back`;
+    find("undo").title = undo === null ? "Nothing to undo" : `Undo ${undo}`;
     if (document.activeElement !== find("speed")) find("speed").value = Math.round(DECADE * Math.log10(speed));
     this.showSpeed(speed);
     find("starts").value = anywhere ? "anywhere" : "start";
@@ -145,9 +172,9 @@ export class Controls {
   showAgents(agents) {
     this.agents.forEach((select, k) => {
       const { name, title } = agents[k];
-      for (const option of select.options) option.textContent = option.value === name ? title : option.value.toUpperCase();
+      for (const option of select.options) option.textContent = option.value === name ? title : (this.menu[option.value]?.title ?? option.value);
       select.value = name;
-      this.abouts[k].textContent = this.abouts[k].title = this.descriptions[name] ?? "";
+      this.abouts[k].textContent = this.abouts[k].title = this.menu[name]?.sentence ?? "";
     });
   }
 }

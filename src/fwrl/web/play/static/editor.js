@@ -1,8 +1,8 @@
 // Drawing worlds: a draft is painted cell by cell and sent as text at the end of each stroke. Edits are numbered: the
-// draft stands until the server has done the last one, whatever other worlds it sends meanwhile.
+// draft stays until the server has done the last one, even if it sends other worlds meanwhile.
 
 export const TOOLS = [
-  { id: "goal", sign: "⚑", label: "Goal" },
+  { id: "goal", sign: "⚑", label: "Flag" },
   { id: "start", sign: "□", label: "Start" },
   { id: "look", sign: "?", label: "Look", hint: "Show what both agents know about a cell" },
   { id: "#", sign: "#", label: "Wall" },
@@ -10,7 +10,7 @@ export const TOOLS = [
   { id: "v", sign: "↓", label: "Wind down" },
   { id: "<", sign: "←", label: "Wind left" },
   { id: ">", sign: "→", label: "Wind right" },
-  { id: "cost", sign: "2", label: "Cost", hint: "Cost of leaving a cell: 2, 5, 9 and back, click by click" },
+  { id: "cost", sign: "2", label: "Mud", hint: "What it costs to leave a cell: 2, 5, 9 and back, click by click" },
   { id: ".", sign: "⌫", label: "Eraser" },
 ];
 

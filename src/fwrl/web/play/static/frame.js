@@ -1,4 +1,4 @@
-// Decodes the binary frames of fwrl/web/play/frame.py.
+// Decodes the binary frames of fwrl/web/play/protocol.py.
 
 const HEADER = 44;
 const SIDE = 24;
@@ -16,6 +16,7 @@ export function decode(buffer) {
     states,
     playing: (flags & 1) !== 0,
     finished: (flags & 2) !== 0,
+    goalMoved: (flags & 4) !== 0,
     episode: view.getUint32(20, true),
     step: view.getUint32(24, true),
     steps: view.getFloat64(28, true),

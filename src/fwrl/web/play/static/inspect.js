@@ -65,10 +65,12 @@ export class Inspector {
     if (message.wall) {
       this.clear();
       find("inspect-title").textContent = `Cell ${this.name(message.cell)}: wall`;
+      find("inspect-hint").hidden = true;
       return;
     }
     this.shown = message;
     message.sides.forEach((side, k) => (this.boards[k].inspected = side));
+    find("key-stitch").hidden = !message.sides.some(({ stretches }) => stretches.length > 1);
     this.draw();
     this.redraw();
   }
@@ -81,6 +83,7 @@ export class Inspector {
     this.table.hidden = true;
     find("inspect-units").textContent = "";
     find("inspect-routes").replaceChildren();
+    find("key-stitch").hidden = true;
     this.redraw();
   }
 
@@ -125,7 +128,7 @@ export class Inspector {
     cell.className = tied ? "best" : "";
   }
 
-  routeOf({ arrives, route, stretches }, name) {
+  routeOf({ arrives, route, stitches: stitched, stretches }, name) {
     const box = document.createElement("div");
     const head = document.createElement("h3");
     box.append(head);
@@ -133,10 +136,14 @@ export class Inspector {
       head.textContent = route.length > 1 ? `${name}: its likeliest steps do not arrive` : `${name}: no route known`;
       return box;
     }
+    const likeliest = this.units.world.windy ? " on the likeliest way" : "";
+    if (!stitched) {
+      head.textContent = route.length > 1 ? `${name}: ${plural(route.length - 1, "move")}${likeliest}` : `${name}: here`;
+      return box;
+    }
     const trips = new Set(stretches.map((stretch) => stretch.trip)).size;
     const stitches = stretches.length - 1;
     const parts = `${plural(trips, "trip")}, ${stitches ? plural(stitches, "stitch", "es") : "no stitch"}`;
-    const likeliest = this.units.world.windy ? " on the likeliest way" : "";
     head.textContent = stretches.length
       ? `${name}: ${plural(route.length - 1, "move")}${likeliest} from ${parts}`
       : `${name}: here`;

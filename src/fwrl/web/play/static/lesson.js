@@ -1,20 +1,45 @@
-// A lesson's card: some sentences, a question to answer before playing, and what to make of it.
+// Lessons: a question first, with the boards hidden; then the answer and the boards, then a task, then the next lesson.
 
+const DONE = "fwrl-play-lessons"; // names of the lessons that this browser has answered
 const find = (id) => document.getElementById(id);
 
 export class Lesson {
-  constructor({ send }) {
-    this.title = null;
+  constructor({ send, onShow }) {
+    Object.assign(this, { send, onShow, title: undefined, lessons: [] });
     find("lessons").addEventListener("change", ({ target }) => {
-      if (target.value) send("lesson", { name: target.value });
+      if (target.value) this.begin(target.value);
       target.value = "";
     });
-    find("lesson-leave").addEventListener("click", () => send("lesson", { name: "" }));
+    find("lesson-next").addEventListener("click", () => this.begin(this.next?.name ?? ""));
+    find("lesson-leave").addEventListener("click", () => this.begin(""));
+    find("lesson-print").addEventListener("click", () => {
+      this.fillSheet();
+      window.print();
+    });
+  }
+
+  begin(name) {
+    this.title = undefined; // so that the same lesson asks again
+    this.send("lesson", { name });
+  }
+
+  get done() {
+    return JSON.parse(localStorage.getItem(DONE) ?? "[]");
+  }
+
+  get current() {
+    return this.lessons.findIndex(({ title }) => title === this.title);
+  }
+
+  get next() {
+    return this.lessons[this.current + 1];
   }
 
   setChoices(lessons) {
+    this.lessons = lessons;
     const first = find("lessons").options[0];
-    find("lessons").replaceChildren(first, ...lessons.map(({ name, title }) => new Option(title, name)));
+    const entry = ({ name, title }) => new Option(`${this.done.includes(name) ? "✓ " : ""}${title}`, name);
+    find("lessons").replaceChildren(first, ...lessons.map(entry));
   }
 
   show(card) {
@@ -22,13 +47,25 @@ export class Lesson {
     const title = card?.title ?? null;
     if (title === this.title) return;
     this.title = title;
+    document.body.classList.toggle("guessing", Boolean(card?.question));
+    this.onShow();
     if (card === null) return;
-    find("lesson-title").textContent = card.title;
+    this.showTitle();
     find("lesson-text").textContent = card.text.trim();
     find("lesson-question").textContent = card.question;
     find("lesson-result").textContent = "";
+    find("lesson-task").hidden = card.task === "" || Boolean(card.question);
+    find("lesson-task").textContent = `Now you: ${card.task.trim()}`;
+    find("lesson-next").hidden = Boolean(card.question) || !this.next;
     find("lesson-answers").replaceChildren(...card.answers.map((answer, k) => this.button(card, answer, k)));
     find("lesson-title").focus({ preventScroll: true });
+  }
+
+  showTitle() {
+    const number = this.current + 1;
+    const done = this.lessons.filter(({ name }) => this.done.includes(name)).length;
+    const progress = number ? ` · lesson ${number} of ${this.lessons.length}, ${done} answered` : "";
+    find("lesson-title").textContent = `${this.title}${progress}`;
   }
 
   button(card, answer, number) {
@@ -36,12 +73,40 @@ export class Lesson {
     button.type = "button";
     button.textContent = answer;
     button.setAttribute("aria-pressed", "false");
-    button.addEventListener("click", () => {
-      for (const other of find("lesson-answers").children) other.setAttribute("aria-pressed", other === button);
-      const right = number === card.answer;
-      find("lesson-result").textContent =
-        `${right ? "That is right." : `The answer is: ${card.answers[card.answer]}.`} ${card.explanation.trim()}`;
-    });
+    button.addEventListener("click", () => this.answer(card, number));
     return button;
+  }
+
+  answer(card, number) {
+    [...find("lesson-answers").children].forEach((button, k) => {
+      button.setAttribute("aria-pressed", k === number);
+      button.disabled = true;
+      if (k === card.answer) button.dataset.right = "";
+    });
+    const right = number === card.answer;
+    find("lesson-result").textContent =
+      `${right ? "That is right." : `The answer is: ${card.answers[card.answer]}.`} ${card.explanation.trim()}`;
+    find("lesson-task").hidden = card.task === "";
+    find("lesson-next").hidden = !this.next;
+    document.body.classList.remove("guessing");
+    const { name } = this.lessons[this.current] ?? {};
+    if (name) localStorage.setItem(DONE, JSON.stringify([...new Set([...this.done, name])]));
+    this.setChoices(this.lessons);
+    this.showTitle();
+    this.onShow();
+  }
+
+  // All questions and tasks on paper, without the answers.
+  fillSheet() {
+    const part = (tag, text, className = "") => Object.assign(document.createElement(tag), { textContent: text, className });
+    const sections = this.lessons.map(({ title, text, question, answers, task }, k) => {
+      const section = document.createElement("section");
+      const list = document.createElement("ul");
+      list.append(...answers.map((answer) => part("li", answer)));
+      section.append(part("h2", `${k + 1}. ${title}`), part("p", text), part("p", question), list);
+      section.append(part("p", "Why?"), part("p", "", "line"), part("p", task), part("p", "", "line"));
+      return section;
+    });
+    find("sheet").replaceChildren(part("h1", "Two learners, one flag"), part("p", "Name:", "line"), ...sections);
   }
 }

@@ -8,12 +8,12 @@ import { Board } from "./board.js";
 import { BoardInput } from "./board_input.js";
 import { Chart } from "./chart.js";
 import { Controls } from "./controls.js";
-import { Drawer } from "./drawer.js";
 import { Editor } from "./editor.js";
 import { decode } from "./frame.js";
 import { Inspector } from "./inspect.js";
 import { Lesson } from "./lesson.js";
 import { MapDialog } from "./map_dialog.js";
+import { Options } from "./options.js";
 import { Share } from "./share.js";
 import { Tour } from "./tour.js";
 import { Units } from "./units.js";
@@ -37,8 +37,10 @@ const drawn = [];
 
 // Messages for which the server builds something.
 const BUILDS = ["world", "map", "agent", "reset", "tour", "lesson", "open", "address", "undo", "forget"];
+let untouched = true; // whether nobody has moved the flag yet
 
 const send = (type, fields) => {
+  if (type === "goal") touched();
   if (BUILDS.includes(type)) busy(true);
   wire.send(type, fields);
 };
@@ -46,11 +48,19 @@ const busy = (is) => document.body.classList.toggle("busy", is);
 const names = () => (state ? state.agents.map(({ title }) => title) : ["", ""]);
 
 function redraw() {
-  if (frame && world && frame.world === world.version) for (const board of boards) board.draw(frame);
+  if (!frame || !world || frame.world !== world.version) return;
+  for (const board of boards) {
+    board.draw(frame);
+    board.showPulse(untouched && !document.body.matches(".touring, .learning"));
+  }
+}
+
+function touched() {
+  untouched = false;
+  find("hint").style.visibility = "hidden"; // its room stays, so that boards don't move under a finger
 }
 
 const announcer = new Announcer(find("live"));
-const announce = (text) => announcer.say(text);
 const units = new Units({ onChange: () => { verdicts.draw(); inspector.draw(); update.draw(); } });
 const verdicts = new Verdicts({ send, panels, units, names });
 const editor = new Editor({
@@ -63,12 +73,12 @@ const editor = new Editor({
 });
 const inspector = new Inspector({ send, boards, units, redraw, announcer, names });
 const update = new UpdatePanel({ send, boards, units, redraw, names, layOut });
-const controls = new Controls({ send, editor });
+const controls = new Controls({ send, editor, layOut: () => layOutSoon() });
 const mapDialog = new MapDialog({ editor });
 const tour = new Tour({ send });
-const lesson = new Lesson({ send });
-const share = new Share({ send, announce });
-const drawer = new Drawer({ send, announce, boards, charts, names });
+const lesson = new Lesson({ send, onShow: () => { controls.choose("goal"); controls.openDraw(false); layOutSoon(); } });
+const share = new Share({ send });
+const options = new Options({ send, boards, charts, names });
 for (const board of boards) {
   new BoardInput(board, editor, {
     send,
@@ -82,7 +92,7 @@ const handlers = {
   hello: (message) => {
     share.keepSession(message.session);
     controls.setChoices(message);
-    drawer.setChoices(message);
+    options.setChoices(message);
     lesson.setChoices(message.lessons);
     mapDialog.mostCells = message.cells;
   },
@@ -99,35 +109,30 @@ const handlers = {
     mapDialog.accept(message);
     update.close();
     for (const board of boards) board.setWorld(message, editor.rows);
-    for (const chart of charts) chart.band = null;
   },
   state: (message) => {
     notices.showReady();
     busy(false);
     state = message;
     controls.show(message);
-    drawer.show(message);
+    options.show(message);
     verdicts.show(message);
     tour.show(message.tour);
     lesson.show(message.lesson);
-    share.show(message.address);
+    document.body.classList.toggle("learning", message.lesson !== null);
+    share.show(message);
     inspector.refresh();
     boards.forEach((board, k) => board.canvas.setAttribute("aria-label", `The world as ${names()[k]} knows it`));
   },
   curve: ({ sides }) => {
     for (const chart of charts) chart.set(sides, names());
-    drawer.curves = sides;
-  },
-  band: (message) => {
-    notices.showReady();
-    for (const chart of charts) chart.setBand(message);
+    options.curves = sides;
   },
   verdict: (message) => verdicts.set(message),
   knowledge: (message) => showKnowledge(message),
   update: (message) => update.set(message, world),
   triangle: (message) => update.setTriangle(message),
   inspect: (message) => inspector.show(message),
-  shared: (message) => share.set(message),
   working: (message) => notices.showWorking(message),
   error: ({ message: problem, edit }) => {
     busy(false);
@@ -135,7 +140,7 @@ const handlers = {
     inspector.answered();
     editor.refuse(edit);
     if (state) controls.show(state); // undo a choice that was refused
-    if (state) drawer.show(state);
+    if (state) options.show(state);
     if (world) controls.showWorld(world);
     if (!mapDialog.refuse(edit, problem)) notices.showError(problem);
   },
@@ -157,7 +162,7 @@ function showKnowledge({ world: version, most, sides }) {
 
 find("knowledge").addEventListener("change", ({ target }) => {
   const ends = document.querySelectorAll(".scale-values span");
-  ["far", "at the goal"].forEach((usual, k) => (ends[k].textContent = target.checked ? ["reaches few", "reaches all"][k] : usual));
+  ["far", "at the flag"].forEach((usual, k) => (ends[k].textContent = target.checked ? ["reaches few", "reaches all"][k] : usual));
   send("knowledge", { shown: target.checked });
   if (target.checked) return;
   for (const board of boards) board.knowledge = null;
@@ -171,10 +176,10 @@ function showFrame(received) {
   frame = received;
   announcer.frame = frame;
   redraw();
-  panels.forEach((panel, k) => showNumbers(panel, frame.sides[k]));
+  panels.forEach((panel, k) => showNumbers(panel, frame.sides[k], frame.sides[1 - k], names()[1 - k]));
+  if (frame.steps === 0 && untouched) find("hint").textContent = "Press Play, and both begin to look for the flag.";
   tour.follow(frame, inspector);
   if (moved) inspector.refresh();
-  verdicts.place(frame, world);
   const now = performance.now();
   drawn.push(now);
   while (drawn[0] < now - 1000) drawn.shift();
@@ -188,14 +193,16 @@ function showFrame(received) {
   Object.assign(find("pace").dataset, { frames: drawn.length, steps: frame.steps, goal: frame.goal, start: frame.start });
 }
 
-function showNumbers(panel, side) {
-  const number = (value, digits) => {
-    const rounded = Number(value.toFixed(digits)) || 0; // no minus zero
-    return Number.isNaN(value) ? "–" : rounded.toLocaleString("en", { minimumFractionDigits: digits });
-  };
-  panel.querySelector(".reward").textContent = number(side.reward, 1);
-  panel.querySelector(".inefficiency").textContent = number(side.inefficiency, 2);
-  panel.querySelector(".taken").textContent = side.steps.toLocaleString("en");
+// The steps that an agent has taken, and a word if the other one has taken more or fewer.
+function showNumbers(panel, side, other, name) {
+  const said = (n) => n.toLocaleString("en");
+  panel.querySelector(".taken").textContent = said(side.steps);
+  panel.querySelector(".badge").hidden = !frame.goalMoved;
+  const joined = panel.querySelector(".joined");
+  joined.hidden = side.steps >= other.steps || Boolean(state?.tour);
+  if (joined.hidden) return;
+  const text = `It joined later: ${said(side.steps)} steps so far, while ${name} has taken ${said(other.steps)}.`;
+  if (joined.textContent !== text) joined.textContent = text;
 }
 
 const notices = new Notices({
@@ -234,20 +241,8 @@ window.addEventListener("resize", layOutSoon);
 for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) {
   matchMedia(query).addEventListener("change", layOutSoon);
 }
-// What is above the boards (a lesson, the tour) takes height from them.
-for (const id of ["tour", "lesson"]) new ResizeObserver(layOutSoon).observe(find(id));
-
-function present(on) {
-  document.body.classList.toggle("presenting", on);
-  find("present").setAttribute("aria-pressed", on);
-  find("present").textContent = on ? "Leave presentation" : "Present";
-  layOut();
+// What is above and below the boards takes height from them.
+for (const part of [find("tour"), find("lesson"), document.querySelector("footer"), document.querySelector("header")]) {
+  new ResizeObserver(layOutSoon).observe(part);
 }
-find("present").addEventListener("click", () => present(!document.body.classList.contains("presenting")));
-document.addEventListener("keydown", (event) => {
-  const typing = event.target.matches?.("input:not([type=range]):not([type=checkbox]), textarea, select, dialog *");
-  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "p" || event.key === "P") present(!document.body.classList.contains("presenting"));
-  else if (event.key === "Escape") present(false);
-});
 drawScale(find("scale"));

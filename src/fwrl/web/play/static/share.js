@@ -1,27 +1,22 @@
 // Sharing and restoring. The address of the page carries what it shows; the tab also remembers the key of its session,
-// so that a reload goes on where it was, even with training that no address could repeat quickly.
+// so that a reload goes on where it was, with everything learned.
 
 import { decoded } from "/static/address.js";
 import { copyText, saveText } from "/static/transfer.js";
 
 const KEY = "fwrl-play-session";
+const LOCAL = ["localhost", "127.0.0.1", "[::1]"];
 const find = (id) => document.getElementById(id);
 
 export class Share {
-  constructor({ send, announce }) {
+  constructor({ send }) {
     this.send = send;
-    this.wanted = null; // what to do with the next answer
     // Not from `location`: an answer that came meanwhile may have written its own address there.
     window.addEventListener("hashchange", ({ newURL }) => send("address", { address: new URL(newURL).hash.slice(1) }));
-    find("share-open").addEventListener("click", () => this.ask(() => find("share-dialog").showModal()));
-    find("share-copy").addEventListener("click", async () => {
-      const copied = await copyText(find("share-link").value);
-      find("share-note").textContent = copied ? "Copied." : "Select the link and copy it.";
-    });
-    find("share-save").addEventListener("click", () => saveText(this.shared.file, "scenario.toml"));
-    find("copy-python").addEventListener("click", () =>
-      this.ask(async ({ python }) => announce((await copyText(python)) ? "Copied as Python" : "Could not copy")),
-    );
+    find("share-open").addEventListener("click", () => this.open());
+    find("share-copy").addEventListener("click", () => this.copy("share-link"));
+    find("share-copy-page").addEventListener("click", () => this.copy("share-page"));
+    find("share-save").addEventListener("click", () => saveText(this.file, "scenario.toml"));
     find("share-file").addEventListener("change", async ({ target }) => {
       if (target.files.length) send("open", { text: await target.files[0].text() });
       target.value = "";
@@ -43,10 +38,10 @@ export class Share {
     this.keep();
   }
 
-  show(address) {
+  show({ address, file }) {
     if (address === null) return; // the tour
     if (location.hash.slice(1) !== address) history.replaceState(null, "", `#${address}`);
-    this.address = address;
+    Object.assign(this, { address, file });
     this.keep();
   }
 
@@ -56,19 +51,31 @@ export class Share {
     }
   }
 
-  ask(then) {
-    this.wanted = then;
-    this.send("share");
+  open() {
+    const page = staticAddress(this.address);
+    find("share-static").hidden = page === null;
+    find("share-page").value = page ?? "";
+    find("share-link").value = location.href;
+    find("share-note").textContent = LOCAL.includes(location.hostname)
+      ? "This address means this computer. On another one, start fwrl play there and put the part from # on behind its address."
+      : "It works for everybody who can reach this computer, as long as fwrl play runs here.";
+    find("share-said").textContent = "";
+    find("share-dialog").showModal();
   }
 
-  set(message) {
-    this.shared = message;
-    this.show(message.address);
-    find("share-link").value = location.href;
-    find("share-note").textContent = message.exact
-      ? "Whoever opens it gets the same agents, to the last bit."
-      : "The training is long: the link repeats only its number of steps to the last goal, up to two million.";
-    this.wanted?.(message);
-    this.wanted = null;
+  async copy(from) {
+    const copied = await copyText(find(from).value);
+    find("share-said").textContent = copied ? "Copied." : "Select the link and copy it.";
   }
+}
+
+// What the static page of the documentation can show: FWRL and Q-learning in four rooms, with other walls if you like.
+export function staticAddress(address) {
+  const fields = new URLSearchParams(address);
+  const [left, right] = (fields.get("agents") ?? "").split(";");
+  const rows = fields.get("map")?.split("/");
+  const drawn = rows?.length === 11 && rows.every((row) => /^[#.]{11}$/.test(row));
+  if (left !== "fwrl" || !["ql", "qlcat"].includes(right) || !(drawn || fields.get("world") === "four-rooms")) return null;
+  const kept = ["world", "map", "goal", "steps"].filter((name) => fields.has(name));
+  return `front-door.html#${kept.map((name) => `${name}=${fields.get(name).replaceAll("#", "%23")}`).join("&")}`;
 }

@@ -27,7 +27,7 @@ export class Tour {
     find("tour-text").textContent = shown.text;
     find("tour").dataset.step = shown.step;
     find("tour-back").disabled = shown.step === 0;
-    find("tour-next").textContent = last ? "Try it yourself" : "Next";
+    find("tour-next").textContent = last ? "Go on with this board" : "Next";
     find("tour-leave").hidden = last;
     if (began) find("tour-next").focus({ preventScroll: false });
   }

@@ -1,4 +1,4 @@
-// Values in words: in steps, or as rewards. Where steps cost differently, "steps" means plain steps: what a reward is
+// Values in words: in steps, or as rewards. If steps cost differently, "steps" means plain steps: what a reward is
 // worth in steps from a cell without cost.
 
 export class Units {
@@ -23,8 +23,15 @@ export class Units {
     return this.inSteps ? count(reward / this.world.step) : rewardText(reward);
   }
 
+  // A path reward with its unit.
+  long(reward) {
+    if (!this.inSteps) return `reward ${rewardText(reward)}`;
+    const steps = this.number(reward);
+    return this.world.even ? `${steps} ${steps === "1" ? "step" : "steps"}` : `cost ${steps}`;
+  }
+
   get noun() {
-    return this.inSteps ? (this.world.even ? "steps" : "plain steps") : "reward";
+    return this.inSteps ? (this.world.even ? "steps" : "cost in plain steps") : "reward";
   }
 }
 

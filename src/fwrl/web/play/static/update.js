@@ -1,4 +1,4 @@
-// What one step changed: the step, then triangle by triangle how FWRL's values follow from it, beside the single number
+// What one step changed: the step, then triangle by triangle how FWRL's values follow from it, next to the single number
 // that Q-learning changes. In small worlds the whole matrix is drawn, with row, column and pivot lit.
 
 import { scale, stepOf, theme } from "/static/palette.js";
@@ -30,7 +30,7 @@ export class UpdatePanel {
     });
     const opened = find("update").hidden;
     find("update").hidden = false;
-    document.body.classList.add("updating");
+    if (find("panel").hidden) find("more-open").click();
     this.draw();
     if (opened) this.layOut();
     this.redraw();
@@ -58,7 +58,6 @@ export class UpdatePanel {
     this.message = this.triangles = null;
     for (const board of this.boards) board.update = null;
     find("update").hidden = true;
-    document.body.classList.remove("updating");
     this.layOut();
   }
 

@@ -1,0 +1,317 @@
+"""CSV logs: the line that names the columns, delimiter, missing values; one source for all files with the same header.
+
+Every value is read as text, without blanks around it. Columns without a name, those that share one, and all columns of
+files without a header, are named by their number: `#1`, `#2`. Folders such as `day=2024-05-01` (Hive's partitions) name
+further columns; DuckDB reads those of Parquet itself.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import zlib
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
+
+from fwrl.errors import FileError
+from fwrl.planner.ingest.discover import FoundFile, in_utf8, opened
+from fwrl.planner.ingest.read_options import COLUMNS, LogError, ReadOptions
+from fwrl.planner.ingest.reader import FILE, Source, identifier, listed, name_in_duckdb, quoted, scan_of_files, sql_bool
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+KEY = re.compile(r"([^=]+)=(.*)")
+HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"  # what Hive writes for a missing value
+
+
+def folder_keys(path: str) -> dict[str, str]:
+    """The columns that the folders of a file name, and their values.
+
+    >>> folder_keys("logs/day=2024-05-01/line=S%201/log.csv")
+    {'day': '2024-05-01', 'line': 'S 1'}
+    """
+    found = (KEY.fullmatch(part) for part in Path(path).parts[:-1])
+    return {unquote(match[1]): unquote(match[2]) for match in found if match is not None}
+
+
+def with_folder_keys(scan: str, keys: tuple[str, ...], shown: Mapping[str, str]) -> str:
+    """`scan` of files with further columns for `keys`; `shown` has the original path of each file."""
+    if not keys:
+        return scan
+    files = f"[{listed(quoted(name_in_duckdb(path)) for path in shown)}]"
+    terms = []
+    for key in keys:
+        values = [folder_keys(path)[key] for path in shown.values()]
+        texts = ("NULL" if value in ("", HIVE_MISSING) else quoted(value) for value in values)
+        value = f"list_extract(CAST([{listed(texts)}] AS VARCHAR[]), list_position({files}, {FILE}))"
+        terms.append(f"{value} AS {identifier(key)}")
+    return f"(SELECT *, {listed(terms)} FROM {scan})"
+
+
+LONGEST_HEADER = 1 << 20  # bytes
+LONGEST_LINE = 2_000_000  # bytes; DuckDB buffers twice that; its default, 32 MB, wouldn't fit a small memory limit
+NO_DELIMITER = "\x01"  # a character that no line has
+LINE_END = re.compile(rb"[\r\n]")
+UNREADABLE = (OSError, EOFError, zlib.error)
+PADDED = re.compile(rb"(?:\A|[,;|\t\r\n]) | (?:[,;|\t\r\n]|\Z)|[,;|]\t|\t[,;|]")  # a blank next to a delimiter
+SEPARATOR = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # a first line by which spreadsheets name the delimiter
+
+
+class Beginning(NamedTuple):
+    """How a CSV file begins.
+
+    Attributes:
+        line: Its first line with values or names; one with line breaks in quotes whole.
+        skipped: Number of lines before it: blank ones, and one that names the delimiter.
+        delimiter: The delimiter that such a line names, or an empty text.
+        is_padded: Whether some of them have blanks around values. Leaving these out of all values takes as long again
+            as reading them, so it is done only where there are any.
+    """
+
+    line: str
+    skipped: int = 0
+    delimiter: str = ""
+    is_padded: bool = False
+
+
+def beginning_of(con: DuckDBPyConnection, file: FoundFile) -> Beginning:
+    """How a CSV file begins."""
+    if opened_by_duckdb(file):
+        line = first_line(con, file)
+        return Beginning(line, is_padded=PADDED.search(line.encode()) is not None)
+    try:
+        with opened(file.path) as lines:
+            head = lines.read(LONGEST_HEADER)
+            _refuse_long_lines(file, head, lines)
+    except UNREADABLE as error:
+        raise _unreadable(file, error) from error
+    return _first_record(file, head)._replace(is_padded=PADDED.search(head) is not None)
+
+
+def _refuse_long_lines(file: FoundFile, head: bytes, lines: IO[bytes]) -> None:
+    """Refuse a first or last line that is too long: DuckDB would cut the one and leave out the other, silently."""
+    if len(head) == LONGEST_HEADER and not LINE_END.search(head):
+        raise _long_line(file, "the first line", LONGEST_HEADER)
+    if isinstance(lines, io.BufferedReader) and lines.seek(0, os.SEEK_END) > LONGEST_LINE:  # not packed
+        lines.seek(-LONGEST_LINE, os.SEEK_END)
+        if not LINE_END.search(lines.read()):
+            raise _long_line(file, "the last line", LONGEST_LINE)
+
+
+def _long_line(file: FoundFile, which: str, most: int) -> FileError:
+    rows = "write every row on a line of its own" if which == "the first line" else "correct it"
+    return FileError(f"{which} of {file.shown!r} is a line of more than {most:,} bytes; {rows}")
+
+
+def _first_record(file: FoundFile, head: bytes) -> Beginning:
+    """The first line of `head` with values or names, and what is before it."""
+    lines = head.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+    delimiter, first = "", 0
+    try:
+        while first < len(lines) and not lines[first].strip():
+            first += 1
+        if first < len(lines) and (found := SEPARATOR.fullmatch(lines[first].decode("utf-8-sig"))):
+            delimiter, first = found[1], first + 1
+        last = first + 1
+        while last < len(lines) and b"".join(lines[first:last]).count(b'"') % 2:
+            last += 1
+        if last == len(lines) and last > first + 1:
+            last = first + 1  # a quote that is never closed
+        return Beginning(b"\n".join(lines[first:last]).decode("utf-8-sig"), first, delimiter)
+    except UnicodeDecodeError:
+        raise LogError(f"the first line of {file.shown!r} is not text in UTF-8", "encoding") from None
+
+
+def opened_by_duckdb(file: FoundFile) -> bool:
+    """Whether DuckDB alone can open it."""
+    return file.is_address or file.path.lower().endswith(".zst")
+
+
+def first_line(con: DuckDBPyConnection, file: FoundFile) -> str:
+    """The first line of a file, read by DuckDB."""
+    rows = con.execute(f"SELECT line FROM {scan_of_files(lines_of_files(), [file.path])} LIMIT 1").fetchall()
+    return (str(rows[0][0]) if rows and rows[0][0] is not None else "").lstrip("\ufeff").rstrip("\r")
+
+
+def lines_of_files(skipped: int = 0, skip_bad: bool = False) -> str:
+    """Return the FROM clause that reads `{files}` line by line, without the first `skipped` ones."""
+    terms = [
+        "columns={'line': 'VARCHAR'}",
+        f"delim={quoted(NO_DELIMITER)}",
+        "quote=''",
+        "escape=''",
+        "header=false",
+        "auto_detect=false",
+        "hive_partitioning=false",
+        f"skip={skipped}",
+        f"max_line_size={LONGEST_LINE}",
+        f"buffer_size={2 * LONGEST_LINE}",
+        f"filename={quoted(FILE)}",
+        f"store_rejects={sql_bool(skip_bad)}",
+    ]
+    return f"read_csv({listed(['{files}', *terms])})"
+
+
+def as_utf8(file: FoundFile, options: ReadOptions, folder: str) -> FoundFile:
+    """A text file in UTF-8, copied if it is not; what only DuckDB can open stays as it is."""
+    if opened_by_duckdb(file):
+        if not options.is_utf8:
+            raise FileError(f"{file.shown!r} can only be read in UTF-8; copy it here unpacked first")
+        return file
+    try:
+        return in_utf8(file, options.encoding, folder)
+    except UNREADABLE as error:
+        raise _unreadable(file, error) from error
+
+
+def _unreadable(file: FoundFile, error: Exception) -> FileError:
+    return FileError(f"cannot read {file.shown!r}: {getattr(error, 'strerror', None) or error}")
+
+
+DELIMITERS = ",;\t|"
+BLANKS = " "  # the delimiter of columns with one or more blanks between them
+SHOWN = 80  # characters of a line in a message
+QUOTED = re.compile(r'"(?:[^"]|"")*"?')
+
+
+class Header(NamedTuple):
+    """How the lines of a CSV file are divided.
+
+    Attributes:
+        delimiter: between columns.
+        names: of the columns, as fwrl calls them.
+        has_line: Whether a line has their names.
+        skipped: Number of lines before it.
+        is_padded: Whether there are blanks around values.
+        keys: Further columns, which folders name.
+    """
+
+    delimiter: str
+    names: tuple[str, ...]
+    has_line: bool
+    skipped: int
+    is_padded: bool
+    keys: tuple[str, ...] = ()
+
+
+def csv_sources(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOptions, folder: str) -> list[Source]:
+    """One source for the files with the same header."""
+    by_header: dict[Header, list[FoundFile]] = {}
+    for file in files:
+        file = as_utf8(file, options, folder)
+        header = _header(file, beginning_of(con, file), options)
+        named = {name.casefold() for name in header.names}
+        keys = tuple(key for key in folder_keys(file.shown) if key.casefold() not in named)
+        by_header.setdefault(header._replace(keys=keys), []).append(file)
+    return [_source(header, files, options) for header, files in by_header.items()]
+
+
+def _source(header: Header, files: list[FoundFile], options: ReadOptions) -> Source:
+    types = dict.fromkeys(header.names, "VARCHAR")
+    pattern = _blank_separated(header, options) if header.delimiter == BLANKS else _delimited(header, types, options)
+    paths, shown = tuple(file.path for file in files), {file.path: file.shown for file in files}
+    pattern = with_folder_keys(pattern, header.keys, shown)
+    return Source(pattern, types | dict.fromkeys(header.keys, "VARCHAR"), paths, is_text=True, shown=shown)
+
+
+def _delimited(header: Header, types: dict[str, str], options: ReadOptions) -> str:
+    terms = [
+        f"columns={struct(types)}",
+        f"delim={quoted(header.delimiter)}",
+        "quote='\"'",
+        "escape='\"'",
+        f"header={sql_bool(header.has_line)}",
+        f"skip={header.skipped}",
+        f"max_line_size={LONGEST_LINE}",
+        f"buffer_size={2 * LONGEST_LINE}",
+        "auto_detect=false",
+        "hive_partitioning=false",
+        "null_padding=true",
+        f"nullstr=[{listed(map(quoted, options.missing))}]",
+        "allow_quoted_nulls=false",
+        f"filename={quoted(FILE)}",
+        f"store_rejects={sql_bool(options.skip_bad)}",
+        f"parallel={sql_bool(not options.serial)}",
+    ]
+    missing = f"[{listed(map(quoted, options.missing))}]"
+    read = f"read_csv({listed(['{files}', *terms])})"
+    if not header.is_padded:
+        return read
+    columns = (_trimmed(identifier(name), missing) for name in header.names)
+    return f"(SELECT {listed([*columns, FILE])} FROM {read})"
+
+
+def _trimmed(column: str, missing: str) -> str:
+    """A term for a column without blanks around its values; what is missing then is so before blanks, too."""
+    bare = f"trim({column}, ' \t')"
+    return f"CASE WHEN {column} = {bare} THEN {column} WHEN {bare} NOT IN {missing} THEN {bare} END AS {column}"
+
+
+def _blank_separated(header: Header, options: ReadOptions) -> str:
+    lines = lines_of_files(header.skipped + header.has_line, options.skip_bad)
+    missing = f"[{listed(map(quoted, options.missing))}]"
+    parts = f"(SELECT string_split_regex(trim(line, ' \t\r'), '[ \t]+') AS parts, {FILE} FROM {lines})"
+    columns = (
+        f"CASE WHEN parts[{k}] NOT IN {missing} THEN parts[{k}] END AS {identifier(name)}"
+        for k, name in enumerate(header.names, start=1)
+    )
+    return f"(SELECT {listed([*columns, FILE])} FROM {parts} WHERE parts <> [''])"
+
+
+def _header(file: FoundFile, beginning: Beginning, options: ReadOptions) -> Header:
+    """How the lines of a file are divided."""
+    line = beginning.line
+    if not line.strip():
+        raise FileError(f"{file.shown!r} is empty; leave it out, or write it again")
+    unquoted = QUOTED.sub("", line)
+    delimiter = beginning.delimiter or max(DELIMITERS, key=unquoted.count)
+    if delimiter not in line and BLANKS in line.strip():
+        delimiter = BLANKS
+    fields = line.split() if delimiter == BLANKS else _fields(line, delimiter)
+    if not options.has_header:
+        names = _numbered(file, fields, options)
+        return Header(delimiter, names, False, beginning.skipped, beginning.is_padded)
+    if "\0" in line:
+        raise LogError(f"the first line of {file.shown!r} is not text in UTF-8", "encoding")
+    if not any(field.strip() for field in fields):
+        raise LogError(f"expected a first line of column names in {file.shown!r}, got {line[:SHOWN]!r}", "header")
+    names = _distinct(file, [field.strip() for field in fields], options)
+    return Header(delimiter, names, True, beginning.skipped, beginning.is_padded)
+
+
+def _distinct(file: FoundFile, names: list[str], options: ReadOptions) -> tuple[str, ...]:
+    """The names of columns; their numbers where they have none, or share one that is not needed."""
+    times = Counter(name.casefold() for name in names)
+    for name in COLUMNS:
+        if times[name] > 1 and name not in options.columns:
+            raise LogError(f"{file.shown!r} has {times[name]} columns named {name!r}", "columns")
+    return tuple(
+        name if name and times[name.casefold()] == 1 else f"#{number}" for number, name in enumerate(names, start=1)
+    )
+
+
+def _numbered(file: FoundFile, fields: list[str], options: ReadOptions) -> tuple[str, ...]:
+    """The names of the columns of a file without a header."""
+    named = {field.strip().casefold() for field in fields} & set(COLUMNS)
+    if named and options.header is None:
+        problem = f"columns are given by number, but the first line of {file.shown!r} has the name {min(named)!r}"
+        raise LogError(problem, "header")
+    return tuple(f"#{number}" for number in range(1, len(fields) + 1))
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader(io.StringIO(line, newline=""), delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
+def struct(types: dict[str, str]) -> str:
+    """Types of columns as DuckDB's readers take them."""
+    return "{" + listed(f"{quoted(column)}: {quoted(type_)}" for column, type_ in types.items()) + "}"
