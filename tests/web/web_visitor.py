@@ -104,16 +104,19 @@ def pixels(page, colours, side=0, selector=".stage canvas"):
 
 
 def on_screen(page, selector):
-    """Whether all of an element is in the window, without scrolling."""
-    box = page.locator(selector).bounding_box()
-    size = page.viewport_size
-    return (
-        box is not None
-        and box["x"] >= 0
-        and box["y"] >= 0
-        and box["x"] + box["width"] <= size["width"]
-        and box["y"] + box["height"] <= size["height"]
-    )
+    """Wait until all of an element is in the window, without scrolling; a board is sized after its texts change."""
+
+    def inside():
+        box, size = page.locator(selector).bounding_box(), page.viewport_size
+        return (
+            box is not None
+            and box["x"] >= 0
+            and box["y"] >= 0
+            and box["x"] + box["width"] <= size["width"]
+            and box["y"] + box["height"] <= size["height"]
+        )
+
+    settled(page, inside, True)
 
 
 def marker(page, name):
