@@ -3,8 +3,8 @@
     python docs/measure.py [RESULTS]
 
 runs `fwrl reproduce`, comparisons, the speed suite, the model of costs for docs/scale.md, and measurements without a
-command: values after random experience and what a second try is expected to gain, for docs/beyond.md. It takes some
-hours on two cores; commands that were interrupted continue.
+command: values after random experience (docs/options.md), and what a second try is expected to gain
+(docs/exploration.md). It takes some hours on two cores; commands that were interrupted continue.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def cheapest_step(world: fwrl.World) -> float:
 
 
 def random_experience() -> Iterator[list[Any]]:
-    """Rows of believed, true and optimal costs in steps, over all pairs and for the ends of the bridge."""
+    """Rows of predicted, true and optimal costs in steps, over all pairs and for the ends of the bridge."""
     for name in ("windy-four-rooms", "risky-bridge"):
         world = fwrl.load_world(name)
         sampler = GoalSampler(world, threshold=0.0)
@@ -69,7 +69,7 @@ def random_experience() -> Iterator[list[Any]]:
 
 
 def one_pair(name: str, world: fwrl.World, agents: list[fwrl.Agent]) -> list[str]:
-    """Believed, true and optimal cost between the ends of the bridge, means over agents."""
+    """Predicted, true and optimal cost between the ends of the bridge, means over agents."""
     if name != BRIDGE[0]:
         return [""] * 3
     start, goal = (world.state_at(*position) for position in BRIDGE[1:])

@@ -301,7 +301,7 @@ def paper_findings(results: Results) -> str:
             f"the same counts that is free to turn, FWRL's mean reward is {means[MBRL.label].text(2)} times as high on "
             f"four rooms and {wind.text(2)} times in wind.",
             "**In wind FWRL is overconfident.** It takes a lucky outcome for certain: over all pairs of start and goal "
-            f"it believes a mean path of {promised:.1f} steps, its policy takes {paid:.1f} (exact, mean over runs).",
+            f"it predicts a mean path of {promised:.1f} steps, its policy takes {paid:.1f} (exact, mean over runs).",
             f"**How wind is read matters**: {named('reading of wind').numbers}.",
             f"**Maximum reward, not fewest steps** (muddy rooms): {named('Muddy').numbers}.",
             f"**The best path is not the best episode**: {named('maximises the total reward').numbers}.",
@@ -321,16 +321,15 @@ def install_sizes(results: Results) -> str:
 
 @generator("first-minute")
 def first_minute(results: Results) -> str:
-    """First commands with empty caches, before and after, from `python -m benchmarks.first_minute`."""
+    """First commands with empty caches, from `python -m benchmarks.first_minute`."""
     found = results.json("first-minute.json")
     minute = [(step, f"{seconds:.0f} s") for step, seconds in found["minute"].items()]
     minute.append(("all", f"{sum(found['minute'].values()):.0f} s"))
     commands = [
-        (f"`{row['command']}`", *(f"{row[key]:.1f} s" for key in ("before", "after", "again")))
-        for row in found["commands"]
+        (f"`{row['command']}`", *(f"{row[key]:.1f} s" for key in ("after", "again"))) for row in found["commands"]
     ]
     first = table(("step", "by the clock"), minute)
-    return f"{first}\n\n{table(('processor time of', 'compiled first', 'now', 'now, second time'), commands)}"
+    return f"{first}\n\n{table(('processor time of', 'first time', 'second time'), commands)}"
 
 
 @generator("all-bench")
@@ -421,7 +420,7 @@ def agent_shares(results: Results) -> str:
 
 @generator("comparison-findings")
 def comparison_sentences(results: Results) -> str:
-    """Where FWRL is not first, and whose beliefs differ from the truth."""
+    """Where FWRL is not first, and whose predictions differ from the truth."""
     stored, experiments = results.comparison(COMPARED_WORLDS, default_agents())
     lines = []
     for experiment in experiments:
@@ -466,9 +465,9 @@ def hard_experiment(world: str, _: str, start: int | None, goal: int | None, epi
 
 @generator("random-experience")
 def random_experience(results: Results) -> str:
-    """Beliefs and true costs after random experience."""
+    """Predicted and true costs after random experience."""
     return table(
-        ("world", "backup", "predicted cost", "true cost", "optimum", "one pair: believed", "true", "optimum"),
+        ("world", "backup", "predicted cost", "true cost", "optimum", "one pair: predicted", "true", "optimum"),
         ([str(cell) for cell in row] for row in results.json("random-experience.json")),
     )
 

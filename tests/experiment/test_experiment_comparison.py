@@ -61,7 +61,7 @@ def test_a_world_without_a_trip_is_refused_before_anything_runs(tmp_path):
         comparison([str(tmp_path / "one.txt")], ["fwrl"], 1, 1)
 
 
-def standing(believed, true, believed_arrival=np.nan, arrival=1.0, *, label="x", share=(0.0, 0.0, 0.0), cost=1.0):
+def standing(predicted, true, predicted_arrival=np.nan, arrival=1.0, *, label="x", share=(0.0, 0.0, 0.0), cost=1.0):
     zero = Estimate(0.0, 0.0, 0.0)
     return Standing(
         label,
@@ -75,9 +75,9 @@ def standing(believed, true, believed_arrival=np.nan, arrival=1.0, *, label="x",
         censored=0,
         inefficiency=zero,
         cost=exactly(cost),
-        believed_cost=exactly(believed),
+        predicted_cost=exactly(predicted),
         true_cost=exactly(true),
-        believed_arrival=exactly(believed_arrival),
+        predicted_arrival=exactly(predicted_arrival),
         true_arrival=exactly(arrival),
         seconds=0.0,
     )
@@ -107,12 +107,12 @@ def verdict(standings):
     return finding
 
 
-def test_beliefs_that_are_off_are_said_in_words():
-    assert flagged(standing(6.0, 93.6)) == "believes a path cost of 6.0 cheapest steps, pays 93.6"
+def test_predictions_that_are_off_are_said_in_words():
+    assert flagged(standing(6.0, 93.6)) == "predicts a path cost of 6.0 cheapest steps, pays 93.6"
     assert flagged(standing(8.2, 8.19)) == ""
     assert flagged(standing(np.nan, 5.0)) == ""
-    assert flagged(standing(6.0, np.inf)) == "believes a path cost of 6.0 cheapest steps, may never arrive"
-    assert flagged(standing(6.0, 6.0, 1.0, 0.31)) == "believes an arrival probability of 100%, has 31%"
+    assert flagged(standing(6.0, np.inf)) == "predicts a path cost of 6.0 cheapest steps, may never arrive"
+    assert flagged(standing(6.0, 6.0, 1.0, 0.31)) == "predicts an arrival probability of 100%, has 31%"
     assert flagged(standing(6.0, 6.0, 0.7, 0.71)) == ""
     assert flagged(standing(9.0, 0.0, cost=np.nan)) == ""  # where no step costs anything
 

@@ -18,13 +18,13 @@ from matplotlib.text import Text
 
 from fwrl.errors import FwrlError
 from fwrl.figures import (
-    BeliefRow,
     Panel,
+    PredictionRow,
     RewardCurve,
     Strip,
-    belief,
     h_maze,
     intuition,
+    prediction,
     results,
     reward_curves,
     world_map,
@@ -48,12 +48,12 @@ def strips(**scores: np.ndarray) -> dict[str, Strip]:
     return {label: Strip(values, box_plot(values)) for label, values in scores.items()}
 
 
-def row(believed: list[float], true: list[float]) -> BeliefRow:
+def row(predicted: list[float], true: list[float]) -> PredictionRow:
     """A row whose medians are those of NumPy over the values that count."""
-    finite = [value for value in believed if np.isfinite(value)]
+    finite = [value for value in predicted if np.isfinite(value)]
     known = [value for value in true if not np.isnan(value)]
     middle = [float(np.median(values)) if values else NAN for values in (finite, known)]
-    return BeliefRow(np.array(believed), np.array(true), middle[0], middle[1], int(np.sum(~np.isfinite(true))))
+    return PredictionRow(np.array(predicted), np.array(true), middle[0], middle[1], int(np.sum(~np.isfinite(true))))
 
 
 def points(axes: Axes) -> int:
@@ -126,16 +126,16 @@ def test_positions_are_spread_in_order_and_left_alone_where_there_is_room(places
         assert spread == pytest.approx(ascending, abs=1e-9)
 
 
-def test_belief_says_believed_and_true_costs_and_the_optimum() -> None:
+def test_prediction_says_predicted_and_true_costs_and_the_optimum() -> None:
     rows = {"FWRL (exact)": row([6.3, 6.4, 6.5], [9.8, 9.9, 30.0])}
-    said = words(belief("Windy", rows, optimum=8.19))
-    assert {"believes 6.4 steps, takes 9.9", "optimum 8.2", "FWRL (exact)", "Windy"} <= set(said)
+    said = words(prediction("Windy", rows, optimum=8.19))
+    assert {"predicts 6.4 steps, takes 9.9", "optimum 8.2", "FWRL (exact)", "Windy"} <= set(said)
     assert any("3 seeds" in text for text in said)
 
 
 def test_a_policy_that_never_arrives_is_said_not_dropped() -> None:
     lost = row([6.0, NAN], [np.inf, np.inf])
-    assert "believes 6.0 steps, takes forever\n2 of 2 runs may never arrive" in words(belief("", {"QL": lost}, 8.0))
+    assert "predicts 6.0 steps, takes forever\n2 of 2 runs may never arrive" in words(prediction("", {"QL": lost}, 8.0))
 
 
 def test_intuition_marks_ends_and_shared_state_and_dots_the_third() -> None:
@@ -196,7 +196,7 @@ def test_input_without_a_single_value_still_draws(nothing: float) -> None:
     none = np.full((2, 3), nothing)
     results("", strips(QL=none), strips(QL=none), seeds=2)
     reward_curves("", {"QL": RewardCurve(none[0], none[0], none[0])}, "", oracle=none[0])
-    belief("", {"QL": row(none[0].tolist(), none[0].tolist())}, 8.0)
+    prediction("", {"QL": row(none[0].tolist(), none[0].tolist())}, 8.0)
     h_maze(H, [[Panel("QLCAT", np.full(7, nothing), np.array([0]), 0, 6)]])
 
 
@@ -205,7 +205,7 @@ def test_input_without_a_single_value_still_draws(nothing: float) -> None:
     [
         lambda: results("", {}, {}, 1),
         lambda: reward_curves("", {}, ""),
-        lambda: belief("", {}, 1.0),
+        lambda: prediction("", {}, 1.0),
         lambda: h_maze(H, []),
         lambda: world_map([]),
         lambda: intuition(H, [], [1], [1], 0, ""),

@@ -127,9 +127,9 @@ def _print(console: Console, world: str, found: Sequence[Standing]) -> None:
     }
     known = {
         "cost / optimum": [s.cost.brief(2) for s in found],
-        "predicted cost": [s.believed_cost.brief(1) for s in found],
+        "predicted cost": [s.predicted_cost.brief(1) for s in found],
         "true cost": [s.true_cost.brief(1) for s in found],
-        "predicted arrival": [s.believed_arrival.brief(2) for s in found],
+        "predicted arrival": [s.predicted_arrival.brief(2) for s in found],
         "true arrival": [s.true_arrival.brief(2) for s in found],
         "per step": [f"{s.seconds * 1e6:.2f} µs" for s in found],
     }

@@ -3,12 +3,12 @@
 No metric is computed here and no store is read. Only this package imports matplotlib.
 """
 
-from fwrl.figures.belief import BeliefRow, belief
 from fwrl.figures.comparison import comparison_scores
 from fwrl.figures.forest import forest
 from fwrl.figures.h_maze import Panel, h_maze
 from fwrl.figures.intuition import intuition
 from fwrl.figures.palette import Look, table_of_colours
+from fwrl.figures.prediction import PredictionRow, prediction
 from fwrl.figures.results import results
 from fwrl.figures.reward_curves import RewardCurve, reward_curves
 from fwrl.figures.strip_plot import Strip
@@ -16,18 +16,18 @@ from fwrl.figures.style import Figure, Saved, save
 from fwrl.figures.world_map import world_map
 
 __all__ = [
-    "BeliefRow",
     "Figure",
     "Look",
     "Panel",
+    "PredictionRow",
     "RewardCurve",
     "Saved",
     "Strip",
-    "belief",
     "comparison_scores",
     "forest",
     "h_maze",
     "intuition",
+    "prediction",
     "results",
     "reward_curves",
     "save",

@@ -24,16 +24,16 @@ from fwrl.experiment.catalogue import (
 )
 from fwrl.experiment.spec import Experiment, Stage
 from fwrl.figures import (
-    BeliefRow,
     Figure,
     Panel,
+    PredictionRow,
     RewardCurve,
     Strip,
-    belief,
     comparison_scores,
     forest,
     h_maze,
     intuition,
+    prediction,
     results,
     reward_curves,
     save,
@@ -175,20 +175,20 @@ def draw_h_maze(stored: StoredResults, folder: Path) -> CaptionedFigure:
     return _saved(h_maze(world, rows), folder, "h-maze", caption)
 
 
-def draw_belief(experiment: Experiment) -> Draw:
-    """Believed and true path costs of the agents whose values are path rewards."""
+def draw_prediction(experiment: Experiment) -> Draw:
+    """Predicted and true path costs of the agents whose values are path rewards."""
 
     def draw(stored: StoredResults, folder: Path) -> CaptionedFigure:
-        rows = {label: _belief_row(stored, experiment, label) for label in experiment.audit}
-        rows = {label: row for label, row in rows.items() if np.isfinite(row.believed).any()}
+        rows = {label: _prediction_row(stored, experiment, label) for label in experiment.audit}
+        rows = {label: row for label, row in rows.items() if np.isfinite(row.predicted).any()}
         caption = (
-            f"{experiment.title} after the last episode: the path cost that an agent believes and the exact cost of "
+            f"{experiment.title} after the last episode: the path cost that an agent predicts and the exact cost of "
             "its greedy policy, in units of the cheapest step, mean over all pairs. FWRL's maximum treats the best "
             "observed outcome as certain."
         )
-        title = f"Believed and true path costs: {experiment.title}"
-        figure = belief(title, rows, stored.optimal_cost(experiment))
-        return _saved(figure, folder, f"belief-{experiment.id}", caption)
+        title = f"Predicted and true path costs: {experiment.title}"
+        figure = prediction(title, rows, stored.optimal_cost(experiment))
+        return _saved(figure, folder, f"prediction-{experiment.id}", caption)
 
     return draw
 
@@ -239,7 +239,7 @@ FIGURES: dict[str, tuple[tuple[Experiment, Draw], ...]] = {
         (WINDY, draw_worlds),
         (FOUR_ROOMS, draw_results(FOUR_ROOMS)),
         (WINDY, draw_results(WINDY)),
-        (WINDY, draw_belief(WINDY)),
+        (WINDY, draw_prediction(WINDY)),
     ),
 }
 TRAJECTORIES = (draw_intuition, draw_h_maze)  # figures of the run with `SEED`
@@ -261,7 +261,7 @@ def _trip(stored: StoredResults, experiment: Experiment, label: str, episode: in
     return [steps[0][0], *(step[3] for step in steps)] if steps else []
 
 
-def _belief_row(stored: StoredResults, experiment: Experiment, label: str) -> BeliefRow:
-    believed, true = (stored.audited(experiment, label, column) for column in ("believed", "kept"))
-    known = np.where(np.isfinite(believed), believed, np.nan)
-    return BeliefRow(believed, true, nanmedian(known), nanmedian(true), int(np.count_nonzero(~np.isfinite(true))))
+def _prediction_row(stored: StoredResults, experiment: Experiment, label: str) -> PredictionRow:
+    predicted, true = (stored.audited(experiment, label, column) for column in ("believed", "kept"))
+    known = np.where(np.isfinite(predicted), predicted, np.nan)
+    return PredictionRow(predicted, true, nanmedian(known), nanmedian(true), int(np.count_nonzero(~np.isfinite(true))))

@@ -14,7 +14,7 @@ from fwrl.experiment.spec import Experiment
 from fwrl.experiment.store import Store
 from fwrl.files import replaced
 from fwrl.metrics import bootstrap_runs, censored, median, nanmedian
-from fwrl.report.drawing import draw_belief, draw_comparison, draw_curves, draw_regret, draw_results
+from fwrl.report.drawing import draw_comparison, draw_curves, draw_prediction, draw_regret, draw_results
 from fwrl.report.estimate import Estimate
 from fwrl.report.finding import Finding
 from fwrl.report.html import html_page
@@ -23,7 +23,7 @@ from fwrl.report.stored_results import StoredResults, estimated
 from fwrl.report.tables import Table
 
 LAST = 10  # episodes at the end of a run, by which the policies that agents end with are compared
-OFF = 0.1  # a belief further from the truth than this, relative or in probability, is reported in words
+OFF = 0.1  # a prediction further from the truth than this, relative or in probability, is reported in words
 COLUMNS = (
     "agent",
     "share of the oracle's reward",
@@ -35,9 +35,9 @@ COLUMNS = (
     "never",
     "inefficiency",
     "path cost over optimum",
-    "believed cost",
+    "predicted cost",
     "true cost",
-    "believed arrival",
+    "predicted arrival",
     "true arrival",
     "a step",
 )
@@ -51,8 +51,8 @@ INTRODUCTION = (
     "all episodes, in episodes of its lead over random play. Episodes to 90 % are those until the mean score of five "
     "episodes first reaches 0.9. Path costs are in units of the cheapest step. True costs and true arrival "
     "probabilities are exact, of the greedy policy after the last episode, over all pairs of states that reach each "
-    "other, in large worlds for some goals only. Agents whose values are not path rewards have no believed cost. "
-    "Believed and true costs are over the pairs for which the agent knows a path. All columns from the path cost to "
+    "other, in large worlds for some goals only. Agents whose values are not path rewards have no predicted cost. "
+    "Predicted and true costs are over the pairs for which the agent knows a path. All columns from the path cost to "
     f"the arrival probabilities use the first {AUDITED_SEEDS} seeds."
 )
 LIMIT = "The oracle of these worlds is the best reward per step of an endless episode, times the steps: "
@@ -72,9 +72,9 @@ class Standing(NamedTuple):
     censored: int
     inefficiency: Estimate  # median
     cost: Estimate  # path cost of the greedy policy over the optimum's
-    believed_cost: Estimate  # of paths, over the pairs it knows a path for; NaN if its values aren't path rewards
+    predicted_cost: Estimate  # of paths, over the pairs it knows a path for; NaN if its values aren't path rewards
     true_cost: Estimate  # of the greedy policy's paths, over the same pairs
-    believed_arrival: Estimate
+    predicted_arrival: Estimate
     true_arrival: Estimate
     seconds: float  # a step
 
@@ -96,7 +96,7 @@ def standings(
 def _standing(stored: StoredResults, experiment: Experiment, label: str, seconds: float) -> Standing:
     reward, efficiency = stored.reward(experiment, label), stored.efficiency(experiment, label)
     inefficiency = stored.inefficiency(experiment, label)
-    believed_cost, true_cost, cost, believed_arrival, true_arrival = (
+    predicted_cost, true_cost, cost, predicted_arrival, true_arrival = (
         stored.audited(experiment, label, column)
         for column in ("believed", "kept", "value", "believed_arrival", "arrival")
     )
@@ -113,9 +113,9 @@ def _standing(stored: StoredResults, experiment: Experiment, label: str, seconds
         censored(efficiency),
         Estimate(nanmedian(inefficiency), *bootstrap_runs(inefficiency, nanmedian)),
         estimated(cost / optimum if optimum else np.full(len(cost), np.nan), np.median),
-        estimated(believed_cost, np.median),
+        estimated(predicted_cost, np.median),
         estimated(true_cost, np.median),
-        estimated(believed_arrival, np.median),
+        estimated(predicted_arrival, np.median),
         estimated(true_arrival, np.median),
         seconds,
     )
@@ -135,9 +135,9 @@ def standings_table(experiment: Experiment, found: Sequence[Standing], runs: int
             f"{s.censored}/{runs}",
             s.inefficiency.text(2),
             s.cost.text(3),
-            s.believed_cost.text(2),
+            s.predicted_cost.text(2),
             s.true_cost.text(2),
-            s.believed_arrival.text(3),
+            s.predicted_arrival.text(3),
             s.true_arrival.text(3),
             f"{s.seconds * 1e6:.2f} µs",
         )
@@ -147,14 +147,14 @@ def standings_table(experiment: Experiment, found: Sequence[Standing], runs: int
 
 
 def comparison_findings(title: str, found: Sequence[Standing]) -> list[Finding]:
-    """Whether FWRL is first or tied, and whose beliefs differ from the truth."""
+    """Whether FWRL is first or tied, and whose predictions differ from the truth."""
     findings = []
     if first := first_or_tied(found):
         findings.append(first._replace(claim=f"{title}: {first.claim}"))
     words = [f"{s.label} {difference}" for s in found if (difference := flagged(s))]
     if words:
         off = f"{len(words)} of {len(found)} agents are off"
-        findings.append(Finding(f"{title}: beliefs match the truth", "not confirmed", off, "; ".join(words)))
+        findings.append(Finding(f"{title}: predictions match the truth", "not confirmed", off, "; ".join(words)))
     return findings
 
 
@@ -185,16 +185,16 @@ def why_not(ours: Standing, best: Standing) -> str:
 
 
 def flagged(standing: Standing) -> str:
-    """Say what an agent believes and what is true if the two differ by more than `OFF`; otherwise return ""."""
-    believed, true = standing.believed_cost.value, standing.true_cost.value
+    """Say what an agent predicts and what is true if the two differ by more than `OFF`; otherwise return ""."""
+    predicted, true = standing.predicted_cost.value, standing.true_cost.value
     words = []
-    if np.isfinite(believed) and not np.isfinite(true):
-        words.append(f"believes a path cost of {believed:.1f} cheapest steps, may never arrive")
-    elif abs(believed - true) > OFF * abs(true) and not np.isnan(standing.cost.value):
-        words.append(f"believes a path cost of {believed:.1f} cheapest steps, pays {true:.1f}")
-    believed_arrival, true_arrival = standing.believed_arrival.value, standing.true_arrival.value
-    if abs(believed_arrival - true_arrival) > OFF:
-        words.append(f"believes an arrival probability of {believed_arrival:.0%}, has {true_arrival:.0%}")
+    if np.isfinite(predicted) and not np.isfinite(true):
+        words.append(f"predicts a path cost of {predicted:.1f} cheapest steps, may never arrive")
+    elif abs(predicted - true) > OFF * abs(true) and not np.isnan(standing.cost.value):
+        words.append(f"predicts a path cost of {predicted:.1f} cheapest steps, pays {true:.1f}")
+    predicted_arrival, true_arrival = standing.predicted_arrival.value, standing.true_arrival.value
+    if abs(predicted_arrival - true_arrival) > OFF:
+        words.append(f"predicts an arrival probability of {predicted_arrival:.0%}, has {true_arrival:.0%}")
     return " and ".join(words)
 
 
@@ -230,8 +230,8 @@ def write_comparison(
         drawn = [draw_results(experiment), draw_curves(experiment)]
         if stored.learnable(experiment):
             drawn.append(draw_regret(experiment))
-        if any(np.isfinite(s.believed_cost.value) and not np.isnan(s.cost.value) for s in found):
-            drawn.append(draw_belief(experiment))
+        if any(np.isfinite(s.predicted_cost.value) and not np.isnan(s.cost.value) for s in found):
+            drawn.append(draw_prediction(experiment))
         figures = [draw(stored, folder / "figures") for draw in drawn]
         sections.append(Section(experiment.title, "", comparison_findings(experiment.title, found), figures))
     scores = {

@@ -1,6 +1,6 @@
-"""Believed path costs against the true costs of the greedy policy.
+"""Predicted path costs against the true costs of the greedy policy.
 
-FWRL's maximum treats the best observed outcome as certain. In wind it believes a cost below that of any policy, and
+FWRL's maximum treats the best observed outcome as certain. In wind it predicts a cost below that of any policy, and
 its greedy policy costs more than the optimum, which lies between the two.
 """
 
@@ -22,33 +22,33 @@ from fwrl.figures.palette import BLACK, INK, Look, table_of_colours
 from fwrl.figures.strip_plot import name_rows, scatter_row
 from fwrl.figures.style import figure_of, sheet
 
-# The belief is a ring and the truth a disc that fits inside, so that both are visible where they agree.
+# The prediction is a ring and the truth a disc that fits inside, so you see both where they agree.
 RING: dict[str, Any] = {"marker": "o", "markersize": 19, "markeredgewidth": 3, "linestyle": "", "zorder": 4}
 DISC: dict[str, Any] = {"marker": "o", "markersize": 12, "markeredgewidth": 1.5, "linestyle": "", "zorder": 5}
 WIDE = 12.0  # times the optimum: with larger costs the scale is logarithmic
 
 
-class BeliefRow(NamedTuple):
-    """Believed and true path costs of one agent, in steps, mean over trips.
+class PredictionRow(NamedTuple):
+    """Predicted and true path costs of one agent, in steps, mean over trips.
 
     Attributes:
-        believed: (runs,) what the agent believes; inf or NaN where it knows no path.
+        predicted: (runs,) the agent's own values; inf or NaN where it knows no path.
         true: (runs,) exact costs of its greedy policy; inf where the policy may never arrive.
-        believed_median: Median of the finite beliefs; NaN without any.
+        predicted_median: Median of the finite predictions; NaN without any.
         true_median: Median of the exact costs; inf if most policies may never arrive.
         lost: Number of runs whose policy may never arrive.
     """
 
-    believed: NDArray[np.float64]
+    predicted: NDArray[np.float64]
     true: NDArray[np.float64]
-    believed_median: float
+    predicted_median: float
     true_median: float
     lost: int
 
 
 @figure_of
-def belief(title: str, rows: Mapping[str, BeliefRow], optimum: float) -> Figure:
-    r"""Believed and true path costs of each agent next to the optimum, all in steps.
+def prediction(title: str, rows: Mapping[str, PredictionRow], optimum: float) -> Figure:
+    r"""Predicted and true path costs of each agent next to the optimum, all in steps.
 
     Args:
         title: The text above the figure.
@@ -58,10 +58,10 @@ def belief(title: str, rows: Mapping[str, BeliefRow], optimum: float) -> Figure:
     Returns:
         The figure; `save` writes it.
 
-    >>> row = BeliefRow(np.array([6.0, 7.0, 7.0]), np.array([11.0, 12.0, np.inf]), 7.0, 12.0, lost=1)
-    >>> figure = belief("Windy four rooms", {"FWRL (exact)": row}, optimum=8.2)
+    >>> row = PredictionRow(np.array([6.0, 7.0, 7.0]), np.array([11.0, 12.0, np.inf]), 7.0, 12.0, lost=1)
+    >>> figure = prediction("Windy four rooms", {"FWRL (exact)": row}, optimum=8.2)
     >>> figure.axes[0].texts[-1].get_text()
-    'believes 7.0 steps, takes 12.0\n1 of 3 runs may never arrive'
+    'predicts 7.0 steps, takes 12.0\n1 of 3 runs may never arrive'
     """
     if not rows:
         raise FwrlError("expected at least one agent to draw, got none")
@@ -86,14 +86,14 @@ def belief(title: str, rows: Mapping[str, BeliefRow], optimum: float) -> Figure:
     return figure
 
 
-def _draw_row(axes: Axes, row: BeliefRow, place: int, look: Look) -> None:
-    """Dots of all runs, and a line from the median belief to the median truth."""
-    scatter_row(axes, row.believed, place, look, size=12)
+def _draw_row(axes: Axes, row: PredictionRow, place: int, look: Look) -> None:
+    """Dots of all runs, and a line from the median prediction to the median truth."""
+    scatter_row(axes, row.predicted, place, look, size=12)
     scatter_row(axes, row.true, place, look, size=12)
-    believed, true = row.believed_median, row.true_median
-    if np.isfinite(believed) and np.isfinite(true):
-        axes.plot([believed, true], [place, place], color=INK, linewidth=2.2, zorder=3)
-    axes.plot([believed], [place], color="white", markeredgecolor=look.colour, **RING)
+    predicted, true = row.predicted_median, row.true_median
+    if np.isfinite(predicted) and np.isfinite(true):
+        axes.plot([predicted, true], [place, place], color=INK, linewidth=2.2, zorder=3)
+    axes.plot([predicted], [place], color="white", markeredgecolor=look.colour, **RING)
     axes.plot([true], [place], color=look.colour, markeredgecolor=INK, **DISC)
 
 
@@ -107,9 +107,9 @@ def _scale(axes: Axes, optimum: float) -> None:
     axes.grid(axis="x")
 
 
-def _write_row(axes: Axes, row: BeliefRow, place: int, look: Look) -> None:
+def _write_row(axes: Axes, row: PredictionRow, place: int, look: Look) -> None:
     """Write the medians of a row next to it."""
-    text = f"believes {_steps(row.believed_median)} steps, takes {_steps(row.true_median)}"
+    text = f"predicts {_steps(row.predicted_median)} steps, takes {_steps(row.true_median)}"
     if row.lost:
         text += f"\n{row.lost} of {len(row.true)} runs may never arrive"
     place_at: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
@@ -119,7 +119,7 @@ def _write_row(axes: Axes, row: BeliefRow, place: int, look: Look) -> None:
 def _add_legend(figure: Figure) -> None:
     figure.legend(
         handles=[
-            Line2D([], [], color="white", markeredgecolor=INK, label="what the agent believes", **RING),
+            Line2D([], [], color="white", markeredgecolor=INK, label="what the agent predicts", **RING),
             Line2D([], [], color="#999999", markeredgecolor=INK, label="what its policy really takes", **DISC),
         ],
         loc="outside lower center",
