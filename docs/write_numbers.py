@@ -303,7 +303,7 @@ def paper_findings(results: Results) -> str:
             "**In wind FWRL is overconfident.** It takes a lucky outcome for certain: over all pairs of start and goal "
             f"it predicts a mean path of {promised:.1f} steps, its policy takes {paid:.1f} (exact, mean over runs).",
             f"**How wind is read matters**: {named('reading of wind').numbers}.",
-            f"**Maximum reward, not fewest steps** (muddy rooms): {named('Muddy').numbers}.",
+            f"**Maximum reward, not fewest steps** (muddy rooms, in units of a clean step). {named('Muddy').numbers}.",
             f"**The best path is not the best episode**: {named('maximises the total reward').numbers}.",
         ]
     )

@@ -235,8 +235,8 @@ def _h_maze(stored: StoredResults, experiment: Experiment) -> Iterator[Finding]:
         "H-maze: QLCAT does not take the shortest path there",
         result_of_share(fails, 0.5),
         f"{round(fails.value * runs)} of {runs} runs",
-        f"QLCAT reaches the goal in {int(reached.sum())} of {runs} runs, and fails to by the shortest path in "
-        f"{fails.text(2)} of them",
+        f"QLCAT reaches the goal in {int(reached.sum())} of {runs} runs, and doesn't take the shortest path in "
+        f"{fails.text(2)} of all runs",
         "",
         counts,
     )
@@ -254,24 +254,23 @@ def _h_maze(stored: StoredResults, experiment: Experiment) -> Iterator[Finding]:
 def _maximum_reward(stored: StoredResults, experiment: Experiment) -> Iterator[Finding]:
     labels = (FWRL_EXACT.label, FEWEST_STEPS.label)
     words, savings = [], []
-    for name, over in (("mean", np.mean), ("median", np.median)):
+    for name, over in (("On average over goals", np.mean), ("At the median goal", np.median)):
         paid, fewest = (
             {column: stored.audited(experiment, label, column, over) for column in ("value", "steps")}
             for label in labels
         )
         savings.append(estimated(fewest["value"] - paid["value"]))
         words.append(
-            f"{name} over goals: FWRL's paths cost {np.mean(paid['value']):.2f} and take {np.mean(paid['steps']):.2f} "
-            f"steps, the fewest-steps agent's cost {np.mean(fewest['value']):.2f} and take "
-            f"{np.mean(fewest['steps']):.2f}; the cheapest possible cost {stored.optimal_cost(experiment, over):.2f}; "
-            f"saved {savings[-1].text()}"
+            f"{name}, FWRL's paths cost {np.mean(paid['value']):.1f} and take {np.mean(paid['steps']):.1f} steps; those "
+            f"of the fewest-steps agent cost {np.mean(fewest['value']):.1f} and take {np.mean(fewest['steps']):.1f}. The "
+            f"cheapest possible cost {stored.optimal_cost(experiment, over):.1f}; FWRL saves {savings[-1].text(1)}"
         )
     shares = [stored.share(experiment, label).text(3) for label in labels]
     yield Finding(
         "Muddy rooms: FWRL maximises reward, not fewest steps",
         "confirmed" if all(saving.low > 0 for saving in savings) else "not confirmed",
         f"{savings[0].value:.1f} saved a path",
-        "; ".join(words),
+        ". ".join(words),
         "By reward per episode the fewest-steps agent may be ahead, because the goal reward is much larger than the "
         f"cost of a step and longer paths mean fewer visits: shares of the oracle {shares[0]} against {shares[1]}.",
         "Exact costs of greedy policies in units of a clean step, means over starts.",
