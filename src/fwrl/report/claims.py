@@ -263,7 +263,8 @@ def _maximum_reward(stored: StoredResults, experiment: Experiment) -> Iterator[F
         words.append(
             f"{name}, FWRL's paths cost {np.mean(paid['value']):.2f} and take {np.mean(paid['steps']):.2f} steps; "
             f"those of the fewest-steps agent cost {np.mean(fewest['value']):.2f} and take "
-            f"{np.mean(fewest['steps']):.2f}. The cheapest possible cost {stored.optimal_cost(experiment, over):.2f}; FWRL saves {savings[-1].text()}"
+            f"{np.mean(fewest['steps']):.2f}. The cheapest possible cost "
+            f"{stored.optimal_cost(experiment, over):.2f}; FWRL saves {savings[-1].text()}"
         )
     shares = [stored.share(experiment, label).text(3) for label in labels]
     yield Finding(
