@@ -48,7 +48,6 @@ def h_maze(world: World, panels: Sequence[Sequence[Panel]], caption: str = "") -
     r"""A row of panels for each agent, with one colour scale per row.
 
     Args:
-        world: The world, with a map.
         panels: For each agent its panels, at least one, from left to right; rows may differ in length.
         caption: Text below the panels, before the explanation of the marks.
 

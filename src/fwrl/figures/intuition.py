@@ -32,7 +32,6 @@ def intuition(world: World, first: ArrayLike, second: ArrayLike, third: ArrayLik
     """Three trips as sequences of states, the third dotted.
 
     Args:
-        world: The world, with a map.
         first: (n,) the states of the trip from s1 to g1.
         second: (n,) the states of the trip from s2 to g2; trips may differ in length.
         third: (n,) the states of the trip from s2 to g1, which is stitched from the other two.

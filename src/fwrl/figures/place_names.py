@@ -42,10 +42,8 @@ def place_names(axes: Axes, way: Points, names: Mapping[int, str]) -> None:
     The names of both ends come first, in bold. Others are left out where they would cover the route or another name.
 
     Args:
-        axes: The finished axes with everything else on it.
         way: (n, 2) the points of the route.
         names: The names by index of the point.
-
     """
     figure: Any = axes.figure
     figure.draw_without_rendering()  # settles where points are

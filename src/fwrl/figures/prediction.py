@@ -51,7 +51,6 @@ def prediction(title: str, rows: Mapping[str, PredictionRow], optimum: float) ->
     r"""Predicted and true path costs of each agent next to the optimum, all in steps.
 
     Args:
-        title: The text above the figure.
         rows: The costs of each agent by its label; at least one.
         optimum: The optimal path cost, drawn as a line.
 

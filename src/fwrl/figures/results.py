@@ -29,7 +29,6 @@ def results(title: str, reward: Mapping[str, Strip], inefficiency: Mapping[str, 
     """Both metrics by agent label, each with its box plot.
 
     Args:
-        title: The text above the figure.
         reward: The reward of each episode, by agent label.
         inefficiency: The distance-inefficiency of each episode, for the same labels; NaN without a completed visit.
         seeds: The number of seeds, for the note below.

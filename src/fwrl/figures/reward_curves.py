@@ -45,7 +45,6 @@ def reward_curves(
     """A curve for each agent label, with its interval shaded.
 
     Args:
-        title: The text above the figure.
         reward: The curve of each agent by its label; at least one.
         intervals: Text below the figure: what curve and shade are, and the number of seeds.
         oracle: The expected reward of the best policy, one number or (E,) one per episode; None draws none.

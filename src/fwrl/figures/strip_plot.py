@@ -20,7 +20,6 @@ class Strip(NamedTuple):
 
     Attributes:
         scores: (runs, episodes) scores; those that are NaN or infinite are not drawn.
-        box: Their box plot.
     """
 
     scores: Floats

@@ -51,12 +51,7 @@ P = ParamSpec("P")
 
 
 class Saved(NamedTuple):
-    """The two files of a figure.
-
-    Attributes:
-        png: The path of the PNG.
-        svg: The path of the SVG.
-    """
+    """The two files of a figure."""
 
     png: Path
     svg: Path
@@ -102,7 +97,6 @@ def save(figure: Figure, folder: str | Path, name: str) -> Saved:
     """Write a figure as PNG and as SVG, each all or nothing.
 
     Args:
-        figure: The figure.
         folder: An existing folder.
         name: The name of the files, without suffix.
 

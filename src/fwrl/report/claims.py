@@ -56,9 +56,6 @@ WIND = " In wind this planner leads, because FWRL takes the best observed outcom
 def findings(stored: StoredResults) -> list[Finding]:
     """A finding for every claim whose experiment has been run, and for every statement that needs none.
 
-    Args:
-        stored: The results.
-
     Returns:
         The findings; statements that need no experiment come last.
     """

@@ -16,8 +16,6 @@ class Finding(NamedTuple):
     """A statement of the paper and what was found about it.
 
     Attributes:
-        claim: The statement.
-        result: Whether it is confirmed.
         number: The one number that decides, as short text.
         numbers: All numbers behind the result, as text.
         reason: Why the claim isn't confirmed, or what limits it; "" for none.

@@ -12,14 +12,7 @@ from fwrl.report.tables import Table
 
 
 class Section(NamedTuple):
-    """Claims of one kind.
-
-    Attributes:
-        title: The heading.
-        text: A sentence or two below it.
-        findings: The claims, in order.
-        figures: The pictures that show them.
-    """
+    """Claims of one kind."""
 
     title: str
     text: str
@@ -33,8 +26,6 @@ class Page(NamedTuple):
     Attributes:
         headline: The answer, in two sentences.
         method: How claims are judged.
-        sections: The claims.
-        tables: All numbers.
     """
 
     title: str

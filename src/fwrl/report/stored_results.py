@@ -43,20 +43,13 @@ NO_ESTIMATE = Estimate(np.nan, np.nan, np.nan)
 
 
 class StoredResults:
-    """The results of experiments in a store; every number is computed on first use and kept.
-
-    Args:
-        store: The store, open.
-    """
+    """The results of experiments in a store; every number is computed on first use and kept."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
 
     def has(self, experiment: Experiment) -> bool:
         """Whether there is a seed that every agent of the experiment has.
-
-        Args:
-            experiment: The experiment.
 
         Returns:
             True if there is at least one.
@@ -66,10 +59,6 @@ class StoredResults:
     def has_run(self, experiment: Experiment, seed: int) -> bool:
         """Whether every agent of the experiment has this seed.
 
-        Args:
-            experiment: The experiment.
-            seed: The seed.
-
         Returns:
             True if no agent lacks it.
         """
@@ -77,9 +66,6 @@ class StoredResults:
 
     def seeds(self, experiment: Experiment) -> int:
         """The number of seeds that every agent has.
-
-        Args:
-            experiment: The experiment.
 
         Returns:
             The number; only these seeds are compared.
@@ -127,10 +113,6 @@ class StoredResults:
     def reward(self, experiment: Experiment, label: str) -> Floats:
         """The reward of every episode.
 
-        Args:
-            experiment: The experiment.
-            label: The agent's label.
-
         Returns:
             (runs, episodes) rewards of the seeds that every agent has, in order of seed.
         """
@@ -139,10 +121,6 @@ class StoredResults:
     @functools.cache  # noqa: B019
     def inefficiency(self, experiment: Experiment, label: str) -> Floats:
         """The distance-inefficiency of every episode, by the paper's formula.
-
-        Args:
-            experiment: The experiment.
-            label: The agent's label.
 
         Returns:
             (runs, episodes) distance travelled over the shortest distance; NaN where no visit was completed.
@@ -154,9 +132,6 @@ class StoredResults:
     def reference(self, experiment: Experiment) -> Reference:
         """The expected rewards of oracle and random play for each episode's goal.
 
-        Args:
-            experiment: The experiment.
-
         Returns:
             Both expected rewards, (runs, episodes) each.
         """
@@ -165,9 +140,6 @@ class StoredResults:
     @functools.cache  # noqa: B019
     def learnable(self, experiment: Experiment) -> bool:
         """Whether random play earns less than the oracle for every goal; else there is nothing to normalise by.
-
-        Args:
-            experiment: The experiment.
 
         Returns:
             False where some goal gives random play as much as the oracle.
@@ -178,10 +150,6 @@ class StoredResults:
     @functools.cache  # noqa: B019
     def efficiency(self, experiment: Experiment, label: str) -> Floats:
         """Sample-efficiency: episodes until a run is 90 % of the way from random play to the oracle.
-
-        Args:
-            experiment: The experiment.
-            label: The agent's label.
 
         Returns:
             (runs,) episodes; inf where a run never gets there, NaN where the experiment is not `learnable`.
@@ -195,10 +163,6 @@ class StoredResults:
     def regret(self, experiment: Experiment, label: str) -> Floats:
         """The regret so far after every episode.
 
-        Args:
-            experiment: The experiment.
-            label: The agent's label.
-
         Returns:
             (runs, episodes) regret, in episodes of the oracle's lead over random play; NaN where the experiment is not
             `learnable`.
@@ -211,10 +175,6 @@ class StoredResults:
     @functools.cache  # noqa: B019
     def summary(self, experiment: Experiment, label: str) -> AgentSummary:
         """All metrics of one agent.
-
-        Args:
-            experiment: The experiment.
-            label: The agent's label.
 
         Returns:
             The metrics, with intervals.
@@ -241,10 +201,6 @@ class StoredResults:
     def share(self, experiment: Experiment, label: str) -> Estimate:
         """The agent's share of the oracle's expected reward.
 
-        Args:
-            experiment: The experiment.
-            label: The agent's label.
-
         Returns:
             The share with its 95 % interval; NaN where an episode may lose much.
         """
@@ -257,8 +213,6 @@ class StoredResults:
         """The agent's score between random play, 0, and the oracle, 1.
 
         Args:
-            experiment: The experiment.
-            label: The agent's label.
             last: Score only so many episodes at the end; 0 scores all.
 
         Returns:
@@ -273,10 +227,6 @@ class StoredResults:
     def improvement(self, experiment: Experiment, label: str) -> Estimate:
         """The probability that a run of FWRL (Algorithm 1) earns more than one of another agent.
 
-        Args:
-            experiment: The experiment.
-            label: The other agent's label.
-
         Returns:
             The probability with its 95 % interval; ties count half.
         """
@@ -287,10 +237,6 @@ class StoredResults:
     def reward_gap(self, experiment: Experiment, label: str) -> Estimate:
         """FWRL's mean reward per episode minus that of another agent, paired by seed.
 
-        Args:
-            experiment: The experiment.
-            label: The other agent's label.
-
         Returns:
             The difference with its 95 % interval; positive where FWRL earns more.
         """
@@ -300,10 +246,6 @@ class StoredResults:
     @functools.cache  # noqa: B019
     def inefficiency_gap(self, experiment: Experiment, label: str) -> Estimate:
         """The median inefficiency of another agent minus FWRL's, paired by seed.
-
-        Args:
-            experiment: The experiment.
-            label: The other agent's label.
 
         Returns:
             The difference with its 95 % interval; positive where FWRL is less inefficient.
@@ -318,7 +260,6 @@ class StoredResults:
 
         Args:
             experiment: An experiment that is `learnable`.
-            label: The other agent's label.
 
         Returns:
             The probability with its 95 % interval; ties count half.
@@ -329,10 +270,6 @@ class StoredResults:
     def reward_ratio(self, experiment: Experiment, label: str) -> Estimate:
         """FWRL's median reward over that of another agent, paired by seed.
 
-        Args:
-            experiment: The experiment.
-            label: The other agent's label.
-
         Returns:
             The ratio with its 95 % interval.
         """
@@ -341,10 +278,6 @@ class StoredResults:
 
     def mean_ratio(self, experiment: Experiment, label: str) -> Estimate:
         """FWRL's mean reward over that of another agent, paired by seed.
-
-        Args:
-            experiment: The experiment.
-            label: The other agent's label.
 
         Returns:
             The ratio with its 95 % interval.
@@ -371,7 +304,6 @@ class StoredResults:
 
         Args:
             experiment: An experiment with a script of stages.
-            label: The agent's label.
 
         Returns:
             (runs,) whether it arrived, (runs,) its steps, and (runs,) whether all episodes before it arrived.
@@ -387,7 +319,6 @@ class StoredResults:
 
         Args:
             experiment: An experiment with a script of stages.
-            label: The agent's label.
 
         Returns:
             (runs,) true where it is.
@@ -405,7 +336,6 @@ class StoredResults:
 
         Args:
             experiment: An experiment that stores visits.
-            label: The agent's label.
 
         Returns:
             The quartiles of reward, then those of inefficiency.
@@ -425,7 +355,6 @@ class StoredResults:
         out.
 
         Args:
-            experiment: The experiment.
             label: The label of an agent that is audited.
             column: `unknown`, `believed`, `kept`, `believed_arrival`, `arrival`, `value` or `steps`.
             over: The statistic over goals; called with (runs, goals) values and the axis 1.
@@ -445,7 +374,6 @@ class StoredResults:
         """The optimal path cost, as a mean over starts, then as a statistic over the audited goals.
 
         Args:
-            experiment: The experiment.
             over: The statistic over goals; called with a list of their values.
 
         Returns:
@@ -464,7 +392,6 @@ class StoredResults:
 
         Args:
             experiment: An experiment with a script of stages.
-            label: The agent's label.
             seed: The seed of the run.
 
         Returns:

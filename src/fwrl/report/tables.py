@@ -81,7 +81,7 @@ def metrics_table(stored: StoredResults, experiment: Experiment) -> Table:
 
 
 def logged_table(stored: StoredResults) -> Table:
-    """Our quartiles beside those the authors logged."""
+    """Our quartiles next to those the authors logged."""
     rows: list[tuple[str, ...]] = []
     for experiment in (FOUR_ROOMS_LONG, WINDY_LONG):
         for name, label in (("FWRL", FWRL.label), ("FWRL", FWRL_EXACT.label), ("QL", "QL")):
@@ -91,7 +91,7 @@ def logged_table(stored: StoredResults) -> Table:
             if label != FWRL.label:
                 rows.append((f"{experiment.title}: {name}, the authors' log", *(_logged(q) for q in theirs)))
     return Table(
-        "Beside the authors' logs: minimum / Q1 / median / Q3 / maximum",
+        "Next to the authors' logs: minimum / Q1 / median / Q3 / maximum",
         ("run", "reward per episode", "distance-inefficiency per visit"),
         tuple(rows),
         f"Ours: {stored.seeds(FOUR_ROOMS_LONG)} seeds; theirs: one. Inefficiency as the authors logged it: per visit, "

@@ -61,7 +61,7 @@ def write_report(
         workers: With more than one, theory is checked in another process meanwhile.
 
     Returns:
-        What both pages show.
+        The content of both pages.
     """
     if workers == 1:
         return _write_report(store, folder, watch, checked)
