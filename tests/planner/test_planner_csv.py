@@ -101,7 +101,7 @@ def test_of_columns_with_the_same_name_one_is_chosen_by_number(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("state,next_state\na,b\nb,c,d,e\n", "line 3: expected 2 values, as many as there are columns, got more"),
+        ("state,next_state\na,b\nb,c,d,e\n", "line 3: expected 2 values, one for each column, got more"),
         ('state,next_state\na,b\n"b,c\nc,d\n', "line 3: a quote that is not closed"),
         (f"state,next_state\n{'x' * 2_100_000},b\n", "line 2: a line of more than 2,000,000 bytes"),
     ],

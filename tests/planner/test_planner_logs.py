@@ -348,7 +348,7 @@ BAD = [
     ("a,b,-1\nb,c,inf\n", "row 2: expected a number up to .* as reward, got inf"),
     ("a,b,-1\nb,c,much\n", "row 2: expected a number up to .* as reward, got 'much'"),
     ("a,b,-1\nb,c\n", "row 2: expected a number up to .* as reward, got nothing"),
-    ("a,b,-1\nb,c,1,2\n", "line 3: expected 3 values, as many as there are columns, got more"),
+    ("a,b,-1\nb,c,1,2\n", "line 3: expected 3 values, one for each column, got more"),
 ]
 
 

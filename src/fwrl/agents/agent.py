@@ -231,7 +231,7 @@ class Agent(ABC, ValueFunction[Tables]):
 
         Args:
             before_acting: False if more observations follow; then only the check that may refuse the latest ones is
-            due.
+                due.
 
         Raises:
             PositiveCycleError: the latest observations close a positive cycle.

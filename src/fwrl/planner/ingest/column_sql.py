@@ -184,7 +184,7 @@ def division(
         )
     if old is not None:
         if cells is not None and cells != old:
-            raise OptionError(f"the older logs were divided into {old}, and all must be divided alike")
+            raise OptionError(f"the older logs were divided into {old}, so divide these the same way")
         return old
     return cells or _chosen(con, sources, options.decimal)
 

@@ -105,7 +105,7 @@ def _refuse_long_lines(file: FoundFile, head: bytes, lines: IO[bytes]) -> None:
 
 
 def _long_line(file: FoundFile, which: str, most: int) -> FileError:
-    rows = "write every row on a line of its own" if which == "the first line" else "correct it"
+    rows = "write every row on a separate line" if which == "the first line" else "correct it"
     return FileError(f"{which} of {file.shown!r} is a line of more than {most:,} bytes; {rows}")
 
 

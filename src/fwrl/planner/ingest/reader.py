@@ -333,7 +333,7 @@ def _bad_line(error: Exception, folder: str) -> tuple[str, FitOption] | None:
     where = f"{without_folder(file[1].strip(), folder)}, line {int(line[1]):,}"
     wanted = CSV_COLUMNS.search(text)
     if wanted is not None:
-        return f"{where}: expected {wanted[1]} values, as many as there are columns, got more", "skip_bad"
+        return f"{where}: expected {wanted[1]} values, one for each column, got more", "skip_bad"
     for said, problem, option in BAD_LINES:
         if said in text:
             return f"{where}: {problem}", option
@@ -352,7 +352,7 @@ def _sentence(error: Exception, folder: str = "") -> str:
     said = KIND.sub("", lines[0])
     more = ""
     if MIXED_LINES in said:
-        said = "its lines end in different ways; make them end alike first, as with dos2unix"
+        said = "its lines have different endings; give them all the same one first, as dos2unix does"
     if LONG_LINE in said:
         said = "it has a line of more than 2,000,000 bytes, or a quote that is not closed; correct it"
     if said.startswith("CSV Error"):

@@ -150,7 +150,7 @@ def joint_times(several: list[TimeKind | None]) -> TimeKind:
     if len(times) == 1:
         return times.pop()
     if "timestamp" in times:
-        raise FwrlError("some times of the log are dates and some are numbers; write them all alike")
+        raise FwrlError("some times of the log are dates and some are numbers; write them all the same way")
     return "number"
 
 
