@@ -63,7 +63,8 @@ def fit_navigator(
         width: width of cells, in scaled coordinates. Default: chosen from the data.
         prior: weight, in windows, of a cell's other windows.
         way_back: weight, in windows, of a window as evidence for the opposite direction; 0 if there are one-way
-        streets. backup: "expected" averages over observed outcomes; "best" takes the best one, as the paper does.
+            streets.
+        backup: "expected" averages over observed outcomes; "best" takes the best one, as the paper does.
         actions: "headings" for coordinates that can be pushed in any direction; "raw" for other bodies, with cells over
             the whole state.
         scale: (d,) divides the coordinates. Default: 1 for headings, the range of the data for raw actions.
