@@ -59,7 +59,7 @@ def test_texts_as_programs_write_them(tmp_path, text, skip_bad):
 def test_line_endings_that_differ_are_refused_with_a_remedy(tmp_path, rows):
     many = "".join(f"s{k},s{k + 1},-1\n" for k in range(rows))
     path = log(tmp_path, f"state,next_state,reward\n{many}a,b,-1.5\r\nb,c,-2\r\n")
-    with pytest.raises(FwrlError, match=r"log\.csv: its lines end in different ways; .* dos2unix"):
+    with pytest.raises(FwrlError, match=r"log\.csv: its lines have different endings; .* dos2unix"):
         fwrl.fit(path)
 
 

@@ -27,7 +27,7 @@ File = Annotated[Path, typer.Argument(help="A planner saved by fwrl fit.")]
 From = Annotated[
     str, typer.Argument(metavar="FROM", help="Start from this state. If states are cells, x,y or lat,lon also works.")
 ]
-To = Annotated[str, typer.Argument(metavar="TO", help="Go to this state, given in the same form.")]
+To = Annotated[str, typer.Argument(metavar="TO", help="Go to this state, or to these coordinates.")]
 Backup = Annotated[
     str,
     typer.Option(

@@ -179,8 +179,8 @@ def division(
     named = sources[0].choice.points["state"]
     if isinstance(cells, Hexagons) and not any(_is_longitude(column) or _named(column, LATITUDE) for column in named):
         raise OptionError(
-            f"a resolution is for latitude and longitude, {named[0]!r} and {named[1]!r} are not named so; give a width "
-            "of cells instead, or call the columns lat and lon"
+            f"a resolution is for latitude and longitude, but {named[0]!r} and {named[1]!r} don't look like them; "
+            "give a width of cells instead, or call the columns lat and lon"
         )
     if old is not None:
         if cells is not None and cells != old:
