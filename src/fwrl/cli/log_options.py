@@ -20,8 +20,8 @@ from fwrl.planner.ingest.read_options import reading_options
 STDIN = "-"
 # As in `read_options`, but naming flags.
 REMEDIES = {
-    "columns": "name the columns with --columns state=...,next_state=... or trip=...,time=...,state=..., or give their numbers if "
-    "there's no header",
+    "columns": "name the columns with --columns state=...,next_state=... or trip=...,time=...,state=..., or give "
+    "their numbers if there's no header",
     "skip_bad": "fix it, or skip such rows with --skip-bad",
     "memory": "allow more with --memory",
     "allow_duplicates": "leave it out, or count it again with --allow-duplicates",
