@@ -87,6 +87,13 @@ class Agent(ABC, ValueFunction[Tables]):
         verbs: its compiled functions, from `register_verbs`.
         tables: everything it has learned, data derived from that, and scratch.
         rng: its generator.
+
+    >>> import fwrl
+    >>> agent = fwrl.make_agent("fwrl", n_states=3, n_actions=1)
+    >>> agent.observe(0, 0, -1.0, 1)
+    >>> agent.observe(1, 0, -1.0, 2)
+    >>> agent.value(0, 2)
+    -2.0
     """
 
     name: ClassVar[str]

@@ -62,6 +62,11 @@ class Route:
         cautious: The confidence with which value and arrival are lower bounds; None if they are estimates.
         arrival_low: The same probability if those tries count as failures.
         stopovers: After how many steps it passes each state that `via` names.
+
+    >>> import fwrl
+    >>> route = fwrl.fit([("dock", "aisle"), ("aisle", "shelf"), ("gate", "aisle")]).plan("gate", "shelf")
+    >>> route.states, route.value
+    (('gate', 'aisle', 'shelf'), -2.0)
     """
 
     start: Label

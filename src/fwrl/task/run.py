@@ -83,6 +83,12 @@ class Result:
         visit_distance: (sum of visits,) distance travelled on the trip to each visit.
         visit_shortest: (sum of visits,) shortest distance from the start of that trip.
         trajectory: every step, if you asked for it.
+
+    >>> import fwrl
+    >>> agent = fwrl.make_agent("fwrl", n_states=7, n_actions=4, seed=0)
+    >>> result = fwrl.run("h-maze", agent, episodes=2, steps=50, seed=0)
+    >>> result.reward.shape, result.steps.tolist()
+    ((2,), [50, 50])
     """
 
     goal: Ints
