@@ -22,9 +22,9 @@ from web_visitor import (
     verdict,
 )
 
-from fwrl.web.play.judge import judge
-from fwrl.web.play.judge import verdict as exact_verdict
 from fwrl.web.play.scenario import from_address
+from fwrl.web.play.view import judge
+from fwrl.web.play.view import verdict as exact_verdict
 
 pytestmark = needs_browser
 

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from web_match import match_of
 
 from fwrl.errors import FwrlError
-from fwrl.web.play.board_world import drawable
-from fwrl.web.play.judge import judge, verdict
-from fwrl.web.play.menus import AgentChoice, drawn_world
+from fwrl.web.play.menus import AgentChoice, drawable, drawn_world
 from fwrl.web.play.scenario import (
     PRACTICE,
     from_address,
@@ -25,6 +23,7 @@ from fwrl.web.play.scenario import (
     to_plain,
     to_toml,
 )
+from fwrl.web.play.view import judge, verdict
 
 MAPS = ["....\n.>9.\n....", "....\n.#9.\n....", "...#\n.>9.\n...."]
 

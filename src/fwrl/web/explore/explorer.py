@@ -22,11 +22,19 @@ from fwrl.planner.no_route import Gap
 from fwrl.planner.policy import BACKUPS, Backup
 from fwrl.planner.route import Route
 from fwrl.planner.weak_spots import bridges, single_trip, state_summary
-from fwrl.web.explore.map_frame import encode
 from fwrl.web.explore.question import Period, Question, closed_roads, to_address
-from fwrl.web.explore.recency import Recency, recency_of
 from fwrl.web.explore.state_map import StateMap, state_map
-from fwrl.web.explore.words import Unit, coverage_sentence, difference, gap_sentences, headline, moment, sentence
+from fwrl.web.explore.words import (
+    Recency,
+    Unit,
+    coverage_sentence,
+    difference,
+    gap_sentences,
+    headline,
+    moment,
+    recency_of,
+    sentence,
+)
 
 FOUND = 12  # states that a search shows
 LISTED = 200  # weak spots of a kind that are listed
@@ -105,7 +113,7 @@ class Explorer:
     @cached_property
     def frame(self) -> bytes:
         """The map as bytes."""
-        return encode(self.shown.map)
+        return self.shown.map.encode()
 
     def hello(self) -> Json:
         """The first message to a page."""

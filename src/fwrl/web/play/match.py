@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
 from fwrl.task import Task
-from fwrl.web.play.board_world import board_world, drawable, floor_cells
-from fwrl.web.play.judge import EpisodeOptimum, Promise
-from fwrl.web.play.menus import AgentChoice, never_forgets
+from fwrl.web.play.menus import AgentChoice, board_world, drawable, floor_cells, never_forgets
 from fwrl.web.play.runner import EpisodeSettings, Runner
-from fwrl.web.play.view import LARGEST_KNOWN, Reading, ValueField, known_pairs, value_field
+from fwrl.web.play.view import LARGEST_KNOWN, EpisodeOptimum, Promise, Reading, ValueField, known_pairs, value_field
 from fwrl.worlds import World
 from fwrl.worlds.grid import from_map
 from fwrl.worlds.likely_route import LikelyRoute, follow, likely_outcomes
@@ -147,7 +145,7 @@ class Match:
 
     def outdated(self, side: int) -> int:
         """How many steps the agent still believes in, although the world no longer has them."""
-        impossible = len(self.runners[side].impossible())  # asked first: never_forgets may have to compile
+        impossible = len(self.runners[side].experience.impossible)  # asked first: never_forgets may have to compile
         return impossible if impossible and never_forgets(self.choices[side]) else 0
 
     def forget(self, side: int) -> None:
@@ -275,7 +273,7 @@ class Match:
             path if known and (even or not counts) else None,
             path / self.step_reward if known and (even or counts) else None,
             known,
-            bool(runner.experience.entered[g]),
+            runner.experience.has_entered(g),
         )
 
     def knowledge(self) -> list[dict[str, Any]]:

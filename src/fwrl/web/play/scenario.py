@@ -19,9 +19,17 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
 
 from fwrl.errors import FwrlError, missing_file, unknown_name
-from fwrl.web.play.board_world import board_world, drawable
 from fwrl.web.play.match import Leg, Match
-from fwrl.web.play.menus import DRAWN, FIRST, AgentChoice, default_options, drawn_world, menu_world
+from fwrl.web.play.menus import (
+    DRAWN,
+    FIRST,
+    AgentChoice,
+    board_world,
+    default_options,
+    drawable,
+    drawn_world,
+    menu_world,
+)
 from fwrl.web.play.protocol import LARGEST_SEED
 from fwrl.worlds import World
 
