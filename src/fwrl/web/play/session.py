@@ -26,7 +26,7 @@ from fwrl.web.play.protocol import (
     encode,
 )
 from fwrl.web.play.runner import EpisodeSettings
-from fwrl.web.play.scenario import AGENTS, SPEED, Card, to_address, to_plain, to_toml
+from fwrl.web.play.scenario import AGENTS, SPEED, Card, front_door_address, to_address, to_plain, to_toml
 from fwrl.web.play.update import Update, values_before
 from fwrl.web.play.view import LARGEST_KNOWN, EpisodeOptimum, ValueField, world_message
 from fwrl.worlds import World, load_world
@@ -343,6 +343,7 @@ class Session:
             "undo": self.undoable,
             "outdated": self.outdated,
             "address": None if self.tour is not None else to_address(plain),
+            "frontDoor": None if self.tour is not None else front_door_address(plain),
             "file": to_toml(plain),
             "lesson": None if self.card is None else self.card._asdict(),
             "tour": None,

@@ -73,10 +73,10 @@ const editor = new Editor({
 });
 const inspector = new Inspector({ send, boards, units, redraw, announcer, names });
 const update = new UpdatePanel({ send, boards, units, redraw, names, layOut });
-const controls = new Controls({ send, editor, layOut: () => layOutSoon() });
+const controls = new Controls({ send, editor, layOut });
 const mapDialog = new MapDialog({ editor });
 const tour = new Tour({ send });
-const lesson = new Lesson({ send, onShow: () => { controls.choose("goal"); controls.openDraw(false); layOutSoon(); } });
+const lesson = new Lesson({ send, onShow: () => controls.openDraw(false) }); // which lays out the page
 const share = new Share({ send });
 const options = new Options({ send, boards, charts, names });
 for (const board of boards) {
@@ -118,8 +118,8 @@ const handlers = {
     options.show(message);
     verdicts.show(message);
     tour.show(message.tour);
-    lesson.show(message.lesson);
     document.body.classList.toggle("learning", message.lesson !== null);
+    lesson.show(message.lesson);
     share.show(message);
     inspector.refresh();
     boards.forEach((board, k) => board.canvas.setAttribute("aria-label", `The world as ${names()[k]} knows it`));
