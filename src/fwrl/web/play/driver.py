@@ -26,6 +26,7 @@ from fwrl.web.shared import CutOffError, SharedState
 from fwrl.worlds import World
 
 FRAME_GAP = 1 / 62  # least seconds between frames
+Judged = tuple[int, EpisodeOptimum, list[Promise]]  # the number of the world, and what was compared there
 UNWATCHED = 2.0  # seconds without a drawn frame after which the agents pause
 
 
@@ -91,7 +92,7 @@ class Driver:
         self._knowledge = Report(0.7, self._send_knowledge, self._wake.set)
         self._judging = Report(0.0, self._judge, self._wake.set, busy=0.0)
         self._reports = (self._judging, self._curves, self._verdicts, self._knowledge)
-        self._judged: tuple[EpisodeOptimum, list[Promise]] | None = None
+        self._judged: Judged | None = None
 
     def use(self, session: Session) -> None:
         """Begin with a session."""
@@ -128,19 +129,18 @@ class Driver:
                 self.touch()
 
     async def _send_verdicts(self) -> None:
-        match = self.session.match
         async with self.lock:
-            optimum = match.optimum
-            if optimum is None or match is not self.session.match:
+            match, optimum, world = self.session.match, self.session.match.optimum, self.session.worlds
+            if optimum is None:
                 return
             promises = await self._shared.work(match.promises)
-        if self._judged is not None and _same(self._judged, (optimum, promises)):
+        if self._judged is not None and _same(self._judged, (world, optimum, promises)):
             return
         sides = await self._shared.build(_verdicts, match.world, optimum, promises)
         if match is self.session.match and match.optimum is optimum:
-            self._judged = optimum, promises
-            start = promises[0].state
-            await self._connection.send({"type": "verdict", "goal": match.goal, "start": start, "sides": sides})
+            self._judged = world, optimum, promises
+            marks = {"world": world, "goal": match.goal, "start": promises[0].state}
+            await self._connection.send({"type": "verdict", **marks, "sides": sides})
 
     async def _send_knowledge(self) -> None:
         async with self.lock:
@@ -218,10 +218,10 @@ def _verdicts(world: World, optimum: EpisodeOptimum, promises: list[Promise]) ->
     return [verdict(world, optimum, promise) for promise in promises]
 
 
-def _same(one: tuple[EpisodeOptimum, list[Promise]], other: tuple[EpisodeOptimum, list[Promise]]) -> bool:
-    """Whether the same policies with the same promises were judged against the same optimum."""
-    return one[0] is other[0] and all(
-        _numbers(a) == _numbers(b) and np.array_equal(a.policy, b.policy) for a, b in zip(one[1], other[1], strict=True)
+def _same(one: Judged, other: Judged) -> bool:
+    """Whether the same policies with the same promises were judged on the same board against the same optimum."""
+    return (one[0], id(one[1])) == (other[0], id(other[1])) and all(
+        _numbers(a) == _numbers(b) and np.array_equal(a.policy, b.policy) for a, b in zip(one[2], other[2], strict=True)
     )
 
 

@@ -175,6 +175,7 @@ function showFrame(received) {
   const moved = frame?.goal !== received.goal || frame?.start !== received.start;
   frame = received;
   announcer.frame = frame;
+  verdicts.follow(frame);
   redraw();
   panels.forEach((panel, k) => showNumbers(panel, frame.sides[k], frame.sides[1 - k], names()[1 - k]));
   if (frame.steps === 0 && untouched) find("hint").textContent = "Press Play, and both begin to look for the flag.";
@@ -241,8 +242,8 @@ window.addEventListener("resize", layOutSoon);
 for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) {
   matchMedia(query).addEventListener("change", layOutSoon);
 }
-// What is above and below the boards takes height from them.
-for (const part of [find("tour"), find("lesson"), document.querySelector("footer"), document.querySelector("header")]) {
+// What is above, between and below the boards takes height from them.
+for (const part of document.querySelectorAll("#tour, #lesson, header, footer, .joined, .outdated, .knows")) {
   new ResizeObserver(layOutSoon).observe(part);
 }
 drawScale(find("scale"));
