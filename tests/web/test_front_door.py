@@ -207,7 +207,7 @@ def counts(page: Any) -> list[str]:
 
 
 def pause(page: Any) -> None:
-    """Let nobody learn anything while a test looks; a click by the mouse would scroll to where the button is at rest."""
+    """Let nobody learn anything while a test looks. Not by the mouse: that scrolls to where the button is at rest."""
     page.evaluate("document.getElementById('play').click()")
 
 
