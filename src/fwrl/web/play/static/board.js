@@ -44,7 +44,7 @@ export class Board {
     const stage = this.canvas.parentElement;
     const boards = stage.parentElement.parentElement;
     const [beside, stacked] = [this.sideIn(boards, false), this.sideIn(boards, true)];
-    this.stacked = matchMedia(NARROW).matches || stacked > beside;
+    this.stacked = matchMedia(NARROW).matches || stacked > 1.2 * beside; // notes change their height with their width
     boards.classList.toggle("stacked", this.stacked);
     this.side = Math.max(2, Math.floor(ratio * (this.stacked ? stacked : beside)));
     this.ratio = ratio;
