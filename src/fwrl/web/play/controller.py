@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
-from time import perf_counter, thread_time
+from time import perf_counter
 from typing import Any, ParamSpec, TypeVar
 
 from fwrl.errors import FwrlError
@@ -18,7 +18,7 @@ from fwrl.web.messages import Message, MessageError, OpenAddress
 from fwrl.web.page import Connection
 from fwrl.web.play import protocol
 from fwrl.web.play.driver import Driver
-from fwrl.web.play.match import Leg, Match
+from fwrl.web.play.match import Leg, Match, work_time
 from fwrl.web.play.menus import (
     AgentChoice,
     agent_menu,
@@ -50,7 +50,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 RELOAD = 1.0  # seconds that a reloaded page waits until the one before it is closed
-TRAINING = 20.0  # seconds of the processor's time after which training ends
+TRAINING = 20.0  # seconds of work after which training ends
 
 
 class PlayController:
@@ -404,10 +404,10 @@ def _pair(match: Match) -> tuple[AgentChoice, AgentChoice]:
 
 
 def _slice(training: Iterator[int]) -> tuple[int, float]:
-    """Let some milliseconds of training happen: the steps taken, 0 if it is finished, and the processor's seconds."""
-    begun, worked, taken = perf_counter(), thread_time(), 0
+    """Let some milliseconds of training happen: the steps taken, 0 if it is finished, and the seconds of work."""
+    begun, taken = work_time(), 0
     for chunk in training:
         taken += chunk
-        if perf_counter() - begun >= SLICE:
+        if work_time() - begun >= SLICE:
             break
-    return taken, thread_time() - worked
+    return taken, work_time() - begun

@@ -20,6 +20,7 @@ import numpy as np
 
 from fwrl.errors import FwrlError
 from fwrl.web.page import Connection, DisconnectedError
+from fwrl.web.play.match import work_time
 from fwrl.web.play.session import Session
 from fwrl.web.play.view import EpisodeOptimum, Promise, judge, verdict
 from fwrl.web.shared import CutOffError, SharedState
@@ -175,7 +176,7 @@ class Driver:
                 return False
             self.touch()
             try:
-                await self._shared.work(session.advance, steps, perf_counter)
+                await self._shared.work(session.advance, steps, work_time)
             except CutOffError:
                 raise
             except Exception as error:  # the failure of an agent must not end its page

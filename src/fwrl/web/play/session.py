@@ -206,6 +206,7 @@ class Session:
         """The number of steps that each agent should take now."""
         if not self.moving or now < self._held_until:
             return 0
+        self._measure_rate(now)
         if math.isinf(self.speed):
             return MOST_STEPS
         if self._since is None:
@@ -214,6 +215,15 @@ class Session:
         if late > max(1.0, LATE * self.speed):  # skip them: the page could never catch up
             self._since, self._made, late = now, 0, 1
         return min(late, MOST_STEPS)
+
+    def _measure_rate(self, now: float) -> None:
+        steps = self.match.total_steps
+        if self._counted is None:
+            self._counted = now, steps
+        since, before = self._counted
+        if now - since >= RATE_SPAN:
+            self._rate = (steps - before) / (now - since)
+            self._counted = now, steps
 
     def delay(self, now: float) -> float:
         """Seconds until the next step is due; 0 if one is due now."""
@@ -226,8 +236,6 @@ class Session:
     def advance(self, steps: int, clock: Callable[[], float]) -> None:
         """Let both agents take `steps` steps, or fewer if time runs out; `clock()` is the time in seconds."""
         begun = ended = clock()
-        if self._counted is None:
-            self._counted = begun, self.match.total_steps
         taken = 0
         while taken < steps and ended - begun < SLICE:
             chunk = min(steps - taken, self._chunk)
@@ -238,10 +246,6 @@ class Session:
             self._chunk = int(max(1, min(fitting, 2 * self._chunk, MOST_STEPS)))
         if self._since is not None:
             self._made += taken
-        since, before = self._counted
-        if ended - since >= RATE_SPAN:
-            self._rate = (self.match.total_steps - before) / (ended - since)
-            self._counted = ended, self.match.total_steps
 
     def step(self) -> None:
         """Let both agents take one step, and find out what it changed."""
