@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from web_server import Running, running
+from web_server import TIMEOUT, Running, running
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = [
@@ -41,7 +41,7 @@ class Visits:
         context = self._browser.new_context(viewport={"width": width, "height": height}, **options)
         self._contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(1000 * TIMEOUT)
         page.on("console", lambda said: self._heard(said.type, said.text))
         page.on("pageerror", lambda error: self._log(str(error)))
         page.on("request", lambda request: None if self._own(request.url) else self._log(request.url))
