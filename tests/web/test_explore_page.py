@@ -101,6 +101,15 @@ def test_other_routes_are_other_routes_with_their_cost():
     assert explorer.alternatives(from_address("from=a&to=z&via=b", planner))["routes"] == []
 
 
+def test_another_route_that_costs_a_hair_more_is_said_to_cost_the_same():
+    planner = fwrl.fit(
+        [("a", "b", -60.0, "b"), ("b", "z", -60.0, "z"), ("a", "c", -60.0, "c"), ("c", "z", -60.03, "z")]
+    )
+    explorer = Explorer(Shown(planner, state_map(planner.experience), None, "log", None, Unit("s")))
+    (found,) = explorer.alternatives(from_address("from=a&to=z", planner))["routes"]
+    assert (found["cost"], found["more"]) == ("120 s", "about the same")
+
+
 @pytest.mark.parametrize("toward", [True, False])
 def test_what_every_place_costs_is_what_networkx_finds(toward):
     roads = [("a", "b", 1), ("b", "c", 5), ("a", "c", 7), ("c", "d", 1), ("x", "a", 2)]

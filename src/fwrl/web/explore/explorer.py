@@ -205,12 +205,13 @@ class Explorer:
             if len(kept) > OTHERS or any(_alike(other, known) for known in kept):
                 continue
             kept.append(other)
-            more = first.value - other.value
+            cost, more = unit.headed(0.0 - other.value), first.value - other.value
+            same = cost == unit.headed(0.0 - first.value)  # as far as people read it
             said["routes"].append(
                 {
                     "states": [states.find(state) for state in other.states],
-                    "cost": unit.headed(0.0 - other.value),
-                    "more": f"{'+' if more >= 0 else '-'}{unit.said(abs(more))}",
+                    "cost": cost,
+                    "more": "about the same" if same else f"{'+' if more >= 0 else '-'}{unit.said(abs(more))}",
                     "steps": len(other.steps),
                 }
             )
