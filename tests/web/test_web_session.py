@@ -80,6 +80,23 @@ def test_a_slice_ends_on_time_whatever_a_step_costs(session):
     assert cheap > 10_000
 
 
+def test_calls_that_cost_much_however_few_steps_they_make_take_many_steps(session):
+    time = 0.0
+    taken = []
+
+    def advance(steps):
+        nonlocal time
+        time += 0.0015 + 1e-6 * steps
+        taken.append(steps)
+
+    session.play(True)
+    session.set_speed(FASTEST)
+    session.match.advance = advance
+    for _ in range(10):
+        session.advance(session.due(0.0), lambda: time)
+    assert sum(taken) / time > 100_000  # steps a second, where single steps would be 667
+
+
 def test_at_the_fastest_there_is_always_something_due(session):
     session.play(True)
     session.set_speed(FASTEST)

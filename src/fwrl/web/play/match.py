@@ -23,7 +23,7 @@ from fwrl.worlds import World
 from fwrl.worlds.grid import from_map
 from fwrl.worlds.likely_route import LikelyRoute, follow, likely_outcomes
 
-CHUNK = 0.002  # seconds of training between two looks at the clock
+QUICK, SLOW = 0.002, 0.004  # seconds of work between two looks at the clock
 
 
 class Leg(NamedTuple):
@@ -325,20 +325,30 @@ class Match:
 def work_time() -> float:
     """Return how long this thread has worked, in seconds: by its processor, which other programs may keep busy.
 
-    A twentieth of the time that passes counts, too, because some agents wait for others to work.
+    A fiftieth of the time that passes counts, too, because some agents wait for others to work.
     """
-    return thread_time() + perf_counter() / 20
+    return thread_time() + perf_counter() / 50
+
+
+def next_chunk(chunk: int, seconds: float) -> int:
+    """How many steps to take before the next look at the clock, if the last chunk took so many seconds.
+
+    Every call costs something, however few steps it makes: chunks grow even if a single step isn't fast.
+
+    >>> next_chunk(8, 0.001), next_chunk(8, 0.003), next_chunk(8, 0.1)
+    (16, 8, 4)
+    """
+    return 2 * chunk if seconds < QUICK else max(1, chunk // 2) if seconds > SLOW else chunk
 
 
 def _in_chunks(runner: Runner, steps: int) -> Iterator[int]:
-    """Let an agent take some steps, in chunks of about `CHUNK` seconds; yields the size of each."""
+    """Let an agent take some steps, in chunks of a few milliseconds; yields the size of each."""
     chunk = 1
     while steps > 0:
         begun, taken = work_time(), min(chunk, steps)
         runner.advance(taken)
         steps -= taken
-        fitting = int(CHUNK * taken / max(work_time() - begun, 1e-9))
-        chunk = max(1, min(fitting, 2 * chunk))
+        chunk = next_chunk(chunk, work_time() - begun)
         yield taken
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from fwrl.experiment.catalogue import H_MAZE
-from fwrl.web.play.match import Marks, Match
+from fwrl.web.play.match import Marks, Match, next_chunk
 from fwrl.web.play.menus import board_world
 from fwrl.web.play.protocol import (
     ARRIVES,
@@ -32,7 +32,6 @@ from fwrl.web.play.view import LARGEST_KNOWN, EpisodeOptimum, ValueField, world_
 from fwrl.worlds import World, load_world
 
 SLICE = 0.005  # seconds after which one advance ends
-CHUNK = 0.001  # seconds between looks at the clock, if steps take as long as the last ones
 MOST_STEPS = 20_000  # steps of one advance
 LATE = 0.25  # seconds of overdue steps that are still taken
 RATE_SPAN = 0.5  # seconds over which the steps per second are measured
@@ -242,8 +241,7 @@ class Session:
             self.match.advance(chunk)
             taken += chunk
             last, ended = ended, clock()
-            fitting = CHUNK * chunk / max(ended - last, 1e-9)
-            self._chunk = int(max(1, min(fitting, 2 * self._chunk, MOST_STEPS)))
+            self._chunk = min(next_chunk(self._chunk, ended - last), MOST_STEPS)
         if self._since is not None:
             self._made += taken
 
