@@ -1,6 +1,5 @@
 """What a visitor does on the explore page of the town."""
 
-import re
 from urllib.parse import unquote
 
 from web_town import PLACES
@@ -12,18 +11,16 @@ WEST, NORTH = 0.0, 1.0
 
 def in_sight(page):
     """The middle of what is in sight and its magnification, from the address."""
-    page.wait_for_timeout(400)  # the address follows a moved map
-    settled(page, lambda: "at=" in unquote(page.url), True)
-    found = re.search(r"at=([^&]*)", unquote(page.url))
-    assert found is not None, page.url
-    x, y, zoom = (float(number) for number in found[1].split(","))
+    drawn(page)
+    at = page.get_attribute("#map", "data-at")
+    settled(page, lambda: unquote(page.url).endswith(f"at={at}"), True)  # the address follows a moved map
+    x, y, zoom = (float(number) for number in at.split(","))
     return x, y, zoom
 
 
 def place(page, name):
     """Where a state is drawn, in the window."""
     page.locator("#map").scroll_into_view_if_needed()
-    page.wait_for_timeout(200)  # a moved map comes to rest
     drawn(page)
     box = page.locator("#map").bounding_box()
     left, top, scale = (float(number) for number in page.get_attribute("#map", "data-sight").split(","))

@@ -16,9 +16,8 @@ from fwrl.planner import Planner, read_positions
 from fwrl.web.explore.copies import copied
 from fwrl.web.explore.explorer import Explorer, Shown
 from fwrl.web.explore.question import Question, from_address, to_address
-from fwrl.web.explore.recency import recency_of
 from fwrl.web.explore.state_map import state_map
-from fwrl.web.explore.words import Unit, difference, sentence
+from fwrl.web.explore.words import Unit, difference, recency_of, sentence
 
 
 @pytest.fixture(scope="module")

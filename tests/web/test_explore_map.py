@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import fwrl
 from fwrl.planner.weak_spots import links_of
 from fwrl.web.explore.layers import ASPECT, layered
-from fwrl.web.explore.map_frame import HEADER, encode
-from fwrl.web.explore.state_map import BACK, DEAD_END, FORTH, state_map
+from fwrl.web.explore.state_map import BACK, DEAD_END, FORTH, HEADER, state_map
 
 MOVES = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("abcdefgh")), min_size=1, max_size=16)
 
@@ -79,7 +78,7 @@ def test_one_place_for_all_states_is_no_division_by_zero():
 def test_the_frame_holds_the_map():
     planner = fwrl.fit([("a", "b"), ("b", "c"), ("a", "b")])
     drawn = state_map(planner.experience)
-    frame = encode(drawn)
+    frame = drawn.encode()
     _, number, S, R, height = HEADER.unpack_from(frame)
     assert (number, S, R) == (0, 3, 2)
     assert struct.pack("<f", drawn.height) == struct.pack("<f", height)

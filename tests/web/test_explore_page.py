@@ -101,6 +101,15 @@ def test_other_routes_are_other_routes_with_their_cost():
     assert explorer.alternatives(from_address("from=a&to=z&via=b", planner))["routes"] == []
 
 
+def test_another_route_that_costs_a_hair_more_is_said_to_cost_the_same():
+    planner = fwrl.fit(
+        [("a", "b", -60.0, "b"), ("b", "z", -60.0, "z"), ("a", "c", -60.0, "c"), ("c", "z", -60.03, "z")]
+    )
+    explorer = Explorer(Shown(planner, state_map(planner.experience), None, "log", None, Unit("s")))
+    (found,) = explorer.alternatives(from_address("from=a&to=z", planner))["routes"]
+    assert (found["cost"], found["more"]) == ("120 s", "about the same")
+
+
 @pytest.mark.parametrize("toward", [True, False])
 def test_what_every_place_costs_is_what_networkx_finds(toward):
     roads = [("a", "b", 1), ("b", "c", 5), ("a", "c", 7), ("c", "d", 1), ("x", "a", 2)]
@@ -158,10 +167,17 @@ def test_a_small_log_is_answered_without_compiling(town, tmp_path):
 def test_the_map_never_moves_when_the_text_changes(opened):
     page = opened(1440, 900)
     boxes = []
-    addresses = ["", "from=home&to=shop", "from=home&to=shop&avoid=mill&via=lane", "from=home&to=port", "view=coverage"]
-    for address in addresses:
+    for address, sentence, chips in (
+        ("", "Click where to start", 0),
+        ("from=home&to=shop", "4 steps", 2),
+        ("from=home&to=shop&avoid=mill&via=lane", "4 steps", 4),
+        ("from=home&to=port", "No route is known", 2),
+        ("view=coverage", "10 bridges", 0),
+    ):
         page.evaluate(f"location.hash = '{address}&at=0.5,0.14,1'")
-        page.wait_for_timeout(500)
+        settled(page, page.locator("#chips .chip").count, chips)
+        says(page, sentence)
+        drawn(page)
         boxes.append((page.locator(MAP).bounding_box(), page.get_attribute(MAP, "data-sight")))
         assert page.locator(".answer").bounding_box()["height"] == 128
     assert all(box == boxes[0] for box in boxes)
@@ -242,14 +258,12 @@ def test_one_way_arrows_are_drawn_at_every_zoom_and_stitches_are_ringed_only_whe
     page = opened(1440, 900)
     says(page, "Click where to start")
     for _ in range(4):
-        drawn(page)
-        assert pixels(page, [colour(page, "state")], selector=MAP) > 60
+        settled(page, lambda: pixels(page, [colour(page, "state")], selector=MAP) > 60, True)
         page.click("#zoom-out")
-        page.wait_for_timeout(300)
     for sight, ringed in (("0.5,0.14,1", False), ("0.43,0.14,2.4", True)):
         page.evaluate(f"location.hash = 'from=home&to=shop&at={sight}'")
         says(page, "4 steps")
-        page.wait_for_timeout(300)
+        settled(page, lambda: page.get_attribute(MAP, "data-at"), sight)
         x, y = place(page, "square")  # where trips are stitched
         assert (ink_near(page, x, y) > 10) == ringed
 

@@ -14,8 +14,8 @@ from web_town import write_town
 from websockets.exceptions import InvalidStatus
 
 import fwrl
-from fwrl.web.explore.map_frame import HEADER
 from fwrl.web.explore.messages import TYPES
+from fwrl.web.explore.state_map import HEADER
 from fwrl.web.origin_guard import HEADERS
 
 STATIC = Path(fwrl.__file__).parent / "web" / "explore" / "static"

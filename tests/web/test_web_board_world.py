@@ -8,8 +8,7 @@ from web_match import match_of
 
 import fwrl
 from fwrl.errors import FwrlError
-from fwrl.web.play.board_world import board_world, floor_cells
-from fwrl.web.play.menus import drawn_world, menu_world
+from fwrl.web.play.menus import board_world, drawn_world, floor_cells, menu_world
 
 maps = st.lists(st.text("#.^v<>129", min_size=4, max_size=4), min_size=2, max_size=4).map("\n".join)
 
@@ -61,7 +60,7 @@ def test_an_edit_keeps_what_agents_know_and_counts_what_no_longer_holds():
     for runner, values in zip(match.runners, before, strict=True):
         np.testing.assert_array_equal(runner.agent.values(11), values)
         assert not match.is_wall(runner.state)
-    gone = match.runners[0].impossible()
+    gone = match.runners[0].experience.impossible
     # What no longer holds began or ended where a wall now stands, and all of that no longer holds.
     assert set(gone) == {step for step in match.runners[0].experience.steps if {step.state, step.next_state} & {5, 6}}
     assert match.outdated(0) == len(gone) > 10

@@ -83,7 +83,7 @@ def test_axe_finds_nothing_on_a_phone(opened):
 def test_nothing_scrolls_sideways_at_320_pixels(opened):
     page = opened(320, 640, address=LEARNED)
     for state in each_state(page, STATES):
-        assert page.evaluate("document.documentElement.scrollWidth") <= 320, state
+        settled(page, lambda: page.evaluate("document.documentElement.scrollWidth") <= 320, True)
         assert page.locator(".stage canvas").nth(1).bounding_box()["width"] > 100
         picture(page, f"{state}-320")
 
@@ -159,6 +159,7 @@ def test_cells_are_spoken_with_what_is_on_them(opened):
 def test_reduced_motion_gets_few_frames_and_no_spinner(opened):
     page = opened(reduced_motion="reduce")
     page.click("#play")
-    page.wait_for_timeout(2500)
-    assert 0 < int(page.get_attribute("#pace", "data-frames")) <= 4
+    settled(page, lambda: int(page.get_attribute("#pace", "data-frames")) >= 2, True)
+    page.wait_for_timeout(1000)
+    assert int(page.get_attribute("#pace", "data-frames")) <= 4
     assert page.evaluate("getComputedStyle(document.getElementById('working'), '::before').animationName") == "none"

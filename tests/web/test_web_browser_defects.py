@@ -5,6 +5,7 @@ import itertools
 import pytest
 from web_browser import needs_browser
 from web_visitor import (
+    at_rest,
     choose_speed,
     click,
     holds,
@@ -19,12 +20,9 @@ from web_visitor import (
     settled,
     taken,
     tool,
+    undo,
     verdict,
 )
-
-from fwrl.web.play.judge import judge
-from fwrl.web.play.judge import verdict as exact_verdict
-from fwrl.web.play.scenario import from_address
 
 pytestmark = needs_browser
 
@@ -62,7 +60,7 @@ def test_an_edit_may_start_over_and_undo_gives_the_learning_back(opened):
     page.select_option("#keep", "over")
     click(page, 3, 4)
     settled(page, lambda: taken(page), [0, 0])
-    page.keyboard.press("Control+z")
+    undo(page)
     settled(page, lambda: taken(page), [8000, 8000])
     settled(page, lambda: rows_of(page)[4], "#....#....#")
     holds(page, "document.querySelectorAll('.route')[0].dataset.promise === '16'")
@@ -112,24 +110,6 @@ def test_a_reload_goes_on(opened):
     settled(page, lambda: taken(page), before)
 
 
-@pytest.mark.parametrize("world", ["windy-four-rooms", "risky-bridge"])
-def test_in_the_wind_promise_truth_and_optimum_are_exact(opened, world):
-    address = f"world={world}&agents=fwrl;fwrl-expected&steps=20000"
-    page = opened(address=address)
-    match = from_address(address).trained()
-    optimum = judge(match.task, match.settings)
-    for side, promise in enumerate(match.promises()):
-        expected = exact_verdict(match.world, optimum, promise)
-        parts = ("promise", "truth", "optimal")
-        if world == "risky-bridge":  # where steps cost, numbers are costs in plain steps
-            told = route(page, side).inner_text()
-            for part in parts:
-                assert f"{expected[part]['reward'] / match.step_reward:.1f}".removesuffix(".0") in told
-        else:
-            wanted = tuple(pytest.approx(expected[part]["steps"], abs=0.06) for part in parts)
-            assert verdict(page, side) == wanted
-
-
 def test_where_steps_cost_the_verdict_compares_cost(opened):
     page = opened()
     page.select_option("#lessons", label="Mud")
@@ -160,7 +140,7 @@ def test_a_start_does_not_hide_the_cost_of_its_cell(opened):
     pictures = []
     for start in ("0,0", "1,0"):
         page = opened(address=f"map=9../...&start={start}&goal=2,1&agents=random;random&steps=0")
-        page.wait_for_timeout(300)
+        at_rest(page)
         pictures.append(page.locator(".stage canvas").first.evaluate(corner))
     assert pictures[0] == pictures[1]
 
@@ -183,14 +163,15 @@ def test_labels_of_charts_do_not_overlap_however_often_the_flag_moved(opened):
     more(page)
     choose_speed(page, 120)
     for x in (1, 2, 3, 4, 6, 7, 8, 9):
+        steps = int(page.get_attribute("#pace", "data-steps"))
         page.click("#play")
-        holds(page, "document.getElementById('play').textContent === 'Pause'")
-        page.wait_for_timeout(250)
+        holds(page, f"Number(document.getElementById('pace').dataset.steps) > {steps + 2000}")  # five episodes
         page.click("#play")
         click(page, x, 1)
-    page.wait_for_timeout(2500)
     for chart in ("rewards", "inefficiencies"):
-        labels = page.evaluate(f"JSON.parse(document.getElementById('{chart}').dataset.labels)")
+        drawn = f"JSON.parse(document.getElementById('{chart}').dataset.labels ?? '[]')"
+        holds(page, f"{drawn}.some(({{ row }}) => row === 1)")  # a mark of a move
+        labels = page.evaluate(drawn)
         assert {label["row"] for label in labels} == {0, 1}
         for row in (0, 1):
             spans = sorted((label["left"], label["right"]) for label in labels if label["row"] == row)
@@ -336,8 +317,8 @@ def test_a_typo_in_the_map_keeps_the_dialog_the_text_and_the_page(opened):
 
 def test_two_walls_drawn_quickly_after_choosing_an_agent_both_stand(opened):
     page = opened()
-    spots = [place(page, x, 1) for x in (2, 3)]
     tool(page, "#")
+    spots = [place(page, x, 1) for x in (2, 3)]
     page.locator(".agent").nth(1).select_option("mbrl")
     for spot in spots:
         page.mouse.click(*spot)

@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 from web_match import match_of
 
 from fwrl.errors import FwrlError
-from fwrl.web.play.board_world import drawable
-from fwrl.web.play.judge import judge, verdict
-from fwrl.web.play.menus import AgentChoice, drawn_world
+from fwrl.web.play.menus import AgentChoice, drawable, drawn_world
 from fwrl.web.play.scenario import (
     PRACTICE,
     from_address,
     from_plain,
     from_toml,
+    front_door_address,
     own_lessons,
     read_lesson,
     to_address,
     to_plain,
     to_toml,
 )
+from fwrl.web.play.view import judge, verdict
 
 MAPS = ["....\n.>9.\n....", "....\n.#9.\n....", "...#\n.>9.\n...."]
 
@@ -213,3 +213,26 @@ def test_the_lesson_in_the_documentation_can_be_read():
     scenario = from_toml(text)
     assert scenario.card is not None
     assert scenario.card.answers[scenario.card.answer] == "Only FWRL"
+
+
+ROOMS = "/".join(["..........."] * 11)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("world=four-rooms&goal=7,2&seed=3", "world=four-rooms&goal=7,2"),
+        (f"map={ROOMS}&goal=1,1&agents=fwrl;ql&steps=0", f"map={ROOMS}&goal=1,1&steps=0"),
+        ("world=h-maze", None),
+        ("world=four-rooms&agents=fwrl;rmax", None),
+        ("world=four-rooms&agents=fwrl,backup:expected;ql", None),
+        (f"map={ROOMS.replace('.', '2', 1)}", None),
+        ("map=.../...", None),
+    ],
+)
+def test_the_front_door_gets_the_boards_that_it_can_show(address, shown):
+    scenario = from_address(address)
+    plain = to_plain(scenario.match(), scenario.speed)
+    if scenario.steps:
+        del plain["steps"]  # its agents practise
+    assert front_door_address(plain) == shown

@@ -10,13 +10,11 @@ from web_match import match_of
 from fwrl.agents import register_agent
 from fwrl.agents.baselines.random import RandomWalk
 from fwrl.errors import FwrlError, TaskError
-from fwrl.web.play.board_world import board_world
 from fwrl.web.play.controller import hello_message
-from fwrl.web.play.judge import judge
-from fwrl.web.play.menus import drawn_world, menu_world, world_menu
+from fwrl.web.play.menus import board_world, drawn_world, menu_world, world_menu
 from fwrl.web.play.protocol import FASTEST
-from fwrl.web.play.session import Session
-from fwrl.web.play.tour import TOUR, tour_match
+from fwrl.web.play.session import TOUR, Session, tour_match
+from fwrl.web.play.view import judge
 from fwrl.web.shared import LimitError, Limits, SharedState
 
 
@@ -82,6 +80,23 @@ def test_a_slice_ends_on_time_whatever_a_step_costs(session):
     assert cheap > 10_000
 
 
+def test_calls_that_cost_much_however_few_steps_they_make_take_many_steps(session):
+    time = 0.0
+    taken = []
+
+    def advance(steps):
+        nonlocal time
+        time += 0.0015 + 1e-6 * steps
+        taken.append(steps)
+
+    session.play(True)
+    session.set_speed(FASTEST)
+    session.match.advance = advance
+    for _ in range(10):
+        session.advance(session.due(0.0), lambda: time)
+    assert sum(taken) / time > 100_000  # steps a second, where single steps would be 667
+
+
 def test_at_the_fastest_there_is_always_something_due(session):
     session.play(True)
     session.set_speed(FASTEST)
@@ -98,13 +113,13 @@ def test_a_frame_holds_what_the_agents_know(session):
     S = 121
     magic, number, world, goal, start, states = struct.unpack_from("<4sIIHHH", frame)
     assert (magic, number, world, goal, start, states) == (b"FWR1", 1, 1, match.goal, match.start, S)
-    assert struct.unpack_from("<dff", frame, 28) == (3000.0, 0.0, pytest.approx(-0.004))
-    at = 44
+    assert struct.unpack_from("<dff", frame, 24) == (3000.0, 0.0, pytest.approx(-0.004))
+    at = 40
     for runner, field in zip(match.runners, match.value_fields(), strict=True):
         state, trail, route = struct.unpack_from("<HHH", frame, at)
         assert state == runner.state
-        flags = frame[at + 20]
-        at += 24
+        flags = frame[at + 6]
+        at += 12
         np.testing.assert_array_equal(np.frombuffer(frame, "<f4", S, at), field.path_reward)
         np.testing.assert_array_equal(np.frombuffer(frame, "u1", S, at + 4 * S), field.arrows)
         at += 5 * S

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fwrl.web.play.records import Stitches
+from fwrl.web.play.runner import Stitches
 from fwrl.worlds import load_world
 from fwrl.worlds.grid import from_map
 from fwrl.worlds.likely_route import LikelyRoute, follow, likely_outcomes

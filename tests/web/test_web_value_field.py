@@ -7,9 +7,8 @@ from web_match import match_of
 
 import fwrl
 from fwrl.task import Task, run
-from fwrl.web.play.judge import judge
 from fwrl.web.play.runner import EpisodeSettings
-from fwrl.web.play.view import Reading, value_field
+from fwrl.web.play.view import Reading, judge, value_field
 from fwrl.worlds import load_world
 
 UNKNOWN = Reading(10.0, initial=-np.inf)

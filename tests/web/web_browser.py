@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from web_server import Running, running
+from web_server import TIMEOUT, Running, running
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = [
@@ -20,7 +20,10 @@ FLAGS = [
 ]
 LEFT = "net::ERR_ABORTED"  # what the browser says of a request when its page is left or closed; nothing went wrong
 READ = "willReadFrequently"  # what it says when a test reads the pixels of a canvas several times
-READY = {"play": ".route[data-route]", "explore": "#sentence[data-found]"}  # what a page shows once it is ready
+READY = {  # what a page shows once it is ready: its answer, and its first frame
+    "play": (".route[data-route]", "#pace[data-steps]"),
+    "explore": ("#sentence[data-found]", "#map[data-at]"),
+}
 
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
 
@@ -38,13 +41,14 @@ class Visits:
         context = self._browser.new_context(viewport={"width": width, "height": height}, **options)
         self._contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(1000 * TIMEOUT)
         page.on("console", lambda said: self._heard(said.type, said.text))
         page.on("pageerror", lambda error: self._log(str(error)))
         page.on("request", lambda request: None if self._own(request.url) else self._log(request.url))
         page.on("requestfailed", lambda request: None if request.failure == LEFT else self._log(request.url))
         page.goto(self.server.url + (f"#{address}" if address else ""))
-        page.wait_for_selector(READY[self.server.command])
+        for shown in READY[self.server.command]:
+            page.wait_for_selector(shown, state="attached")
         return page
 
     def beside(self, server: Running) -> Visits:

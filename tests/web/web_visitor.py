@@ -14,8 +14,25 @@ def place(page, x, y, side=0):
     rows = rows_of(page)
     canvas = page.locator(".stage canvas").nth(side)
     canvas.scroll_into_view_if_needed()
+    at_rest(page)
     box = canvas.bounding_box()
     return box["x"] + (x + 0.5) * box["width"] / len(rows[0]), box["y"] + (y + 0.5) * box["height"] / len(rows)
+
+
+def at_rest(page):
+    """Wait until boards stay where they are: a page lays them out again in the frame after its texts have changed."""
+    page.evaluate("""() => new Promise((done) => {
+        const canvases = [...document.querySelectorAll(".stage canvas")];
+        const boxes = () => JSON.stringify(canvases.map((canvas) => canvas.getBoundingClientRect()));
+        let last = "", same = 0;
+        const look = () => {
+            same = boxes() === last ? same + 1 : 0;
+            last = boxes();
+            if (same === 3) done();
+            else requestAnimationFrame(look);
+        };
+        look();
+    })""")
 
 
 def click(page, x, y, side=0):
@@ -53,6 +70,12 @@ def more(page):
 def said(page, side):
     """The large line under a board."""
     return route(page, side).locator("b").text_content()
+
+
+def undo(page):
+    """Undo by the keyboard, once there is something to undo."""
+    page.wait_for_selector("#undo:enabled")
+    page.keyboard.press("Control+z")
 
 
 def choose_speed(page, position):

@@ -1,9 +1,9 @@
 """The explore page: the map of a log, routes on it with their evidence, and what the log does not cover.
 
-From the bottom up: `layers` draws states without positions, `state_map` is where states and roads are drawn and
-`map_frame` the same as bytes, `recency` says which steps are old, a `question` is what is asked and what an address
-carries, `words` puts answers into sentences, the `explorer` answers questions about one planner, `copies` are answers
-in other formats, `messages` are what a page may send, and the `controller` answers one open page.
+From the bottom up: `layers` draws states without positions, `state_map` is where states and roads are drawn, a
+`question` is what is asked and what an address carries, `words` puts answers into sentences and says which steps are
+old, the `explorer` answers questions about one planner, `copies` are answers in other formats, `messages` are what a
+page may send, and the `controller` answers one open page.
 """
 
 from collections.abc import Callable
@@ -15,9 +15,8 @@ from fwrl.planner import Planner
 from fwrl.web.explore.controller import ExploreController
 from fwrl.web.explore.explorer import Explorers, Shown
 from fwrl.web.explore.messages import TYPES
-from fwrl.web.explore.recency import recency_of
 from fwrl.web.explore.state_map import state_map
-from fwrl.web.explore.words import Unit
+from fwrl.web.explore.words import Unit, recency_of
 from fwrl.web.page import PageKind
 
 
@@ -38,7 +37,7 @@ def explore_page(
         file: Its file, as commands name it.
         positions: (S, 2) positions of the states (default: the centres of cells, or else a layered drawing).
         positions_file: Their file, as commands name it.
-        old_after: The age at which a step counts as old, in the unit of stored times (default: see `recency`).
+        old_after: The age at which a step counts as old, in the unit of stored times (default: see `words`).
         unit: The unit of costs, as "s" (default: steps where each costs 1, and otherwise unknown).
         refit: fits a part of the log, by options of `fwrl.fit`; None if you only have the planner.
 

@@ -18,16 +18,7 @@ COLUMNS = ("step", "from", "action", "to", "cost", "probability", "seen", "last_
 
 
 def copied(explorer: Explorer, question: Question, what: str) -> str:
-    """The text of a copy: what `fwrl explain` prints with `--json`, or writes with `--picture`.
-
-    Args:
-        question: The question.
-        what: One of `FORMATS`.
-
-    Returns:
-        The text.
-
-    """
+    """A question in one of `FORMATS`: as a command, or what that prints with `--json` or writes with `--picture`."""
     shown = explorer.shown
     if what not in FORMATS:
         raise unknown_name("format", what[:60], FORMATS)

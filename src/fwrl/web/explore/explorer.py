@@ -22,11 +22,19 @@ from fwrl.planner.no_route import Gap
 from fwrl.planner.policy import BACKUPS, Backup
 from fwrl.planner.route import Route
 from fwrl.planner.weak_spots import bridges, single_trip, state_summary
-from fwrl.web.explore.map_frame import encode
 from fwrl.web.explore.question import Period, Question, closed_roads, to_address
-from fwrl.web.explore.recency import Recency, recency_of
 from fwrl.web.explore.state_map import StateMap, state_map
-from fwrl.web.explore.words import Unit, coverage_sentence, difference, gap_sentences, headline, moment, sentence
+from fwrl.web.explore.words import (
+    Recency,
+    Unit,
+    coverage_sentence,
+    difference,
+    gap_sentences,
+    headline,
+    moment,
+    recency_of,
+    sentence,
+)
 
 FOUND = 12  # states that a search shows
 LISTED = 200  # weak spots of a kind that are listed
@@ -105,7 +113,7 @@ class Explorer:
     @cached_property
     def frame(self) -> bytes:
         """The map as bytes."""
-        return encode(self.shown.map)
+        return self.shown.map.encode()
 
     def hello(self) -> Json:
         """The first message to a page."""
@@ -197,12 +205,13 @@ class Explorer:
             if len(kept) > OTHERS or any(_alike(other, known) for known in kept):
                 continue
             kept.append(other)
-            more = first.value - other.value
+            cost, more = unit.headed(0.0 - other.value), first.value - other.value
+            same = cost == unit.headed(0.0 - first.value)  # as far as people read it
             said["routes"].append(
                 {
                     "states": [states.find(state) for state in other.states],
-                    "cost": unit.headed(0.0 - other.value),
-                    "more": f"{'+' if more >= 0 else '-'}{unit.said(abs(more))}",
+                    "cost": cost,
+                    "more": "about the same" if same else f"{'+' if more >= 0 else '-'}{unit.said(abs(more))}",
                     "steps": len(other.steps),
                 }
             )

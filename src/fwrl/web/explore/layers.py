@@ -20,15 +20,7 @@ ASPECT = 1.6  # width over height of the drawing
 
 
 def layered(links: Links) -> Floats:
-    """Positions for the states of `links`.
-
-    Args:
-        links: The links between states.
-
-    Returns:
-        (S, 2) x and y, each in the range from 0 to `ASPECT` and from 0 to 1.
-
-    """
+    """(S, 2) positions of the states: x from 0 to `ASPECT`, y from 0 to 1."""
     S = links.n_states
     if S == 0:
         return np.zeros((0, 2))

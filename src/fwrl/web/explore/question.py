@@ -90,16 +90,7 @@ def period_of(address: str) -> tuple[Period, str]:
 
 
 def from_address(address: str, planner: Planner) -> Question:
-    """The question in an address.
-
-    Args:
-        address: The part of an address after `#`.
-        planner: The planner that knows the states.
-
-    Returns:
-        The question; an error where a part or a state is unknown.
-
-    """
+    """The question in an address, the part after `#`; an error if a part or a state is unknown."""
     parts: dict[str, list[str]] = {name: [] for name in PARTS}
     for name, value in parse_qsl(address):
         if name not in parts:
@@ -122,16 +113,7 @@ def from_address(address: str, planner: Planner) -> Question:
 
 
 def to_address(question: Question, planner: Planner) -> str:
-    """The address of a question.
-
-    Args:
-        question: The question.
-        planner: The planner that knows the names of its states.
-
-    Returns:
-        What `from_address` reads.
-
-    """
+    """The address of a question, which `from_address` reads."""
     pairs: list[tuple[str, object]] = []
     for name, codes in (("from", (question.start,)), ("to", (question.goal,))):
         pairs += [(name, planner.states[code]) for code in codes if code is not None]
@@ -146,18 +128,7 @@ def to_address(question: Question, planner: Planner) -> str:
 
 
 def to_command(question: Question, planner: Planner, file: str, positions: str | None = None) -> str:
-    """The command that explains the route of a question in a terminal.
-
-    Args:
-        question: A question with start and goal.
-        planner: The planner that knows the names of its states.
-        file: Its file.
-        positions: The file of positions; None without one.
-
-    Returns:
-        A line for a shell.
-
-    """
+    """The command that explains the route of a question, with start and goal, in a terminal."""
     assert question.start is not None
     assert question.goal is not None
     words = ["fwrl", "explain", file]

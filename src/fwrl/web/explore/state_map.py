@@ -3,10 +3,15 @@
 Positions come from a file, from the centres of cells, or else from a layered drawing. A road is a pair of states with
 a link in at least one direction; roads with most observations come first, so that a page that cannot draw all of them
 draws those.
+
+A page gets the map once, as bytes that `static/map_frame.js` reads. Little-endian: version, number of the frame (0), S
+and R as 32-bit integers, the height of the box as a 32-bit float; then x and y of each state as floats, the two states
+of each road and how often it was seen as integers, the directions of roads and the marks of states as bytes.
 """
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,6 +28,8 @@ from fwrl.web.explore.layers import layered
 Kind = Literal["positions", "cells", "layers"]
 FORTH, BACK = 1, 2  # bits of a road: links from its first state to its second, and back
 DEAD_END = 1  # bit of a state
+VERSION = 1
+HEADER = struct.Struct("<IIIIf")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +68,19 @@ class StateMap:
         links, S = self.links, self.links.n_states
         graph = csr_array((np.ones(len(links.source)), (links.source, links.target)), shape=(S, S))
         return connected_components(graph, directed=False)[1].astype(np.int64)
+
+    def encode(self) -> bytes:
+        """The bytes that a page gets."""
+        marks = (self.links.dead_end * DEAD_END).astype("u1")
+        parts = (
+            self.drawn.astype("<f4"),
+            self.roads.astype("<u4"),
+            self.seen.astype("<u4"),
+            self.directions,
+            marks,
+        )
+        head = HEADER.pack(VERSION, 0, len(self.drawn), len(self.roads), self.height)
+        return b"".join([head, *(part.tobytes() for part in parts)])
 
 
 def state_map(

@@ -17,10 +17,18 @@ from fwrl.errors import FwrlError
 from fwrl.web.messages import Message, MessageError, OpenAddress
 from fwrl.web.page import Connection
 from fwrl.web.play import protocol
-from fwrl.web.play.board_world import board_world, drawable
 from fwrl.web.play.driver import Driver
-from fwrl.web.play.match import Leg, Match
-from fwrl.web.play.menus import AgentChoice, agent_menu, drawn_world, menu_world, option_choices, world_menu
+from fwrl.web.play.match import Leg, Match, work_time
+from fwrl.web.play.menus import (
+    AgentChoice,
+    agent_menu,
+    board_world,
+    drawable,
+    drawn_world,
+    menu_world,
+    option_choices,
+    world_menu,
+)
 from fwrl.web.play.protocol import FASTEST
 from fwrl.web.play.scenario import (
     AGENTS,
@@ -33,8 +41,7 @@ from fwrl.web.play.scenario import (
     from_address,
     from_toml,
 )
-from fwrl.web.play.session import SLICE, Session
-from fwrl.web.play.tour import TOUR, tour_match
+from fwrl.web.play.session import SLICE, TOUR, Session, tour_match
 from fwrl.web.play.view import world_message
 from fwrl.web.shared import NOTICE_AFTER, CutOffError, SharedState, new_key
 from fwrl.worlds import World
@@ -397,10 +404,10 @@ def _pair(match: Match) -> tuple[AgentChoice, AgentChoice]:
 
 
 def _slice(training: Iterator[int]) -> tuple[int, float]:
-    """Let some milliseconds of training happen: the steps taken, 0 if it is finished, and the seconds."""
-    begun, taken = perf_counter(), 0
+    """Let some milliseconds of training happen: the steps taken, 0 if it is finished, and the seconds of work."""
+    begun, taken = work_time(), 0
     for chunk in training:
         taken += chunk
-        if perf_counter() - begun >= SLICE:
+        if work_time() - begun >= SLICE:
             break
-    return taken, perf_counter() - begun
+    return taken, work_time() - begun

@@ -19,14 +19,15 @@ from typing import Any
 import numpy as np
 
 from fwrl.errors import FwrlError
-from fwrl.web.page import Connection
-from fwrl.web.play.judge import EpisodeOptimum, Promise, judge, verdict
+from fwrl.web.page import Connection, DisconnectedError
+from fwrl.web.play.match import work_time
 from fwrl.web.play.session import Session
+from fwrl.web.play.view import EpisodeOptimum, Promise, judge, verdict
 from fwrl.web.shared import CutOffError, SharedState
 from fwrl.worlds import World
 
 FRAME_GAP = 1 / 62  # least seconds between frames
-CURVE_GAP = 0.2  # least seconds between curves
+Judged = tuple[int, EpisodeOptimum, list[Promise]]  # the number of the world, and what was compared there
 UNWATCHED = 2.0  # seconds without a drawn frame after which the agents pause
 
 
@@ -63,7 +64,7 @@ class Report:
             await self._compute()
         except CutOffError as error:
             self.failure = error
-        except FwrlError:  # a world without an optimum is shown without one
+        except (FwrlError, DisconnectedError):  # no optimum is known, or nobody is there: others notice that, too
             pass
         ended = perf_counter()
         self._at = ended + max(self._gap, self._busy * (ended - begun))
@@ -85,14 +86,14 @@ class Driver:
         self.lock, self._wake, self.begun = asyncio.Lock(), asyncio.Event(), asyncio.Event()
         self._dirty = True
         self._drawn = True  # whether the page has drawn the last frame
-        self._curve_due = False  # whether episodes may have ended since the last curve
-        self._frame_at = self._curve_at = -1.0  # when the last ones were sent
+        self._frame_at = -1.0  # when the last one was sent
         self.knowledge_shown = False
+        self._curves = Report(0.2, self._send_curves, self._wake.set)
         self._verdicts = Report(0.25, self._send_verdicts, self._wake.set)
         self._knowledge = Report(0.7, self._send_knowledge, self._wake.set)
         self._judging = Report(0.0, self._judge, self._wake.set, busy=0.0)
-        self._reports = (self._judging, self._verdicts, self._knowledge)
-        self._judged: tuple[EpisodeOptimum, list[Promise]] | None = None
+        self._reports = (self._judging, self._curves, self._verdicts, self._knowledge)
+        self._judged: Judged | None = None
 
     def use(self, session: Session) -> None:
         """Begin with a session."""
@@ -112,7 +113,7 @@ class Driver:
 
     def touch(self) -> None:
         """Note that what is drawn has changed."""
-        self._dirty = self._verdicts.due = True
+        self._dirty = self._curves.due = self._verdicts.due = True
         self._knowledge.due = self.knowledge_shown
         self._wake.set()
 
@@ -129,19 +130,18 @@ class Driver:
                 self.touch()
 
     async def _send_verdicts(self) -> None:
-        match = self.session.match
         async with self.lock:
-            optimum = match.optimum
-            if optimum is None or match is not self.session.match:
+            match, optimum, world = self.session.match, self.session.match.optimum, self.session.worlds
+            if optimum is None:
                 return
             promises = await self._shared.work(match.promises)
-        if self._judged is not None and _same(self._judged, (optimum, promises)):
+        if self._judged is not None and _same(self._judged, (world, optimum, promises)):
             return
         sides = await self._shared.build(_verdicts, match.world, optimum, promises)
         if match is self.session.match and match.optimum is optimum:
-            self._judged = optimum, promises
-            start = promises[0].state
-            await self._connection.send({"type": "verdict", "goal": match.goal, "start": start, "sides": sides})
+            self._judged = world, optimum, promises
+            marks = {"world": world, "goal": match.goal, "start": promises[0].state}
+            await self._connection.send({"type": "verdict", **marks, "sides": sides})
 
     async def _send_knowledge(self) -> None:
         async with self.lock:
@@ -164,8 +164,6 @@ class Driver:
                     report.begin()
             if self._drawn and self._dirty and now - self._frame_at >= FRAME_GAP:
                 await self._send_frame(now)
-            elif self._curve_due and now - self._curve_at >= CURVE_GAP:
-                await self._send_curve(now)
             elif not moved:
                 await self._sleep(now, unwatched)
 
@@ -178,7 +176,7 @@ class Driver:
                 return False
             self.touch()
             try:
-                await self._shared.work(session.advance, steps, perf_counter)
+                await self._shared.work(session.advance, steps, work_time)
             except CutOffError:
                 raise
             except Exception as error:  # the failure of an agent must not end its page
@@ -193,23 +191,20 @@ class Driver:
     async def _send_frame(self, now: float) -> None:
         async with self.lock:
             self._dirty = self._drawn = False
-            self._curve_due, self._frame_at = True, now
+            self._frame_at = now
             await self._connection.send_frame(await self._shared.work(self.session.frame))
 
-    async def _send_curve(self, now: float) -> None:
+    async def _send_curves(self) -> None:
         async with self.lock:
-            self._curve_due, self._curve_at = False, now
-            curve = await self._shared.work(self.session.curve_message)
-            if curve is not None:
-                await self._connection.send(curve)
+            curves = await self._shared.work(self.session.curve_message)
+        if curves is not None:
+            await self._connection.send(curves)
 
     async def _sleep(self, now: float, unwatched: bool) -> None:
         """Sleep until something is due or the wake-up event is set."""
         due = [report.pending for report in self._reports if report.pending is not None]
         if self._drawn and self._dirty:
             due.append(self._frame_at + FRAME_GAP)
-        if self._curve_due:
-            due.append(self._curve_at + CURVE_GAP)
         if self.session.moving and not unwatched:
             due.append(now + self.session.delay(now))
             if not self._drawn:
@@ -224,10 +219,10 @@ def _verdicts(world: World, optimum: EpisodeOptimum, promises: list[Promise]) ->
     return [verdict(world, optimum, promise) for promise in promises]
 
 
-def _same(one: tuple[EpisodeOptimum, list[Promise]], other: tuple[EpisodeOptimum, list[Promise]]) -> bool:
-    """Whether the same policies with the same promises were judged against the same optimum."""
-    return one[0] is other[0] and all(
-        _numbers(a) == _numbers(b) and np.array_equal(a.policy, b.policy) for a, b in zip(one[1], other[1], strict=True)
+def _same(one: Judged, other: Judged) -> bool:
+    """Whether the same policies with the same promises were judged on the same board against the same optimum."""
+    return (one[0], id(one[1])) == (other[0], id(other[1])) and all(
+        _numbers(a) == _numbers(b) and np.array_equal(a.policy, b.policy) for a, b in zip(one[2], other[2], strict=True)
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,16 +16,14 @@ from numpy.typing import NDArray
 
 from fwrl.errors import FwrlError
 from fwrl.task import Task
-from fwrl.web.play.board_world import board_world, drawable, floor_cells
-from fwrl.web.play.judge import EpisodeOptimum, Promise
-from fwrl.web.play.menus import AgentChoice, never_forgets
+from fwrl.web.play.menus import AgentChoice, board_world, drawable, floor_cells, never_forgets
 from fwrl.web.play.runner import EpisodeSettings, Runner
-from fwrl.web.play.view import LARGEST_KNOWN, Reading, ValueField, known_pairs, value_field
+from fwrl.web.play.view import LARGEST_KNOWN, EpisodeOptimum, Promise, Reading, ValueField, known_pairs, value_field
 from fwrl.worlds import World
 from fwrl.worlds.grid import from_map
 from fwrl.worlds.likely_route import LikelyRoute, follow, likely_outcomes
 
-CHUNK = 0.002  # seconds of training between two looks at the clock
+QUICK, SLOW = 0.002, 0.004  # seconds of work between two looks at the clock
 
 
 class Leg(NamedTuple):
@@ -147,7 +145,7 @@ class Match:
 
     def outdated(self, side: int) -> int:
         """How many steps the agent still believes in, although the world no longer has them."""
-        impossible = len(self.runners[side].impossible())  # asked first: never_forgets may have to compile
+        impossible = len(self.runners[side].experience.impossible)  # asked first: never_forgets may have to compile
         return impossible if impossible and never_forgets(self.choices[side]) else 0
 
     def forget(self, side: int) -> None:
@@ -275,7 +273,7 @@ class Match:
             path if known and (even or not counts) else None,
             path / self.step_reward if known and (even or counts) else None,
             known,
-            bool(runner.experience.entered[g]),
+            runner.experience.has_entered(g),
         )
 
     def knowledge(self) -> list[dict[str, Any]]:
@@ -324,15 +322,33 @@ class Match:
         }
 
 
+def work_time() -> float:
+    """Return how long this thread has worked, in seconds: by its processor, which other programs may keep busy.
+
+    A fiftieth of the time that passes counts, too, because some agents wait for others to work.
+    """
+    return thread_time() + perf_counter() / 50
+
+
+def next_chunk(chunk: int, seconds: float) -> int:
+    """How many steps to take before the next look at the clock, if the last chunk took so many seconds.
+
+    Every call costs something, however few steps it makes: chunks grow even if a single step isn't fast.
+
+    >>> next_chunk(8, 0.001), next_chunk(8, 0.003), next_chunk(8, 0.1)
+    (16, 8, 4)
+    """
+    return 2 * chunk if seconds < QUICK else max(1, chunk // 2) if seconds > SLOW else chunk
+
+
 def _in_chunks(runner: Runner, steps: int) -> Iterator[int]:
-    """Let an agent take some steps, in chunks of about `CHUNK` seconds; yields the size of each."""
+    """Let an agent take some steps, in chunks of a few milliseconds; yields the size of each."""
     chunk = 1
     while steps > 0:
-        begun, taken = perf_counter(), min(chunk, steps)
+        begun, taken = work_time(), min(chunk, steps)
         runner.advance(taken)
         steps -= taken
-        fitting = int(CHUNK * taken / max(perf_counter() - begun, 1e-9))
-        chunk = max(1, min(fitting, 2 * chunk))
+        chunk = next_chunk(chunk, work_time() - begun)
         yield taken
 
 

@@ -24,12 +24,12 @@ LARGEST_SEED = 2**32 - 1
 TRIANGLE_MOVES = ("next", "improvement", "finish")
 
 MAGIC = b"FWR1"
-HEADER = struct.Struct("<4sIIHHHHIIdff")
-SIDE = struct.Struct("<HHHHIffB3x")
+HEADER = struct.Struct("<4sIIHHHHIdff")
+SIDE = struct.Struct("<HHHBxI")
 JUMPED = 0x8000
 LARGEST_COUNT = 2**32 - 1
 PLAYING, FINISHED, GOAL_MOVED = 1, 2, 4  # flags of a frame; the last: and no step has been taken since
-ARRIVES, DONE = 1, 2  # flags of a side
+ARRIVES = 1  # flag of a side
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,6 @@ class FrameHeader(NamedTuple):
     states: int
     flags: int
     episode: int
-    step: int
     total_steps: int
     rate: float  # steps per second of each agent
     lowest: float  # the far end of the colour scale
@@ -235,10 +234,8 @@ class SideFrame(NamedTuple):
     """One side of a frame."""
 
     state: int
-    steps: int
-    reward: float  # of the last episodes; NaN before the first has ended
-    inefficiency: float
     flags: int
+    steps: int
     path_reward: NDArray[np.float32]
     arrows: NDArray[np.uint8]
     trail: Ints
@@ -250,10 +247,9 @@ def encode(header: FrameHeader, sides: list[SideFrame]) -> bytes:
     """The bytes of one frame."""
     parts = [HEADER.pack(MAGIC, *header)]
     for side in sides:
-        numbers = min(side.steps, LARGEST_COUNT), side.reward, side.inefficiency, side.flags
         trail = np.where(side.jumped, side.trail | JUMPED, side.trail).astype("<u2")
         parts += [
-            SIDE.pack(side.state, len(trail), len(side.route), 0, *numbers),
+            SIDE.pack(side.state, len(trail), len(side.route), side.flags, min(side.steps, LARGEST_COUNT)),
             side.path_reward.astype("<f4").tobytes(),
             side.arrows.tobytes(),
             trail.tobytes(),

@@ -19,9 +19,17 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
 
 from fwrl.errors import FwrlError, missing_file, unknown_name
-from fwrl.web.play.board_world import board_world, drawable
 from fwrl.web.play.match import Leg, Match
-from fwrl.web.play.menus import DRAWN, FIRST, AgentChoice, default_options, drawn_world, menu_world
+from fwrl.web.play.menus import (
+    DRAWN,
+    FIRST,
+    AgentChoice,
+    board_world,
+    default_options,
+    drawable,
+    drawn_world,
+    menu_world,
+)
 from fwrl.web.play.protocol import LARGEST_SEED
 from fwrl.worlds import World
 
@@ -34,6 +42,7 @@ TRIPS = ("anywhere", "start")
 LARGEST_FILE = 48 * 1024  # characters
 LESSONS = Path(__file__).with_name("lessons")
 ROW = "/"  # between the rows of a map in a link
+FRONT_DOOR = 11  # cells across and down of the board of docs/front-door.html
 
 
 class Card(NamedTuple):
@@ -217,10 +226,24 @@ def to_address(plain: Mapping[str, Any]) -> str:
     """
     fields = {name: value if isinstance(value, str) else json.dumps(value) for name, value in plain.items()}
     fields |= {name: ",".join(map(str, plain[name])) for name in ("start", "goal") if name in plain}
-    fields["agents"] = ";".join(map(_agent_for_link, plain["agents"]))
+    if "agents" in plain:
+        fields["agents"] = ";".join(map(_agent_for_link, plain["agents"]))
     if "map" in plain:
         fields["map"] = plain["map"].replace("\n", ROW)
     return urlencode(fields, safe=",;:/@=", quote_via=quote)
+
+
+def front_door_address(plain: Mapping[str, Any]) -> str | None:
+    """The same for docs/front-door.html, which has FWRL and Q-learning in four rooms, with any walls; None otherwise.
+
+    >>> front_door_address({"world": "four-rooms", "agents": ["fwrl", "ql"], "goal": [7, 2], "seed": 3})
+    'world=four-rooms&goal=7,2'
+    """
+    rows = plain["map"].split("\n") if "map" in plain else []
+    drawn = len(rows) == FRONT_DOOR and all(len(row) == FRONT_DOOR and set(row) <= set("#.") for row in rows)
+    if plain["agents"] not in (["fwrl", "ql"], ["fwrl", "qlcat"]) or not (drawn or plain.get("world") == FIRST):
+        return None
+    return to_address({name: plain[name] for name in ("world", "map", "goal", "steps") if name in plain})
 
 
 def to_toml(plain: Mapping[str, Any]) -> str:

@@ -1,6 +1,9 @@
-"""A match that plays at some speed, with its undo history and its tour, without any network.
+"""A match that plays at some speed, with its undo history, without any network; and the guided tour.
 
 The driver asks how many steps are due, advances the session by that many, and sends its frames and messages.
+
+The tour is the paper's H-maze experiment in five steps. Its trips are those that `fwrl reproduce` runs. Each step can
+be shown by itself: the trips before it are run first, and the same seed always gives the same tour.
 """
 
 from __future__ import annotations
@@ -9,11 +12,11 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from fwrl.web.play.judge import EpisodeOptimum
-from fwrl.web.play.match import Marks, Match
+from fwrl.experiment.catalogue import H_MAZE
+from fwrl.web.play.match import Marks, Match, next_chunk
+from fwrl.web.play.menus import board_world
 from fwrl.web.play.protocol import (
     ARRIVES,
-    DONE,
     FASTEST,
     FINISHED,
     GOAL_MOVED,
@@ -22,19 +25,64 @@ from fwrl.web.play.protocol import (
     SideFrame,
     encode,
 )
-from fwrl.web.play.scenario import SPEED, Card, to_address, to_plain, to_toml
-from fwrl.web.play.tour import TOUR
+from fwrl.web.play.runner import EpisodeSettings
+from fwrl.web.play.scenario import AGENTS, SPEED, Card, front_door_address, to_address, to_plain, to_toml
 from fwrl.web.play.update import Update, values_before
-from fwrl.web.play.view import LARGEST_KNOWN, ValueField, world_message
+from fwrl.web.play.view import LARGEST_KNOWN, EpisodeOptimum, ValueField, world_message
+from fwrl.worlds import World, load_world
 
 SLICE = 0.005  # seconds after which one advance ends
-CHUNK = 0.001  # seconds between looks at the clock, if steps take as long as the last ones
 MOST_STEPS = 20_000  # steps of one advance
 LATE = 0.25  # seconds of overdue steps that are still taken
 RATE_SPAN = 0.5  # seconds over which the steps per second are measured
 PAUSE = 2.0  # seconds without a step after the goal was moved, so that everybody sees what is known without any
 MOST_CHANGES = 40  # that can be undone
 MOST_PAIRS = 2**20  # of cells, of all matches kept for undo
+TOUR_SEED = 1  # with this seed the first trip alone does not cover the route of the third
+
+
+class TourStep(NamedTuple):
+    """A step of the tour: its text, which of the experiment's trips it shows, and how fast."""
+
+    title: str
+    text: str
+    trip: int | None = None
+    speed: float = 0.0  # steps per second; 0 if it is shown paused
+
+
+TOUR = (
+    TourStep(
+        "Two agents, no map",
+        "Hatched cells are unknown: neither agent has seen a single step of this maze yet.",
+    ),
+    TourStep(
+        "First trip",
+        "Both look for the flag at the bottom right: once there, FWRL knows the way from every cell it passed, "
+        "Q-learning only that the flag is worth having.",
+        trip=0,
+        speed=5,
+    ),
+    TourStep(
+        "Second trip",
+        "The flag moves to the top right, the start to the bottom left: FWRL has passed by the flag, so its arrows "
+        "point there immediately, while Q-learning starts over.",
+        trip=1,
+        speed=5,
+    ),
+    TourStep(
+        "A trip nobody made",
+        "From the bottom left to the bottom right: FWRL already has a route, stitched at the diamond from the two "
+        "trips it made.",
+        trip=2,
+    ),
+    TourStep(
+        "The test",
+        "Both now do what they know best, without learning: FWRL walks straight to the flag, Q-learning does not find "
+        "it.",
+        trip=2,
+        speed=4,
+    ),
+)
 
 
 class Past(NamedTuple):
@@ -157,6 +205,7 @@ class Session:
         """The number of steps that each agent should take now."""
         if not self.moving or now < self._held_until:
             return 0
+        self._measure_rate(now)
         if math.isinf(self.speed):
             return MOST_STEPS
         if self._since is None:
@@ -165,6 +214,15 @@ class Session:
         if late > max(1.0, LATE * self.speed):  # skip them: the page could never catch up
             self._since, self._made, late = now, 0, 1
         return min(late, MOST_STEPS)
+
+    def _measure_rate(self, now: float) -> None:
+        steps = self.match.total_steps
+        if self._counted is None:
+            self._counted = now, steps
+        since, before = self._counted
+        if now - since >= RATE_SPAN:
+            self._rate = (steps - before) / (now - since)
+            self._counted = now, steps
 
     def delay(self, now: float) -> float:
         """Seconds until the next step is due; 0 if one is due now."""
@@ -177,22 +235,15 @@ class Session:
     def advance(self, steps: int, clock: Callable[[], float]) -> None:
         """Let both agents take `steps` steps, or fewer if time runs out; `clock()` is the time in seconds."""
         begun = ended = clock()
-        if self._counted is None:
-            self._counted = begun, self.match.total_steps
         taken = 0
         while taken < steps and ended - begun < SLICE:
             chunk = min(steps - taken, self._chunk)
             self.match.advance(chunk)
             taken += chunk
             last, ended = ended, clock()
-            fitting = CHUNK * chunk / max(ended - last, 1e-9)
-            self._chunk = int(max(1, min(fitting, 2 * self._chunk, MOST_STEPS)))
+            self._chunk = min(next_chunk(self._chunk, ended - last), MOST_STEPS)
         if self._since is not None:
             self._made += taken
-        since, before = self._counted
-        if ended - since >= RATE_SPAN:
-            self._rate = (self.match.total_steps - before) / (ended - since)
-            self._counted = ended, self.match.total_steps
 
     def step(self) -> None:
         """Let both agents take one step, and find out what it changed."""
@@ -225,7 +276,6 @@ class Session:
             match.world.n_states,
             PLAYING * self.playing | FINISHED * match.finished | GOAL_MOVED * match.goal_is_new,
             first.episode,
-            first.step,
             match.total_steps,
             self._rate if self.moving else 0.0,
             math.nan if optimum is None else optimum.lowest,
@@ -234,14 +284,10 @@ class Session:
 
     def _side(self, side: int, field: ValueField) -> SideFrame:
         runner, route = self.match.runners[side], self.match.route(field, self.match.start)
-        latest = runner.curve.latest
-        inefficiency = latest.inefficiency if latest else None
         return SideFrame(
             runner.state,
+            ARRIVES * route.arrives,
             runner.total_steps,
-            latest.mean_reward if latest else math.nan,
-            math.nan if inefficiency is None else inefficiency,
-            ARRIVES * route.arrives | DONE * runner.finished,
             field.path_reward,
             field.arrows,
             *runner.trail(),
@@ -299,6 +345,7 @@ class Session:
             "undo": self.undoable,
             "outdated": self.outdated,
             "address": None if self.tour is not None else to_address(plain),
+            "frontDoor": None if self.tour is not None else front_door_address(plain),
             "file": to_toml(plain),
             "lesson": None if self.card is None else self.card._asdict(),
             "tour": None,
@@ -307,3 +354,24 @@ class Session:
             step = TOUR[self.tour]
             message["tour"] = {"step": self.tour, "of": len(TOUR), "title": step.title, "text": step.text}
         return message
+
+
+def tour_match(step: int) -> Match:
+    """The match in the H-maze as it is when this step begins.
+
+    >>> tour_match(3).world.name
+    'h-maze'
+    """
+    world = board_world(load_world(H_MAZE.world))
+    last = TOUR[step].trip or 0
+    match = Match(world, AGENTS, TOUR_SEED, settings=_settings(world, 0), respawn=False)
+    for trip in range(1, last + 1):
+        match.advance(match.settings.steps)
+        match.begin(_settings(world, trip))
+    return match
+
+
+def _settings(world: World, trip: int) -> EpisodeSettings:
+    stage = H_MAZE.stages[trip]
+    goal, start = world.state_at(*stage.goal), world.state_at(*stage.start)
+    return EpisodeSettings(goal, start, stage.steps, stage.learn, stage.explore, once=True)

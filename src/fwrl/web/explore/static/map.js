@@ -94,6 +94,7 @@ export class MapCanvas {
     }
     const { canvas } = this;
     canvas.dataset.sight = [view.across(0), view.down(0), view.scale].join(); // where the map's corner is, and its scale
+    canvas.dataset.at = view.text; // what the address will say
     if (this.cursor !== null) {
       overlay.cursor(this.cursor);
       first.unshift(this.cursor);

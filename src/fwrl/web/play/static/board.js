@@ -7,6 +7,7 @@ import { Terrain } from "./terrain.js";
 const SMALLEST_WITH_ARROWS = 7; // device pixels per cell
 const AROUND = 128, AROUND_NARROW = 92; // CSS pixels for name and verdict of one board
 const LEGEND = 30;
+const NARROW = "(max-width: 44rem)";
 const LEAST = 190; // CSS pixels: a board is never lower than that, if it is wide enough
 const LARGEST_MARK = 80; // CSS pixels: the largest size of agents, arrows and flags
 
@@ -42,15 +43,10 @@ export class Board {
     const ratio = window.devicePixelRatio || 1;
     const stage = this.canvas.parentElement;
     const boards = stage.parentElement.parentElement;
+    const [beside, stacked] = [this.sideIn(boards, false), this.sideIn(boards, true)];
+    this.stacked = matchMedia(NARROW).matches || stacked > 1.2 * beside; // notes change their height with their width
     boards.classList.toggle("stacked", this.stacked);
-    const room = this.stacked ? boards.clientWidth : boards.clientWidth / 2 - 13;
-    // As high as fits between what is above and the bar below, together with the verdict, so that nothing needs scrolling.
-    const top = boards.getBoundingClientRect().top + window.scrollY;
-    const high = window.innerHeight - top - document.querySelector("footer").offsetHeight - LEGEND;
-    const around = this.narrow ? AROUND_NARROW : AROUND;
-    const tall = Math.max(LEAST, this.stacked ? high / 2 - around : high - around);
-    const side = Math.floor(Math.min((room * ratio) / this.width, (tall * ratio) / this.height));
-    this.side = Math.max(2, side);
+    this.side = Math.max(2, Math.floor(ratio * (this.stacked ? stacked : beside)));
     this.ratio = ratio;
     this.mark = Math.min(this.side, LARGEST_MARK * ratio);
     this.canvas.width = this.side * this.width;
@@ -65,13 +61,18 @@ export class Board {
     this.terrain.paint(this);
   }
 
-  // Whether the boards stand one above the other.
-  get stacked() {
-    return this.narrow || this.width > 2 * this.height;
-  }
-
-  get narrow() {
-    return matchMedia("(max-width: 44rem)").matches;
+  // CSS pixels of a cell, as large as fits: beside each other, or one above the other; between what is above and the bar
+  // below, together with verdicts and notes, so that nothing needs scrolling.
+  sideIn(boards, stacked) {
+    const top = boards.getBoundingClientRect().top + window.scrollY;
+    const high = window.innerHeight - top - document.querySelector("footer").offsetHeight - LEGEND;
+    const around = [...boards.querySelectorAll(".side")].map((panel) => {
+      const notes = [...panel.querySelectorAll(".joined, .outdated, .knows")].map((note) => note.offsetHeight);
+      return notes.reduce((sum, height) => sum + height, matchMedia(NARROW).matches ? AROUND_NARROW : AROUND);
+    });
+    const room = stacked ? boards.clientWidth : boards.clientWidth / 2 - 13;
+    const tall = stacked ? (high - around[0] - around[1]) / 2 : high - Math.max(...around);
+    return Math.min(room / this.width, Math.max(LEAST, tall) / this.height);
   }
 
   // A ring around the flag, until somebody has moved it; and, for fingers, a handle to drag it by.

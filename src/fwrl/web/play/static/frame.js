@@ -1,7 +1,7 @@
 // Decodes the binary frames of fwrl/web/play/protocol.py.
 
-const HEADER = 44;
-const SIDE = 24;
+const HEADER = 40;
+const SIDE = 12;
 export const JUMPED = 0x8000;
 
 export function decode(buffer) {
@@ -13,29 +13,23 @@ export function decode(buffer) {
     world: view.getUint32(8, true),
     goal: view.getUint16(12, true),
     start: view.getUint16(14, true),
-    states,
     playing: (flags & 1) !== 0,
     finished: (flags & 2) !== 0,
     goalMoved: (flags & 4) !== 0,
     episode: view.getUint32(20, true),
-    step: view.getUint32(24, true),
-    steps: view.getFloat64(28, true),
-    rate: view.getFloat32(36, true),
-    lowest: view.getFloat32(40, true),
+    steps: view.getFloat64(24, true),
+    rate: view.getFloat32(32, true),
+    lowest: view.getFloat32(36, true),
     sides: [],
   };
   let at = HEADER;
   for (let k = 0; k < 2; k++) {
     const trail = view.getUint16(at + 2, true);
     const route = view.getUint16(at + 4, true);
-    const sideFlags = view.getUint8(at + 20);
     const side = {
       state: view.getUint16(at, true),
+      arrives: (view.getUint8(at + 6) & 1) !== 0,
       steps: view.getUint32(at + 8, true),
-      reward: view.getFloat32(at + 12, true),
-      inefficiency: view.getFloat32(at + 16, true),
-      arrives: (sideFlags & 1) !== 0,
-      done: (sideFlags & 2) !== 0,
     };
     at += SIDE;
     side.pathReward = new Float32Array(buffer.slice(at, at + 4 * states));

@@ -48,8 +48,12 @@ export class Lesson {
     if (title === this.title) return;
     this.title = title;
     document.body.classList.toggle("guessing", Boolean(card?.question));
+    if (card !== null) this.fill(card);
     this.onShow();
-    if (card === null) return;
+    if (card !== null) find("lesson-title").focus({ preventScroll: true });
+  }
+
+  fill(card) {
     this.showTitle();
     find("lesson-text").textContent = card.text.trim();
     find("lesson-question").textContent = card.question;
@@ -58,7 +62,6 @@ export class Lesson {
     find("lesson-task").textContent = `Now you: ${card.task.trim()}`;
     find("lesson-next").hidden = Boolean(card.question) || !this.next;
     find("lesson-answers").replaceChildren(...card.answers.map((answer, k) => this.button(card, answer, k)));
-    find("lesson-title").focus({ preventScroll: true });
   }
 
   showTitle() {

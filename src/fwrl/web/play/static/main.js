@@ -73,10 +73,10 @@ const editor = new Editor({
 });
 const inspector = new Inspector({ send, boards, units, redraw, announcer, names });
 const update = new UpdatePanel({ send, boards, units, redraw, names, layOut });
-const controls = new Controls({ send, editor, layOut: () => layOutSoon() });
+const controls = new Controls({ send, editor, layOut });
 const mapDialog = new MapDialog({ editor });
 const tour = new Tour({ send });
-const lesson = new Lesson({ send, onShow: () => { controls.choose("goal"); controls.openDraw(false); layOutSoon(); } });
+const lesson = new Lesson({ send, onShow: () => controls.openDraw(false) }); // which lays out the page
 const share = new Share({ send });
 const options = new Options({ send, boards, charts, names });
 for (const board of boards) {
@@ -118,8 +118,8 @@ const handlers = {
     options.show(message);
     verdicts.show(message);
     tour.show(message.tour);
-    lesson.show(message.lesson);
     document.body.classList.toggle("learning", message.lesson !== null);
+    lesson.show(message.lesson);
     share.show(message);
     inspector.refresh();
     boards.forEach((board, k) => board.canvas.setAttribute("aria-label", `The world as ${names()[k]} knows it`));
@@ -175,6 +175,7 @@ function showFrame(received) {
   const moved = frame?.goal !== received.goal || frame?.start !== received.start;
   frame = received;
   announcer.frame = frame;
+  verdicts.follow(frame);
   redraw();
   panels.forEach((panel, k) => showNumbers(panel, frame.sides[k], frame.sides[1 - k], names()[1 - k]));
   if (frame.steps === 0 && untouched) find("hint").textContent = "Press Play, and both begin to look for the flag.";
@@ -241,8 +242,8 @@ window.addEventListener("resize", layOutSoon);
 for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) {
   matchMedia(query).addEventListener("change", layOutSoon);
 }
-// What is above and below the boards takes height from them.
-for (const part of [find("tour"), find("lesson"), document.querySelector("footer"), document.querySelector("header")]) {
+// What is above, between and below the boards takes height from them.
+for (const part of document.querySelectorAll("#tour, #lesson, header, footer, .joined, .outdated, .knows")) {
   new ResizeObserver(layOutSoon).observe(part);
 }
 drawScale(find("scale"));

@@ -38,10 +38,10 @@ export class Share {
     this.keep();
   }
 
-  show({ address, file }) {
+  show({ address, frontDoor, file }) {
     if (address === null) return; // the tour
     if (location.hash.slice(1) !== address) history.replaceState(null, "", `#${address}`);
-    Object.assign(this, { address, file });
+    Object.assign(this, { address, frontDoor, file });
     this.keep();
   }
 
@@ -52,9 +52,8 @@ export class Share {
   }
 
   open() {
-    const page = staticAddress(this.address);
-    find("share-static").hidden = page === null;
-    find("share-page").value = page ?? "";
+    find("share-static").hidden = this.frontDoor === null;
+    find("share-page").value = this.frontDoor === null ? "" : `front-door.html#${this.frontDoor}`;
     find("share-link").value = location.href;
     find("share-note").textContent = LOCAL.includes(location.hostname)
       ? "This address means this computer. On another one, start fwrl play there and put the part from # on behind its address."
@@ -67,15 +66,4 @@ export class Share {
     const copied = await copyText(find(from).value);
     find("share-said").textContent = copied ? "Copied." : "Select the link and copy it.";
   }
-}
-
-// What the static page of the documentation can show: FWRL and Q-learning in four rooms, with other walls if you like.
-export function staticAddress(address) {
-  const fields = new URLSearchParams(address);
-  const [left, right] = (fields.get("agents") ?? "").split(";");
-  const rows = fields.get("map")?.split("/");
-  const drawn = rows?.length === 11 && rows.every((row) => /^[#.]{11}$/.test(row));
-  if (left !== "fwrl" || !["ql", "qlcat"].includes(right) || !(drawn || fields.get("world") === "four-rooms")) return null;
-  const kept = ["world", "map", "goal", "steps"].filter((name) => fields.has(name));
-  return `front-door.html#${kept.map((name) => `${name}=${fields.get(name).replaceAll("#", "%23")}`).join("&")}`;
 }

@@ -7,7 +7,7 @@ const MARKS = ["best", "worse", "lost", "none"];
 
 export class Verdicts {
   constructor({ send, panels, units, names }) {
-    Object.assign(this, { send, panels, units, names, message: null, state: null });
+    Object.assign(this, { send, panels, units, names, message: null, frame: null, state: null });
     panels.forEach((panel, side) => {
       panel.querySelector(".outdated button").addEventListener("click", () => this.send("forget", { side }));
     });
@@ -21,6 +21,23 @@ export class Verdicts {
   set(message) {
     this.message = message;
     this.draw();
+    this.follow(this.frame);
+  }
+
+  // What was said of another board is taken away; what was said of another flag or start fades until there is an answer.
+  follow(frame) {
+    this.frame = frame;
+    if (!frame || !this.message) return;
+    const { world, goal, start } = this.message;
+    const stale = goal !== frame.goal || start !== frame.start;
+    for (const panel of this.panels) panel.querySelector(".route").classList.toggle("stale", stale);
+    if (world >= frame.world) return;
+    this.message = null;
+    for (const panel of this.panels) {
+      const route = panel.querySelector(".route");
+      [route.children[0].textContent, route.children[1].textContent] = ["…", ""];
+      for (const name of Object.keys(route.dataset)) delete route.dataset[name];
+    }
   }
 
   show(state) {
@@ -58,8 +75,11 @@ export class Verdicts {
     if (grade === "lost") return truth && percent(truth.arrival) > 0 ? `arrives ${percent(truth.arrival)} % of the time` : "never arrives";
     const { units } = this;
     const [best, possible] = [units.long(truth.reward), units.number(optimal.reward)];
-    const superlative = units.inSteps ? (units.world.even ? "the shortest" : "the cheapest") : "the best";
-    return grade === "best" ? `${best}, ${superlative}` : `${best}; ${possible} is possible`;
+    return grade === "best" ? `${best}, ${this.superlative}` : `${best}; ${possible} is possible`;
+  }
+
+  get superlative() {
+    return this.units.inSteps ? (this.units.world.even ? "the shortest" : "the cheapest") : "the best";
   }
 
   detail({ grade, promise, truth, optimal, entered }, name) {
@@ -72,8 +92,8 @@ export class Verdicts {
     }
     const promised = promise.reward === null ? `${count(promise.steps)} steps` : units.long(promise.reward);
     const risk = truth && truth.arrival < 1 && grade !== "lost" ? ` It arrives ${percent(truth.arrival)} % of the time.` : "";
-    const possible = grade === "lost" ? ` ${units.long(optimal.reward)} is possible.` : "";
-    return `It promises ${promised}.${possible}${risk}`;
+    const possible = grade === "lost" ? `; ${this.superlative} is ${units.number(optimal.reward)}` : "";
+    return `It promises ${promised}${possible}.${risk}`;
   }
 }
 
