@@ -49,6 +49,7 @@ def kit(tmp_path_factory):
         "places.csv": "state,x,y\nA,0,0\nB,1,0\nC,2,0\n",
         "far.csv": "state,x,y\nA,inf,0\n",
         "lonlat.csv": "stop,east,north\nA,0,0\nB,1,0\nC,2,0\n",
+        "words.csv": "state,x,y\nA,0,0\nB,left,0\n",
         "strangers.csv": "state,x,y\nQ,0,0\n",
         "lesson.toml": "title = [",
         "map.txt": "..\n.?\n",
@@ -273,10 +274,19 @@ explore a.fwrl | a.fwrl
 explore p.fwrl --positions nothing.csv | nothing.csv
 play --lesson nothing.toml | nothing.toml
 play --lesson lesson.toml | lesson.toml
-play --port 99999999 | '--port'
+play --port 99999999 | '--port': expected at most 65535
+play --host nowhere.invalid | a host that this computer has
+fit log.csv -o n.fwrl --encoding base64 | expected an encoding
+fit log.csv -o n.fwrl --encoding rot13 | expected an encoding
+fit LONG -o n.fwrl | the name is too long
+train h-maze --agent= | unknown agent ''
+train LONG | the name is too long
+check LONG | the name is too long
+plan p.fwrl A C --positions words.csv | line 3: expected a number
+matrix p.fwrl --from A --to @empty.csv | names no state
 """
 WRONG = [tuple(part.strip() for part in line.rsplit("|", 1)) for line in BAD.strip().splitlines()]
-WRONG = [(line.replace("| extra: ", ""), said) for line, said in WRONG]
+WRONG = [(line.replace("| extra: ", "").replace("LONG", 300 * "x"), said) for line, said in WRONG]
 
 
 @pytest.mark.parametrize(("line", "said"), WRONG, ids=[line for line, _ in WRONG])
@@ -387,7 +397,89 @@ fwrl.fit_navigator(3)
 fwrl.make_navigator("MountainCar-v0")
 world.state_at("x", 1)
 fwrl.Planner(3)
+fwrl.make_agent("ql", huge, 4)
+fwrl.make_agent("ql", unwritable, 4)
+fwrl.make_agent("ql", coloured, 4)
+fwrl.make_agent("ql", 2**31 - 1, 2**31 - 1)
+fwrl.make_agent("ql", 3, 4, learning_rate=huge)
+fwrl.make_agent("fwrl", 3, 4, backup="expected", give_up=huge)
+fwrl.make_agent("uvfa", 3, 4, features=[[huge]] * 3)
+fwrl.register_agent(coloured)
+fwrl.run(world, agent, episodes=huge)
+fwrl.run(world, agent, steps=huge)
+fwrl.run(world, agent, seed=np.random.SeedSequence(1))
+fwrl.run(world, agent, goal_reward=huge)
+fwrl.rollout(3, agent, episodes=1, steps=1)
+fwrl.learn(rooms, env, 10, goal_reward=float("nan"))
+fwrl.learn(rooms, env, 10, goal_reward=huge)
+fwrl.learn(fwrl.make_navigator(gymnasium.make("MountainCar-v0")), env, 10)
+fwrl.load("x" * 300)
+fwrl.load("\\ud800")
+fwrl.load_world("x" * 300)
+fwrl.load_world("four-rooms", step_reward=huge)
+fwrl.load_world("four-rooms", step_reward="x")
+fwrl.wrap(lake, step_cost=huge)
+fwrl.wrap(lake).step("left")
+fwrl.wrap(lake).step(99)
+fwrl.wrap(lake).observation_of([1])
+fwrl.wrap(lake).reset(options=3)
+fwrl.wrap(lake).aim(True)
+env.reset(options=3)
+fwrl.fit("")
+fwrl.fit("x" * 300)
+fwrl.fit([("a", "b")], cells=3)
+fwrl.fit([("a", "b")], cells="xy")
+fwrl.fit(points, cells=("x", "y"), cell_width="x")
+fwrl.fit(points, cells=("x", "y"), cell_width=huge)
+fwrl.fit(points, cells=("x", "y"), resolution="x")
+fwrl.fit([("a", "b")], columns={"state": 3})
+fwrl.fit([("a", "b")], memory=huge)
+fwrl.fit([("a", "b")], memory="9" * 400)
+fwrl.fit([("a", "b")], min_trips=huge)
+fwrl.fit([("a", "b")], at=8)
+fwrl.fit([("a", "b")], hours=7)
+fwrl.fit([("a", "b")], encoding=3)
+fwrl.fit([("a", "b")], encoding="hex")
+fwrl.fit([("a", "b")], dates=3)
+fwrl.fit([("a", "b")], missing="NA")
+fwrl.fit([("a", "b")], header="yes")
+planner.plan("a", "c", cautious=huge)
+planner.plan("a", "c", give_up=huge)
+planner.plan("a", "c", avoid_roads=["ab"])
+planner.plan("a", "c", avoid_roads=[("a",)])
+planner.plan("a", "c", avoid_roads=[3])
+planner.plan("a", coloured)
+planner.plan("a", unwritable)
+planner.plan("a", b"c")
+planner.plan("c", "a", positions=[[huge, 0]] * 4)
+planner.reachable("a", huge)
+planner.cost_quantiles("a", "c", [huge])
+planner.explain("a", "c", log="x.csv", progress="x")
+planner.with_min_trips(huge)
+agent.act(huge)
+agent.observe(0, 0, huge, 1)
+agent.observe_many([0], [0], ["x"], [1])
+agent.observe_many([0], [0], [huge], [1])
+agent.begin_episode(0, huge)
+agent.grow(huge)
+agent.save("x" * 300)
+agent.plot(0, "h-maze")
+world.label("x")
+world.outcomes("x", 0)
+world.outcomes(0, "x")
+world.distances_to("x")
+world.state_at(huge, 0)
 """.strip().splitlines()
+
+
+class _Unwritable:
+    def __repr__(self):
+        raise RuntimeError
+
+
+class _Coloured:
+    def __repr__(self):
+        return "two\nlines, \x1b[31mred"
 
 
 @pytest.fixture(scope="module")
@@ -401,6 +493,12 @@ def names():
         "env": gymnasium.make("fwrl/FourRooms-v0"),
         "rooms": fwrl.make_agent("ql", 68, 4),
         "lake": gymnasium.make("FrozenLake-v1"),
+        "gymnasium": gymnasium,
+        "np": np,
+        "points": {"trip": [1, 1], "time": [1, 2], "x": [1.0, 2.0], "y": [2.0, 2.0]},
+        "huge": 10**5000,  # more digits than Python writes, and no float
+        "unwritable": _Unwritable(),
+        "coloured": _Coloured(),
     }
 
 
@@ -408,7 +506,7 @@ def names():
 def test_a_wrong_call_gets_one_sentence_of_ours(names, line):
     with pytest.raises(fwrl.FwrlError) as error:
         eval(line, dict(names))
-    assert "\n" not in str(error.value)
+    assert str(error.value).isprintable()
 
 
 ODD = ["states", "check", "plan A C", "explain A C", "matrix --from A --from x* --to y*", "reachable A 9", "within C 9"]

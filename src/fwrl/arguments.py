@@ -5,6 +5,7 @@ Each raises an `OptionError` that names the argument and says what to pass inste
 
 from __future__ import annotations
 
+import errno
 import numbers
 import operator
 import os
@@ -12,14 +13,22 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from fwrl.errors import OptionError
+from fwrl.display import visible
+from fwrl.errors import FileError, OptionError
 
 SHOWN = 60  # characters of a wrong value to show in a message
 
 
 def shown(value: object) -> str:
-    """A wrong value as a message shows it: on one line, and not too long."""
-    text = repr(value).replace("\n", " ")
+    """A wrong value as a message shows it: on one line, without control characters, and not too long.
+
+    >>> shown(10**5000), shown("a")
+    ('a value of type int', "'a'")
+    """
+    try:
+        text = visible(repr(value).replace("\n", " "))
+    except Exception:  # such as an integer of thousands of digits, which Python refuses to write
+        return f"a value of type {type(value).__name__}"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
@@ -43,12 +52,21 @@ def check_real(name: str, value: object) -> float:
     """Return `value` as a float. The caller checks its range."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise OptionError(f"expected {name} as a number, got {shown(value)}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise OptionError(f"expected {name} as a number of at most 300 digits, got {shown(value)}") from None
 
 
 def check_seed(value: Any) -> None:
     """Require a seed: a whole number, a SeedSequence, or None for a fresh seed each time."""
     if value is not None and not hasattr(value, "spawn_key"):
+        check_whole("seed", value)
+
+
+def check_run_seed(value: Any) -> None:
+    """Require the seed of a run: a whole number, or None for a fresh seed each time."""
+    if value is not None:
         check_whole("seed", value)
 
 
@@ -65,6 +83,13 @@ def check_path(value: object, what: str = "a file") -> Path:
     path = os.fspath(value)
     if not isinstance(path, str) or "\0" in path:
         raise OptionError(f"expected the path of {what}, got {shown(value)}")
+    try:
+        os.lstat(path)
+    except UnicodeEncodeError:
+        raise FileError(f"cannot use {shown(path)}: no file can have such a name; choose another") from None
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise FileError(f"cannot use {shown(path)}: the name is too long; choose a shorter one") from None
     return Path(path)
 
 

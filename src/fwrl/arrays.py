@@ -15,7 +15,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.errors import FwrlError
+from fwrl.errors import FwrlError, OptionError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -45,7 +45,12 @@ class Field:
 
     def empty(self, sizes: Mapping[str, int]) -> NDArray[Any]:
         """Return the array as it is before anything has been observed."""
-        return np.full([_size(part, sizes, 0) for part in self.shape.split()], self.fill, self.dtype)
+        shape = [_size(part, sizes, 0) for part in self.shape.split()]
+        try:
+            return np.full(shape, self.fill, self.dtype)
+        except (MemoryError, ValueError):  # ValueError if NumPy can't even count its bytes
+            numbers = " x ".join(f"{n:,}" for n in shape)
+            raise OptionError(f"a table of {numbers} numbers doesn't fit into memory; choose fewer states") from None
 
     def fits(self, array: NDArray[Any], sizes: Mapping[str, int]) -> bool:
         """Check an array read from a file against the specification; NaN never passes."""

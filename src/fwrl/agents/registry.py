@@ -12,7 +12,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fwrl.arguments import check_kind, check_whole
+from fwrl.arguments import check_kind, check_whole, shown
 from fwrl.errors import FileError, FwrlError, FwrlWarning, OptionError, UnknownNameError, unknown_name
 from fwrl.files import open_archive
 
@@ -60,7 +60,7 @@ def register_agent(agent: type[Agent]) -> type[Agent]:
     0
     """
     if not (isinstance(agent, type) and isinstance(getattr(agent, "name", None), str)):
-        raise OptionError(f"expected a subclass of fwrl.Agent with a name, got {agent!r}; pass the class itself")
+        raise OptionError(f"expected a subclass of fwrl.Agent with a name, got {shown(agent)}; pass the class itself")
     if agent.name in OURS or _registered.get(agent.name, agent) is not agent:
         raise FwrlError(f"the name {agent.name!r} is taken by another agent; choose another name")
     _registered[agent.name] = agent

@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fwrl.arguments import check_real
+from fwrl.arguments import check_real, shown
 from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError, OptionError
 
 LARGEST_TABLE = 8 * 2**30  # bytes
+LARGEST = float(np.finfo(np.float64).max)
 # Limits for options that cost time or memory, for the command line, Python and pages: far above any need, but low
 # enough that a step takes only a moment. Tuning goes up to 300 replays and 10,000 transitions.
 MOST_REPLAYS = 10_000  # at every step
@@ -26,14 +27,14 @@ LARGEST_CAPACITY = 10**7  # transitions kept for replay, about 50 bytes each
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     """Require `value` to be one of `choices`."""
     if value not in choices:
-        raise OptionError(f"expected {name} to be one of {choices}, got {value!r}")
+        raise OptionError(f"expected {name} to be one of {choices}, got {shown(value)}")
 
 
 def check_number(name: str, value: object, least: float = -np.inf) -> None:
     """Require a finite number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value) or value < least:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not max(least, -LARGEST) <= value <= LARGEST:
         bound = "" if least == -np.inf else f" of at least {least:g}"
-        raise OptionError(f"expected {name} to be a finite number{bound}, got {value!r}")
+        raise OptionError(f"expected {name} to be a finite number{bound}, got {shown(value)}")
 
 
 def check_learning_rate(value: object) -> None:
@@ -48,13 +49,13 @@ def check_give_up(value: object) -> None:
     if value is not None:
         check_number("give_up", value)
         if not value > 0:  # type: ignore[operator]
-            raise OptionError(f"expected give_up to be a positive cost or None, got {value!r}")
+            raise OptionError(f"expected give_up to be a positive cost or None, got {shown(value)}")
 
 
 def check_whole(name: str, value: object, *, least: int, most: int) -> None:
     """Require a Python integer from `least` to `most`."""
     if type(value) is not int or not least <= value <= most:
-        raise OptionError(f"expected {name} to be a whole number from {least:,} to {most:,}, got {value!r}")
+        raise OptionError(f"expected {name} to be a whole number from {least:,} to {most:,}, got {shown(value)}")
 
 
 def checked_rows(name: str, value: object) -> tuple[tuple[float, ...], ...] | None:
@@ -63,10 +64,10 @@ def checked_rows(name: str, value: object) -> tuple[tuple[float, ...], ...] | No
         return None
     try:
         rows = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         rows = np.empty(0)
     if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
-        raise OptionError(f"expected {name} as one row of finite numbers for each state, got {str(value)[:80]}")
+        raise OptionError(f"expected {name} as one row of finite numbers for each state, got {shown(value)}")
     return tuple(tuple(row) for row in rows.tolist())
 
 
@@ -94,9 +95,9 @@ def checked_index(value: int, limit: int, what: str) -> int:
     try:
         index = operator.index(value)
     except TypeError:
-        raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {value!r}") from None
+        raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {shown(value)}") from None
     if not 0 <= index < limit:
-        raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {index}")
+        raise FwrlError(f"expected {what} from 0 to {limit - 1}, got {shown(index)}")
     return index
 
 
@@ -110,7 +111,7 @@ def checked_batch(values: ArrayLike, limit: int, what: str) -> Ints:
             f"expected {what} as one state, (n,) or (n, 1) integers, got {array.dtype} of shape {array.shape}"
         )
     if np.any((array < 0) | (array >= limit)):
-        raise FwrlError(f"expected states from 0 to {limit - 1} as {what}, got {values!r}")
+        raise FwrlError(f"expected states from 0 to {limit - 1} as {what}, got {shown(values)}")
     return array.astype(np.int64)
 
 
@@ -126,7 +127,10 @@ def checked_transitions(
     s = _indices(states, n_states, "states")
     a = _indices(actions, n_actions, "actions")
     n = _indices(next_states, n_states, "next states")
-    r = np.ascontiguousarray(rewards, dtype=np.float64)
+    try:
+        r = np.ascontiguousarray(rewards, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise FwrlError(f"expected rewards as a sequence of numbers, got {shown(rewards)}") from None
     if not len(s) == len(a) == len(r) == len(n) or r.ndim != 1:
         raise FwrlError(
             "states, actions, rewards and next states must have the same length, got "
@@ -155,7 +159,7 @@ def checked_reward(reward: float) -> float:
     """Return `reward` as a Python float."""
     number = check_real("reward", reward)
     if not np.isfinite(number):
-        raise FwrlError(f"expected a finite reward, got {reward}")
+        raise FwrlError(f"expected a finite reward, got {shown(reward)}")
     if abs(number) > LARGEST_REWARD:
         raise FwrlError(f"expected a reward up to {LARGEST_REWARD:g} in size, got {number}; scale rewards down")
     return number

@@ -104,8 +104,10 @@ for _group, _commands in COMMANDS.items():
         app.command(help=_help, rich_help_panel=_group, epilog=f"Example: {_example}")(_command)
 
 
-# Typer's words for a value that isn't a number, and ours.
+# Typer's words for a value that isn't a number or out of range, and ours.
 PARSED = {
+    r"Input should be greater than or equal to (\S+)": r"expected at least \1",
+    r"Input should be less than or equal to (\S+)": r"expected at most \1",
     "Input should be a valid integer, unable to parse string as an integer": "expected a whole number like 1000",
     "Input should be a valid number, unable to parse string as a number": "expected a number like 0.5",
 }
@@ -148,7 +150,7 @@ def _usage(error: Any) -> str:
     """Say what's wrong with the arguments, with a hint if a place such as -3 was taken for an option."""
     message = error.format_message()
     for parsed, wanted in PARSED.items():
-        message = message.replace(parsed, wanted)
+        message = re.sub(parsed, wanted, message)
     where = error.ctx.command_path if error.ctx else "fwrl"
     looks_negative = re.match(r"-[\d.]", getattr(error, "option_name", ""))
     hint = "; put -- before a name that starts with -" if looks_negative else ""

@@ -218,7 +218,10 @@ def _lines(path: Path) -> list[str]:
         raise missing_file(path) from None
     except UnicodeDecodeError:
         raise FileError(f"can't read {str(path)!r}: it isn't UTF-8; save it as UTF-8") from None
-    return [line.strip() for line in text.splitlines() if line.strip()]
+    found = [line.strip() for line in text.splitlines() if line.strip()]
+    if not found:
+        raise FileError(f"{str(path)!r} names no state; write one name on each line")
+    return found
 
 
 def _backup(name: str) -> BackupName:

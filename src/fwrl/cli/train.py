@@ -53,7 +53,7 @@ def train(
     task = Task(load_world(world))
     if resume is None:
         options = dict(option_of(text) for text in option or [])
-        learner = agent_for(task.world, agent or "fwrl", seed, **options)
+        learner = agent_for(task.world, "fwrl" if agent is None else agent, seed, **options)
     else:
         learner = agent_in(resume, task.world)
     task.check_fit(learner.n_states, learner.n_actions, episodes, steps)

@@ -34,7 +34,7 @@ from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
-from fwrl.arguments import check_function, check_real
+from fwrl.arguments import check_function, check_kind, check_real, check_whole, shown
 from fwrl.envs.observation_key import CONTINUOUS, observation_key
 from fwrl.envs.world_env import Observation
 from fwrl.errors import FileError, FwrlError, OptionError
@@ -130,6 +130,7 @@ class NumberedEnv(gymnasium.Wrapper[Observation, np.int64, Any, Any], RecordCons
 
     def observation_of(self, state: int) -> Any:
         """Return the first observation of a state, from 1 to n_states - 1, since the environment was wrapped."""
+        check_whole("state", state, 0, MOST_STATES)
         if state not in self._examples:
             raise FwrlError(
                 f"state {state} has no observation: "
@@ -153,6 +154,7 @@ class NumberedEnv(gymnasium.Wrapper[Observation, np.int64, Any, Any], RecordCons
         Returns:
             The first observation, and `info` with `is_success`.
         """
+        check_kind("options by name", options, (dict, type(None)), "call reset(options={'goal': 3})")
         given = dict(options or {})
         goal = given.pop("goal", None)
         self._goal = self._next_goal if goal is None else self._checked_goal(goal)
@@ -167,6 +169,7 @@ class NumberedEnv(gymnasium.Wrapper[Observation, np.int64, Any, Any], RecordCons
             Observation, the wrapped environment's reward, whether the episode ended or the goal was reached, whether it
             was truncated, and `info` with the step's own reward as `path_reward`, and `is_success`.
         """
+        action = check_whole("an action", action, 0, self.n_actions - 1)
         observation, reward, terminated, truncated, info = self.env.step(np.int64(self._first_action + action))
         paid = float(reward)
         if self._succeeded(observation, paid, bool(terminated), info):
@@ -204,11 +207,11 @@ class NumberedEnv(gymnasium.Wrapper[Observation, np.int64, Any, Any], RecordCons
         return {"observation": here, "achieved_goal": here, "desired_goal": np.int64(self._goal)}
 
     def _checked_goal(self, goal: Any) -> int:
-        if isinstance(goal, int | np.integer) and 0 <= goal < self.n_states:
+        if isinstance(goal, int | np.integer) and not isinstance(goal, bool) and 0 <= goal < self.n_states:
             return int(goal)
         raise FwrlError(
-            f"expected a goal from 0 (success) to {self.n_states - 1}, the states seen so far, got {goal!r}; look up "
-            "an observation's number with state_of"
+            f"expected a goal from 0 (success) to {self.n_states - 1}, the states seen so far, got {shown(goal)}; "
+            "look up an observation's number with state_of"
         )
 
 

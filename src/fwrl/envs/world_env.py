@@ -21,6 +21,7 @@ from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
 from fwrl.agents.validation import checked_batch
+from fwrl.arguments import check_kind
 from fwrl.arrays import Floats
 from fwrl.envs.picture import FRAMES_PER_SECOND, MODES, Frame, Picture
 from fwrl.errors import FwrlError, OptionError, unknown_name
@@ -91,6 +92,7 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
         Returns:
             The first observation, and `info` with `success` and `is_success`.
         """
+        check_kind("options by name", options, (dict, type(None)), "call reset(options={'goal': 3})")
         super().reset(seed=seed)
         given = {key: self._state_named(key, value) for key, value in (options or {}).items()}
         self._state, self._goal = self._sampler.draw(self.np_random, **given)

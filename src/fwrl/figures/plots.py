@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
+from fwrl.arguments import check_kind
 from fwrl.arrays import Floats
 from fwrl.display import between
 from fwrl.errors import FwrlError
@@ -65,6 +66,7 @@ def agent_figure(agent: Agent, goal: int, world: World | None = None, route: Seq
     values = agent.values(goal)
     if world is None:
         return _values_by_state(agent, goal, values)
+    check_kind("a world", world, World, "call agent.plot(goal, fwrl.load_world('h-maze'))")
     if (world.n_states, world.n_actions) != (agent.n_states, agent.n_actions):
         raise FwrlError(
             f"expected the world that the agent is for, with {agent.n_states} states and {agent.n_actions} actions; "

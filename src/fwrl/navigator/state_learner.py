@@ -19,6 +19,7 @@ from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError, OptionError
 from fwrl.kernels.mdp.solver import solve
 from fwrl.navigator.action_labels import RawActions
+from fwrl.navigator.episodes import as_numbers
 from fwrl.navigator.fitted import FittedCells
 from fwrl.navigator.optimism import optimistic
 from fwrl.navigator.transitions import Transitions, count, merged, model_of
@@ -153,7 +154,7 @@ class StateLearner:
         write_state_learner(self, path)
 
     def _point(self, observation: Any) -> Floats:
-        point = np.asarray(observation, np.float64)
+        point = as_numbers(observation, "observations")
         if point.shape != self.low.shape:
             raise FwrlError(f"expected observations of shape {self.low.shape}, got {point.shape}")
         scaled: Floats = (point - self.low) / self._range

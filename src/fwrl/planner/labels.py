@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arguments import shown
 from fwrl.arrays import Ints
 from fwrl.errors import FileError, UnknownNameError
 from fwrl.files import Archive
@@ -84,7 +85,7 @@ class Labels(Sequence[Label]):
             close = self._close(label)
             meant = f"did you mean {' or '.join(repr(c) for c in close)}?"
             hint = meant if close else f"no known name is similar; {ALL_NAMES}"
-            raise UnknownNameError(f"unknown {what} {label!r} among {len(self):,}; {hint}")
+            raise UnknownNameError(f"unknown {what} {shown(label)} among {len(self):,}; {hint}")
         return code
 
     def search(self, pattern: str) -> Codes:

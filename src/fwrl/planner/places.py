@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fwrl.arguments import shown
+from fwrl.arguments import check_kind, shown
 from fwrl.arrays import Floats
 from fwrl.display import visible
 from fwrl.errors import FwrlError, OptionError, UnknownNameError, unknown_name
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from fwrl.planner.route import Route
 
 Place = Label | tuple[float, float]
+PLACES = (str, numbers.Real, tuple, list, np.ndarray)
 NEAR = 2.0  # spacings of cells within which a point counts as the nearest known cell
 
 
@@ -32,6 +34,7 @@ def find_state(experience: TransitionCounts, place: Place, what: str = "state") 
     nearest, provided that it is near. The error for an unknown place carries close matches, or says how far the nearest
     cell is.
     """
+    check_kind(f"a {what} as text, a number or a point", place, PLACES, "planner.states has all names")
     code = experience.states.code(place)
     if code is not None:
         return code
@@ -118,7 +121,7 @@ def check_positions(positions: object, states: Labels) -> Floats:
     """(S, 2) positions that a caller gives; an error for what isn't two numbers for each state."""
     try:
         array = np.asarray(positions, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.empty(0)
     if array.shape != (len(states), 2):
         raise OptionError(

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
-from fwrl.arguments import check_kind, check_list, check_real, check_whole
+from fwrl.arguments import check_function, check_kind, check_list, check_real, check_whole
 from fwrl.arrays import Floats
 from fwrl.display import html_table
 from fwrl.errors import OptionError
@@ -255,6 +255,7 @@ class Planner:
         Returns:
             The route of `plan` with the past trips that made its steps.
         """
+        check_function("progress", progress)
         explanation = explained(self.experience, self.plan(start, goal, **options))
         if log is None or not explanation.steps:
             return explanation
@@ -440,6 +441,7 @@ class Planner:
         """
         from fwrl.planner import quantiles as q
 
+        check_function("progress", progress)
         shares = tuple(check_real("a share", each) for each in check_list("probabilities", probabilities, "shares"))
         q.check_probabilities(shares)
         here, there = self._code(start, "state"), self._code(goal, "goal")
@@ -537,7 +539,12 @@ class Planner:
 
     def _roads(self, roads: Iterable[tuple[Place, Place]]) -> frozenset[tuple[int, int]]:
         """Roads by code; an error for one that isn't in the log."""
-        found = frozenset((self._code(a, "state"), self._code(b, "state")) for a, b in check_list("avoid_roads", roads))
+        pairs = [
+            check_list("avoid_roads", road, "pairs of states") for road in check_list("avoid_roads", roads, "pairs")
+        ]
+        if any(len(pair) != 2 for pair in pairs):
+            raise OptionError("expected avoid_roads as pairs of states, such as avoid_roads=[('A', 'B')]")
+        found = frozenset((self._code(a, "state"), self._code(b, "state")) for a, b in pairs)
         for road in found:
             if not self.experience.edges_between({road}).any():
                 a, b = (self.states[code] for code in road)

@@ -9,6 +9,7 @@ own part, and then the arriving step of the paper's protocol.
 
 from __future__ import annotations
 
+import math
 import operator
 import warnings
 from collections.abc import Callable, Iterable
@@ -128,7 +129,8 @@ def learn(
         )
     total_timesteps = check_whole("total_timesteps", total_timesteps, 1)
     check_whole("seed", seed)
-    check_real("goal_reward", goal_reward)
+    if not math.isfinite(check_real("goal_reward", goal_reward)):
+        raise OptionError(f"expected goal_reward as a finite number, got {goal_reward}")
     check_function("callback", callback)
     ended = _Ended(callback)
     if not isinstance(agent, Agent):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fwrl.agents.agent import Agent
 from fwrl.agents.validation import checked_index
-from fwrl.arguments import check_kind, check_seed
+from fwrl.arguments import check_kind, check_run_seed
 from fwrl.task.loop import draw_outcome, first_start
 from fwrl.task.task import Task, episode_streams, goal_stream
 
@@ -69,9 +69,23 @@ def rollout(
     """
     check_kind("a task first, then an agent", task, Task, "call rollout(fwrl.Task(world), agent, episodes=1, steps=9)")
     check_kind("an agent after the task", agent, Agent, "call rollout(task, agent, episodes=1, steps=9)")
-    check_seed(seed)
-    world = task.world
+    check_run_seed(seed)
     task.check_fit(agent.n_states, agent.n_actions, episodes, steps)
+    return _steps(task, agent, episodes, steps, seed, goal, start, learn, explore)
+
+
+def _steps(
+    task: Task,
+    agent: Agent,
+    episodes: int,
+    steps: int,
+    seed: int,
+    goal: int | None,
+    start: int | None,
+    learn: bool,
+    explore: bool,
+) -> Iterator[Transition]:
+    world = task.world
     goals = goal_stream(seed)
     for episode in range(episodes):
         g = task.draw_goal(goals, start) if goal is None else goal

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
-from fwrl.arguments import check_function, check_kind, check_seed
+from fwrl.arguments import check_function, check_kind, check_run_seed
 from fwrl.arrays import Floats, Ints
 from fwrl.display import Picture, drawn, html_table
 from fwrl.errors import PositiveCycleError
@@ -165,7 +165,7 @@ def run(
         world = load_world(world)
     check_kind("a world first, then an agent", world, (World, Task), RUN)
     check_kind("an agent after the world", agent, Agent, RUN)
-    check_seed(seed)
+    check_run_seed(seed)
     check_function("callback", callback)
     task = world if isinstance(world, Task) else Task(world, goal_reward=goal_reward, goal_threshold=goal_threshold)
     running = run_episodes(

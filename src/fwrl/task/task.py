@@ -113,7 +113,7 @@ class Task:
                 f"the world has {world.n_states} states and {world.n_actions} actions, but the agent is made for "
                 f"{n_states} and {n_actions}; make one with fwrl.agent_for(world, name)"
             )
-        check_whole("episodes", episodes, 1)
+        check_whole("episodes", episodes, 1, LONGEST)
         check_whole("steps", steps, 1, LONGEST)
 
     def _check_start(self, start: int) -> None:

@@ -134,7 +134,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
     except OSError as error:
-        raise FwrlError(f"expected a host that this computer has, got {host!r}: {error}") from error
+        raise FwrlError(f"expected a host that this computer has, got {host!r}: {error.strerror}") from error
     tried = range(port, min(port + PORTS_TRIED, 2**16)) if port else (0,)
     for candidate in tried:
         listener = socket.socket(family)

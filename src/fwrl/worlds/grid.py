@@ -26,6 +26,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arguments import check_real
 from fwrl.arrays import Ints
 from fwrl.errors import OptionError
 from fwrl.worlds.lines import fault, read_lines, split_lines
@@ -154,7 +155,7 @@ def grid_world(
     Octile moves add diagonals, with length sqrt 2 and sqrt 2 times the step reward. A diagonal is blocked unless both
     adjacent straight cells are floor.
     """
-    if not math.isfinite(step_reward):
+    if not math.isfinite(check_real("step_reward", step_reward)):
         raise OptionError(f"expected a finite step_reward, got {step_reward}")
     if not 0 <= wind <= 1:
         raise OptionError(f"expected a wind probability from 0 to 1, got {wind}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fwrl.arguments import check_real
+from fwrl.arguments import check_real, check_whole
 from fwrl.arrays import Floats, Ints
 from fwrl.display import Picture, drawn, html_table, visible
 from fwrl.errors import FwrlError
@@ -110,8 +110,7 @@ class World:
     def outcomes(self, state: int, action: int) -> list[Outcome]:
         """List the possible outcomes (probability, next_state, reward) of an action; the probabilities sum to 1."""
         self._check(state)
-        if not 0 <= action < self.n_actions:
-            raise FwrlError(f"expected an action from 0 to {self.n_actions - 1}, got {action}")
+        check_whole("an action", action, 0, self.n_actions - 1)
         T = self.tables
         k = state * self.n_actions + action
         return [
@@ -199,8 +198,7 @@ class World:
         return float(rewards[0]) if np.all(rewards == rewards[0]) else None
 
     def _check(self, state: int) -> None:
-        if not 0 <= state < self.n_states:
-            raise FwrlError(f"expected a state from 0 to {self.n_states - 1}, got {state}")
+        check_whole("a state", state, 0, self.n_states - 1)
 
     @property
     def _placed(self) -> Floats:

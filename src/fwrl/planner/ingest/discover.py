@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from fwrl.arguments import check_path
 from fwrl.errors import FileError, missing_file
 from fwrl.planner.ingest.read_options import LogError
 
@@ -196,7 +197,9 @@ def matching(patterns: Iterable[str]) -> Iterator[str]:
         if ADDRESS.match(pattern):
             yield pattern
             continue
-        found = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
+        if not pattern:
+            raise FileError("the name of a log is empty; name a file, or . for all logs in this folder")
+        found = [pattern] if check_path(pattern, "a log").exists() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
         if not found:
             raise missing_file(pattern)
         for path in found:

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from fwrl.arguments import check_whole
+from fwrl.arguments import check_list, check_real, check_whole
+from fwrl.arguments import shown as shown_value
 from fwrl.errors import FwrlError, OptionError, unknown_name
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ MemorySize = int | str  # bytes, or text such as "4GB"
 PREFIXES = ("", "K", "M", "G", "T")
 UNITS = {"": 1} | {f"{prefix}B": 1000**k for k, prefix in enumerate(PREFIXES)}
 UNITS |= {f"{prefix}IB": 1024**k for k, prefix in enumerate(PREFIXES) if prefix}
-SIZE = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([A-Za-z]*)\s*")
+SIZE = re.compile(r"\s*(\d{1,18}(?:\.\d*)?)\s*([A-Za-z]*)\s*")
 
 
 class LogError(FwrlError):
@@ -89,6 +90,15 @@ ELAPSED = "elapsed"
 AROUND = "30min"  # on either side of a time of day
 DECIMALS = (".", ",")
 UTF8 = "utf-8"
+MOST_TRIPS = 2**62  # a log can count
+
+# Options with a type of their own, and what to call it.
+TYPES: dict[str, tuple[Any, str]] = {
+    **dict.fromkeys(("hours", "weekdays", "at", "dates"), ((str, type(None)), "text")),
+    **dict.fromkeys(("encoding", "decimal"), (str, "text")),
+    "header": ((bool, type(None)), "True or False"),
+    "skip_bad": (bool, "True or False"),
+}
 
 
 @dataclass(frozen=True)
@@ -119,9 +129,8 @@ class CellOptions:
 
 
 def check_min_trips(least: int) -> None:
-    """Raise if `least` is below 1."""
-    if least < 1:
-        raise OptionError(f"min_trips must be at least 1, not {least}")
+    """Require a whole number of at least 1."""
+    check_whole("min_trips", least, 1, MOST_TRIPS)
 
 
 def shown(text: str) -> dict[str, str]:
@@ -241,8 +250,8 @@ class ReadOptions:
         if self.decimal not in DECIMALS:
             raise OptionError(f"expected '.' or ',' as decimal, got {self.decimal!r}")
         try:
-            codecs.lookup(self.encoding)
-        except LookupError:
+            "a".encode(self.encoding)  # unlike codecs.lookup, refuses codecs that aren't of text, such as base64
+        except (LookupError, ValueError):
             raise OptionError(f"expected an encoding such as utf-8, cp1252 or latin-1, got {self.encoding!r}") from None
         check_min_trips(self.min_trips)
         if self.at is not None and self.hours is not None:
@@ -313,8 +322,26 @@ def read_options(given: Mapping[str, Any]) -> ReadOptions:
             raise OptionError(str(unknown_name("option", name, known)))
     if not isinstance(given.get("columns") or {}, Mapping):
         raise OptionError(f"expected columns by name, as {{'state': 'stop'}}, got {given['columns']!r}")
-    check_whole("min_trips", given.get("min_trips", 1), 1)
+    _check_types(given)
     return ReadOptions(**{**given, "columns": given.get("columns") or {}})
+
+
+def _check_types(given: Mapping[str, Any]) -> None:
+    """Check the types of options given by name. Where they are used, their values are checked."""
+    for name, value in given.items():
+        kinds, words = TYPES.get(name, (object, ""))
+        if not isinstance(value, kinds):
+            raise OptionError(f"expected {name} as {words}, got {shown_value(value)}")
+    for name in ("cells", "missing"):
+        if given.get(name) is not None:
+            check_list(name, given[name], "texts")
+    for name, theirs in (given.get("columns") or {}).items():
+        if not isinstance(theirs, str):
+            raise OptionError(f"expected the log's name for {name!r} as text, got {shown_value(theirs)}")
+    if given.get("cell_width") is not None:
+        check_real("cell_width", given["cell_width"])
+    if given.get("resolution") is not None:
+        check_whole("resolution", given["resolution"])
 
 
 def memory_size(memory: MemorySize) -> int:
@@ -323,8 +350,8 @@ def memory_size(memory: MemorySize) -> int:
     >>> memory_size("1.5 GB"), memory_size("2GiB"), memory_size(1000)
     (1500000000, 2147483648, 1000)
     """
-    found = SIZE.fullmatch(str(memory))
+    found = SIZE.fullmatch(memory if isinstance(memory, str) else shown_value(memory))
     unit = UNITS.get(found[2].upper()) if found else None
     if found is None or unit is None:
-        raise OptionError(f"expected an amount of memory such as 500MB or 2GB, got {memory!r}")
+        raise OptionError(f"expected an amount of memory such as 500MB or 2GB, got {shown_value(memory)}")
     return int(float(found[1]) * unit)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arguments import shown
 from fwrl.errors import FwrlError, OptionError
 from fwrl.files import scratch_folder
 from fwrl.planner.ingest.discover import ADDRESS, without_folder
@@ -178,6 +179,7 @@ CSV_FILE = re.compile(r"^\s*file = (.*)$", re.MULTILINE)
 QUOTED_BREAKS = "quoted new lines"  # what DuckDB reads with one thread only
 LONG_LINE = "does not support a full read on this file"
 MIXED_LINES = "state machine reached an invalid state"
+CSV_VALUE = re.compile(r'converting column "(.*?)"\. Could not convert string "(.*?)" to', re.DOTALL)
 CSV_COLUMNS = re.compile(r"Expected Number of Columns: (\d+) Found: ")
 # What DuckDB says of a line of CSV, what that means, and the option that helps.
 BAD_LINES: tuple[tuple[str, str, FitOption], ...] = (
@@ -295,7 +297,7 @@ def reading(
 
     size = memory_size(memory)
     if size < LEAST:
-        raise OptionError(f"expected at least {LEAST // 10**6}MB of memory, got {memory!r}")
+        raise OptionError(f"expected at least {LEAST // 10**6}MB of memory, got {shown(memory)}")
     with scratch_folder() as folder, duckdb.connect() as con:
         try:
             con.execute(f"SET memory_limit='{int(SHARE * size)}B'; SET temp_directory={quoted(str(folder))}")
@@ -331,6 +333,9 @@ def _bad_line(error: Exception, folder: str) -> tuple[str, FitOption] | None:
     if line is None or file is None or QUOTED_BREAKS in text:
         return None
     where = f"{without_folder(file[1].strip(), folder)}, line {int(line[1]):,}"
+    value = CSV_VALUE.search(text)
+    if value is not None:
+        return f"{where}: expected a number in the column {value[1]!r}, got {value[2]!r}", "skip_bad"
     wanted = CSV_COLUMNS.search(text)
     if wanted is not None:
         return f"{where}: expected {wanted[1]} values, one for each column, got more", "skip_bad"
