@@ -47,8 +47,7 @@ export class Verdicts {
       const steps = state.outdated[k];
       box.hidden = steps === 0;
       box.firstElementChild.textContent =
-        `${state.agents[k].title} still believes in ${steps === 1 ? "a step" : `${steps} steps`} that the map no ` +
-        `longer has: it keeps the best outcome and never forgets.`;
+        `${state.agents[k].title} never forgets: it still believes in ${steps === 1 ? "a step that is" : `${steps} steps that are`} gone.`;
     });
     this.draw();
   }
