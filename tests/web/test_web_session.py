@@ -82,7 +82,7 @@ def test_a_slice_ends_on_time_whatever_a_step_costs(session):
 
 def test_calls_that_cost_much_however_few_steps_they_make_take_many_steps(session):
     time = 0.0
-    taken = []
+    taken: list[int] = []
 
     def advance(steps):
         nonlocal time
