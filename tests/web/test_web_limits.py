@@ -54,7 +54,7 @@ class Endless(PythonAgent):
 
 
 def test_work_without_end_is_cut_off_and_other_pages_go_on():
-    with running(before=ENDLESS, seconds=2) as server, server.page() as other:
+    with running(before=ENDLESS, seconds=10) as server, server.page() as other:
         other.receive("state")
         with server.page(address="world=h-maze&agents=fwrl;endless") as page:
             with pytest.raises(ConnectionClosed) as closed:
