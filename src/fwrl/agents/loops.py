@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from fwrl.errors import CompilationError
 from fwrl.kernels.jit import INNER, PACKAGE, compile_for, compiled
 
-LEARNED, POSITIVE_CYCLE, UNSETTLED = 0, 1, 2  # results of `observe`
+LEARNED, POSITIVE_CYCLE, PENDING = 0, 1, 2  # results of `observe`
 
 
 class Verbs(NamedTuple):
@@ -32,7 +32,7 @@ class Verbs(NamedTuple):
     Attributes:
         tables: the NamedTuple class.
         act: (tables, state, rng) -> action.
-        observe: (tables, state, action, reward, next state, arrived) -> LEARNED, POSITIVE_CYCLE or UNSETTLED.
+        observe: (tables, state, action, reward, next state, arrived) -> LEARNED, POSITIVE_CYCLE or PENDING.
         action_values: (tables, state, goal, values (A,) to fill) -> None.
         compiled: False if these are Python functions, so that loops over them aren't compiled.
     """
@@ -68,7 +68,7 @@ def register_verbs(
         tables: a NamedTuple class of arrays, or of such NamedTuples, with a field `episode`.
         act: (tables, state, rng) -> action.
         observe: (tables, state, action, reward, next state, arrived) -> `LEARNED`; `POSITIVE_CYCLE` if it changed
-            nothing; `UNSETTLED` if it learned, but the agent's method `settle` must be called before it acts again.
+            nothing; `PENDING` if it learned, but the agent's method `flush` must be called before it acts again.
         action_values: (tables, state, goal, values) -> None; fills `values` (A,).
         compiled: False for Python functions, which numba must not compile.
 
@@ -86,7 +86,7 @@ def act(agent: Any, s: int, rng: np.random.Generator) -> int:
 
 
 def observe(agent: Any, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Learn from one step: LEARNED, POSITIVE_CYCLE or UNSETTLED."""
+    """Learn from one step: LEARNED, POSITIVE_CYCLE or PENDING."""
     return _VERBS[type(agent)].observe(agent, s, a, r, next_s, arrived)
 
 
