@@ -18,7 +18,7 @@ from fwrl.agents.registry import agent_class, agent_classes, agent_names, load, 
 
 if TYPE_CHECKING:
     from fwrl.agents.agent import Agent, Config
-    from fwrl.agents.loops import LEARNED, POSITIVE_CYCLE, PENDING, Verbs, register_verbs
+    from fwrl.agents.loops import LEARNED, PENDING, POSITIVE_CYCLE, Verbs, register_verbs
     from fwrl.agents.python_agent import PythonAgent
     from fwrl.arrays import Field
     from fwrl.kernels.exploration import Episode
@@ -41,8 +41,8 @@ _HOME = {
 
 __all__ = [
     "LEARNED",
-    "POSITIVE_CYCLE",
     "PENDING",
+    "POSITIVE_CYCLE",
     "Agent",
     "Config",
     "Episode",

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fwrl.agents.loops import POSITIVE_CYCLE, PENDING, act_once, observe_all, observe_once
+from fwrl.agents.loops import PENDING, POSITIVE_CYCLE, act_once, observe_all, observe_once
 from fwrl.agents.tables import (
     check,
     grown_tables,

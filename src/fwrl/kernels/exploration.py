@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.arrays import Field, Floats, Ints
-from fwrl.kernels.jit import compiled, inner
+from fwrl.kernels.jit import inner
 from fwrl.kernels.rng import fresh_digits, one_of
 from fwrl.kernels.ties import largest, least_tie, pick_best
 
@@ -35,14 +35,14 @@ HALFWAY = END + (START - END) * math.exp(
 )  # just above eps(T / 2), so above every later eps: no need to compare u
 
 
-@compiled
+@inner
 def epsilon(t: int, T: int) -> float:
     """Return eps(t) for an episode of T steps; its last value from T on."""
     fallen = (math.exp(-DECAY * min(t / T, 1.0)) - LEFT) / (1.0 - LEFT)
     return END + (START - END) * fallen
 
 
-@compiled
+@inner
 def explores(u: float, episode: Ints) -> bool:
     """Return whether the uniform number `u` is below eps(t); increments t."""
     t = episode[STEP]
@@ -52,7 +52,7 @@ def explores(u: float, episode: Ints) -> bool:
     return u < epsilon(t, episode[STEPS])
 
 
-@compiled
+@inner
 def epsilon_greedy(values: Floats, episode: Ints, rng: np.random.Generator) -> int:
     """Draw an action uniformly with probability eps(t), else take the best, ties broken at random."""
     u = rng.random()

@@ -31,7 +31,7 @@ import numpy as np
 
 from fwrl.arrays import Field, Floats, Ints
 from fwrl.kernels.edges import NONE, Edges, tries_of
-from fwrl.kernels.jit import compiled, inner
+from fwrl.kernels.jit import inner
 from fwrl.kernels.ties import improves, largest
 
 REPEATS = 8
@@ -60,18 +60,12 @@ def end_trip(retries: Retries) -> None:
         retries.start[0] = NONE
 
 
-@compiled
+@inner
 def allowance(trips: int, v: float, A: int) -> float:
     """Return how much tries of A actions may have lost in total on `trips` trips from a state with the value v."""
     if trips <= REPEATS or not -np.inf < v < 0.0:
         return 0.0
     return float(-v * math.sqrt(A * (trips - REPEATS)))
-
-
-@compiled
-def repeats(retries: Retries, s: int) -> bool:
-    """Whether the current trip, which begins at s if it hasn't begun, was made often enough for retries."""
-    return bool(retries.trips[s if retries.start[0] == NONE else retries.start[0]] > REPEATS)
 
 
 @inner
