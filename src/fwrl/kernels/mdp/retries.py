@@ -8,8 +8,8 @@ outcome. By the plan, a try is expected to lose
 
     loss = v(s) - Q(s, a)
 
-which is acceptable if the assumed gain is larger: (R - Q(s, a)) / (2 + n) > loss. An action that's less likely to
-arrive than the best one isn't tried.
+which is acceptable if the assumed gain is larger: (R - Q(s, a)) / (2 + n) > loss. In the plan a dead end costs more
+than any trip, so where the best action is sure to arrive, one that may fail is hardly ever tried.
 
 The total loss is limited, start by start. After k trips from x to the current goal, tries on trips from x may have
 lost a total of
@@ -81,7 +81,7 @@ def left_to_lose(retries: Retries, s: int, V: Floats, A: int) -> float:
 def try_again(retries: Retries, edges: Edges, s: int, values: Floats, R: float, left: float) -> int:
     """Return the action at s that's most promising to retry and loses at most `left`, or NONE; record its loss.
 
-    `values` (A,) are Q(s, .), -inf if an action is less likely to arrive than the best.
+    `values` (A,) are Q(s, .), -inf if no path is known.
     """
     A = len(values)
     best = largest(values)
