@@ -8,7 +8,7 @@ from kernel_examples import examples, from_python
 
 from fwrl.kernels.exploration import EXPLORE, STEP, STEPS, epsilon, epsilon_greedy, explores
 
-epsilon, epsilon_greedy, explores = map(from_python, (epsilon, epsilon_greedy, explores))
+epsilon, explores = from_python(epsilon), from_python(explores)
 
 
 @pytest.mark.parametrize("T", [1, 40, 400, 1000])

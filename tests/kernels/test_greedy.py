@@ -10,8 +10,7 @@ from kernel_examples import examples, from_python
 from fwrl.arrays import empty
 from fwrl.kernels.exploration import EXPLORE, STEPS, Greedy, cache_greedy, epsilon_greedy, epsilon_greedy_from
 
-cache_greedy, epsilon_greedy = from_python(cache_greedy), from_python(epsilon_greedy)
-epsilon_greedy_from = from_python(epsilon_greedy_from)
+cache_greedy, epsilon_greedy_from = (from_python(kernel) for kernel in (cache_greedy, epsilon_greedy_from))
 
 VALUES = st.lists(st.sampled_from([-np.inf, -3.0, -1.0, -1.0 + 1e-12, 0.0, 2.0]), min_size=1, max_size=6)
 

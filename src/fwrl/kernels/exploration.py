@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.arrays import Field, Floats, Ints
-from fwrl.kernels.jit import inner
+from fwrl.kernels.jit import compiled, inner
 from fwrl.kernels.rng import fresh_digits, one_of
 from fwrl.kernels.ties import largest, least_tie, pick_best
 
@@ -52,7 +52,7 @@ def explores(u: float, episode: Ints) -> bool:
     return u < epsilon(t, episode[STEPS])
 
 
-@inner
+@compiled
 def epsilon_greedy(values: Floats, episode: Ints, rng: np.random.Generator) -> int:
     """Draw an action uniformly with probability eps(t), else take the best, ties broken at random."""
     u = rng.random()

@@ -15,7 +15,7 @@ from fwrl.agents.agent import Agent
 from fwrl.agents.loops import LEARNED, PENDING, POSITIVE_CYCLE, Loop, act, observe
 from fwrl.arrays import Floats, Ints
 from fwrl.errors import PositiveCycleError
-from fwrl.kernels.jit import compiled, inner
+from fwrl.kernels.jit import compiled
 from fwrl.kernels.rng import one_of
 from fwrl.task.task import Setup, Streams, Task
 from fwrl.worlds.outcomes import OutcomeTables
@@ -72,7 +72,7 @@ def draw_outcome(world: OutcomeTables, pair: int, dynamics: np.random.Generator)
     return int(o)
 
 
-@inner
+@compiled
 def draw_start(setup: Setup, starts: np.random.Generator) -> int:
     """Draw the start of a trip."""
     return int(setup.starts[one_of(len(setup.starts), starts)])
