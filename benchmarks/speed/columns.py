@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import dijkstra, floyd_warshall
 from benchmarks.speed.measure import Measurement, alternate, discard, peak_of, seconds
 from fwrl.agents import make_agent
 from fwrl.agents.agent import Agent
-from fwrl.agents.loops import Loop, act, observe
+from fwrl.agents.loops import Loop, act, act_once, observe, observe_once
 from fwrl.arrays import Floats, Ints
 from fwrl.kernels.shortest_paths import ShortestPaths, incoming_csr
 from fwrl.worlds import World, four_rooms
@@ -249,7 +249,7 @@ def new_walk(world: World, start: int, noise: float, steps: int, seed: int) -> W
 
 def _walk(agent: Any, rng: np.random.Generator, walk: Walk, goal: int, random: bool) -> None:
     s = walk.state[0]
-    A = len(walk.target) // len(agent.heap.place)
+    A = len(walk.target) // len(agent.terminated)
     for t in range(len(walk.action)):
         a = act(agent, s, rng)
         if random:
@@ -266,21 +266,22 @@ walk_loop = Loop(_walk)
 
 def timed_steps(agent: Agent, walk: Walk, goal: int, random: bool) -> Floats:
     """The same walk from Python, one compiled call at a time: (T,) seconds of each step's two calls."""
-    verbs, tables, rng, now = agent.verbs, agent.tables, agent.rng, time.perf_counter
+    choose, learn = act_once.of(agent.verbs), observe_once.of(agent.verbs)
+    tables, rng, now = agent.tables, agent.rng, time.perf_counter
     target, A, s = walk.target, agent.n_actions, int(walk.state[0])
     taken = np.zeros(len(walk.action))
     for t, (action, r, start) in enumerate(
         zip(walk.action.tolist(), walk.reward.tolist(), walk.start.tolist(), strict=True)
     ):
         begin = now()
-        a = verbs.act(tables, s, rng)
+        a = choose(tables, s, rng)
         between = now()
         arrived = s == goal and not random
         if random:
             a = action
         next_s = start if arrived else int(target[s * A + a])
         again = now()
-        verbs.observe(tables, s, a, r, next_s, arrived)
+        learn(tables, s, a, r, next_s, arrived)
         taken[t] = now() - again + between - begin
         s = next_s
     return taken

@@ -14,7 +14,7 @@ from fwrl.oracle import optimum
 from fwrl.worlds import from_outcomes
 from fwrl.worlds.exploration import door_corridor
 
-tries_of = from_python(tries_of)
+allowance, tries_of = from_python(allowance), from_python(tries_of)
 
 RIGHT, LEFT, DOOR = 0, 1, 2
 OPTIMISTIC: list[tuple[str, dict[str, Any]]] = [

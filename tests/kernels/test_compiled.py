@@ -69,7 +69,7 @@ def functions(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             marks = {mark.id for mark in node.decorator_list if isinstance(mark, ast.Name)}
-            if not marks & {"compiled", "inner"}:
+            if not marks & {"compiled", "inner", "shared"}:
                 yield node.name, {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 

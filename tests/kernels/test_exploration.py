@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_examples import examples
+from kernel_examples import examples, from_python
 
 from fwrl.kernels.exploration import EXPLORE, STEP, STEPS, epsilon, epsilon_greedy, explores
+
+epsilon, explores = from_python(epsilon), from_python(explores)
 
 
 @pytest.mark.parametrize("T", [1, 40, 400, 1000])

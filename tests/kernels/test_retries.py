@@ -18,7 +18,7 @@ from fwrl.kernels.mdp.retries import (
     try_again,
 )
 
-end_trip, left_to_lose, try_again = (from_python(kernel) for kernel in (end_trip, left_to_lose, try_again))
+allowance, end_trip, left_to_lose, try_again = map(from_python, (allowance, end_trip, left_to_lose, try_again))
 
 
 @given(st.integers(0, 10**9), st.floats(1e-6, 1e6), st.integers(1, 1000))

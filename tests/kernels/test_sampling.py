@@ -7,9 +7,11 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_examples import examples
+from kernel_examples import examples, from_python
 
 from fwrl.kernels.rng import fresh_digits, one_of
+
+fresh_digits = from_python(fresh_digits)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 1000))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_examples import examples
 
-from fwrl.kernels.ties import first_best, improves, pick_best
+from fwrl.kernels.ties import improves, pick_best
 
 INF = np.inf
 LEVELS = st.lists(st.sampled_from([-INF, -3.0, -1.0, 0.0, 2.0]), min_size=1, max_size=8)
@@ -43,15 +43,7 @@ def test_all_unknown_is_one_big_tie():
     assert {pick_best(np.full(4, -INF), rng.random()) for _ in range(200)} == {0, 1, 2, 3}
 
 
-@given(LEVELS)
-@examples(100)
-def test_the_first_best_is_numpys_argmax_on_distinct_levels(values):
-    assert first_best(np.array(values)) == int(np.argmax(values))
-
-
-@given(
-    st.lists(st.sampled_from([-INF, -3.0, -1.0, 0.0, 2.0]), min_size=1, max_size=8), st.floats(0, 1, exclude_max=True)
-)
+@given(LEVELS, st.floats(0, 1, exclude_max=True))
 @examples(100)
 def test_the_uniform_number_picks_among_those_that_tie(values, u):
     tied = [a for a, value in enumerate(values) if value == max(values)]

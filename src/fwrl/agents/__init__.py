@@ -6,7 +6,7 @@
 array([-inf,  -2.])
 
 Authors of agents find what they need here too: `PythonAgent` for plain Python, `register_agent`, and for a compiled
-agent `Agent`, `Config`, `Field`, `Episode`, `register_verbs`, `compiled`, `LEARNED`, `POSITIVE_CYCLE` and `UNSETTLED`.
+agent `Agent`, `Config`, `Field`, `Episode`, `register_verbs`, `compiled`, `LEARNED`, `POSITIVE_CYCLE` and `PENDING`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fwrl.agents.registry import agent_class, agent_classes, agent_names, load, 
 
 if TYPE_CHECKING:
     from fwrl.agents.agent import Agent, Config
-    from fwrl.agents.loops import LEARNED, POSITIVE_CYCLE, UNSETTLED, Verbs, register_verbs
+    from fwrl.agents.loops import LEARNED, PENDING, POSITIVE_CYCLE, Verbs, register_verbs
     from fwrl.agents.python_agent import PythonAgent
     from fwrl.arrays import Field
     from fwrl.kernels.exploration import Episode
@@ -33,7 +33,7 @@ _HOME = {
     "LEARNED": "fwrl.agents.loops",
     "POSITIVE_CYCLE": "fwrl.agents.loops",
     "PythonAgent": "fwrl.agents.python_agent",
-    "UNSETTLED": "fwrl.agents.loops",
+    "PENDING": "fwrl.agents.loops",
     "Verbs": "fwrl.agents.loops",
     "compiled": "fwrl.kernels.jit",
     "register_verbs": "fwrl.agents.loops",
@@ -41,8 +41,8 @@ _HOME = {
 
 __all__ = [
     "LEARNED",
+    "PENDING",
     "POSITIVE_CYCLE",
-    "UNSETTLED",
     "Agent",
     "Config",
     "Episode",

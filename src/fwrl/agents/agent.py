@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fwrl.agents.loops import POSITIVE_CYCLE, UNSETTLED, act_once, observe_all, observe_once
+from fwrl.agents.loops import PENDING, POSITIVE_CYCLE, act_once, observe_all, observe_once
 from fwrl.agents.tables import (
     check,
     grown_tables,
@@ -233,7 +233,7 @@ class Agent(ABC, ValueFunction[Tables]):
             raise FwrlError("no goal is set; call begin_episode(goal) before act(state)")
         return int(act_once.of(self.verbs)(self.tables, state, self.rng))
 
-    def settle(self, *, before_acting: bool = True) -> None:
+    def flush(self, *, before_acting: bool = True) -> None:
         """Process what the compiled `observe` left pending.
 
         Args:
@@ -289,8 +289,8 @@ class Agent(ABC, ValueFunction[Tables]):
             status = observe_once.of(self.verbs)(self.tables, state, action, reward, next_state, bool(arrived))
             if status == POSITIVE_CYCLE:
                 raise positive_cycle(state, action, reward, next_state)
-            if status == UNSETTLED or terminated:
-                self.settle()
+            if status == PENDING or terminated:
+                self.flush()
         except PositiveCycleError:
             if marked:
                 self.unmark_terminated(next_state)
@@ -329,7 +329,7 @@ class Agent(ABC, ValueFunction[Tables]):
                 if marked and k == begin:
                     self.unmark_terminated(ended)
                 raise PositiveCycleError(f"transition {k}: {refusal}; the {k} before it were learned")
-        self.settle()
+        self.flush()
 
     def _observe_part(self, transitions: Transitions, k: int, end: int) -> tuple[int, PositiveCycleError | None]:
         """Learn from transitions k to `end` - 1; return the index of the first refused one, and the refusal."""
@@ -341,7 +341,7 @@ class Agent(ABC, ValueFunction[Tables]):
             if status == POSITIVE_CYCLE:
                 return k, positive_cycle(*(column[k].item() for column in transitions))
             try:
-                self.settle(before_acting=False)
+                self.flush(before_acting=False)
             except PositiveCycleError as refusal:
                 return k, refusal
         return end, None

@@ -14,16 +14,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.core import cgutils
 from numba.core.errors import NumbaError
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 from numpy.typing import NDArray
 
 from fwrl.errors import CompilationError
-from fwrl.kernels.jit import INNER, PACKAGE, compile_for, compiled
+from fwrl.kernels.jit import INNER, PACKAGE, borrowed, compile_for, compiled
 
-LEARNED, POSITIVE_CYCLE, UNSETTLED = 0, 1, 2  # results of `observe`
+LEARNED, POSITIVE_CYCLE, PENDING = 0, 1, 2  # results of `observe`
 
 
 class Verbs(NamedTuple):
@@ -32,7 +30,7 @@ class Verbs(NamedTuple):
     Attributes:
         tables: the NamedTuple class.
         act: (tables, state, rng) -> action.
-        observe: (tables, state, action, reward, next state, arrived) -> LEARNED, POSITIVE_CYCLE or UNSETTLED.
+        observe: (tables, state, action, reward, next state, arrived) -> LEARNED, POSITIVE_CYCLE or PENDING.
         action_values: (tables, state, goal, values (A,) to fill) -> None.
         compiled: False if these are Python functions, so that loops over them aren't compiled.
     """
@@ -68,7 +66,7 @@ def register_verbs(
         tables: a NamedTuple class of arrays, or of such NamedTuples, with a field `episode`.
         act: (tables, state, rng) -> action.
         observe: (tables, state, action, reward, next state, arrived) -> `LEARNED`; `POSITIVE_CYCLE` if it changed
-            nothing; `UNSETTLED` if it learned, but the agent's method `settle` must be called before it acts again.
+            nothing; `PENDING` if it learned, but the agent's method `flush` must be called before it acts again.
         action_values: (tables, state, goal, values) -> None; fills `values` (A,).
         compiled: False for Python functions, which numba must not compile.
 
@@ -86,37 +84,13 @@ def act(agent: Any, s: int, rng: np.random.Generator) -> int:
 
 
 def observe(agent: Any, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Learn from one step: LEARNED, POSITIVE_CYCLE or UNSETTLED."""
+    """Learn from one step: LEARNED, POSITIVE_CYCLE or PENDING."""
     return _VERBS[type(agent)].observe(agent, s, a, r, next_s, arrived)
 
 
 def action_values(agent: Any, s: int, g: int, values: NDArray[np.float64]) -> None:
     """Fill `values` (A,) with the action values at `s` for the goal `g`."""
     _VERBS[type(agent)].action_values(agent, s, g, values)
-
-
-def _borrowed(typingctx: Any, tables: Any) -> Any:
-    """Return the tables without owners of their arrays, which numba would count at every call; the caller owns them."""
-    low: Any = cgutils  # untyped
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        def without_owner(kind: Any, value: Any) -> Any:
-            if isinstance(kind, types.Array):
-                array = low.create_struct_proxy(kind)(context, builder, value)
-                array.meminfo = low.get_null_value(array.meminfo.type)
-                array.parent = low.get_null_value(array.parent.type)
-                return array._getvalue()
-            for n, part in enumerate(kind.types):
-                inside = without_owner(part, builder.extract_value(value, n))
-                value = builder.insert_value(value, inside, n)
-            return value
-
-        return without_owner(signature.args[0], arguments[0])
-
-    return tables(tables), codegen
-
-
-borrowed: Any = intrinsic(_borrowed)
 
 
 # Numba requires the same annotations on an overload and on the function it returns.

@@ -35,14 +35,14 @@ HALFWAY = END + (START - END) * math.exp(
 )  # just above eps(T / 2), so above every later eps: no need to compare u
 
 
-@compiled
+@inner
 def epsilon(t: int, T: int) -> float:
     """Return eps(t) for an episode of T steps; its last value from T on."""
     fallen = (math.exp(-DECAY * min(t / T, 1.0)) - LEFT) / (1.0 - LEFT)
     return END + (START - END) * fallen
 
 
-@compiled
+@inner
 def explores(u: float, episode: Ints) -> bool:
     """Return whether the uniform number `u` is below eps(t); increments t."""
     t = episode[STEP]

@@ -3,7 +3,8 @@
 Compile time grows with the number of functions, times the arrays passed to each, times the types it's called with. So
 kernels get few arrays, integers of one type, and no literals (numba compiles a function again for each literal it's
 called with). Python can call `compiled` functions. `inner` ones are only for other kernels, into which they are
-inlined; this spares numba the code that converts arguments, most of the work for a short function.
+inlined; this spares numba the code that converts arguments, most of the work for a short function. Every caller
+optimises all that's inlined into it once more, so one large kernel that several call is `shared` instead: not inlined.
 
 Numba counts references to every array of a tuple, at every call and atomically, which would cost more than a step of
 learning itself. Inlining makes most of these counts cancel, and `agents.loops` passes tables on without owners.
@@ -32,13 +33,20 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 PACKAGE = Path(__file__).resolve().parents[1]
 COMPILED_LAYERS = ("kernels", "agents", "task")
 STALE = 30 * 24 * 3600  # seconds
 
+_settings: Any = numba.config  # untyped
+DISABLED: bool = bool(_settings.DISABLE_JIT)
+
 OPTIONS: Any = {"error_model": "numpy", "no_cfunc_wrapper": True, "nogil": True}  # without the lock, pages keep running
-INNER: Any = {**OPTIONS, "no_cpython_wrapper": True, "forceinline": True}
+SHARED: Any = {**OPTIONS, "no_cpython_wrapper": True}
+INNER: Any = {**SHARED, "forceinline": True}
 NOTICE = "fwrl: compiling once for this machine; later runs start immediately"
 NOTICE_AFTER = 1.0  # seconds of compiling
 
@@ -65,6 +73,11 @@ def inner(function: Function) -> Function:
     return _jit(function, (), INNER)
 
 
+def shared(function: Function) -> Function:
+    """Compile a function like `inner` ones, but once for all callers; a decorator."""
+    return _jit(function, (), SHARED)
+
+
 def _jit(function: Function, sources: tuple[Path, ...] | None, options: Any) -> Function:
     settings: Any = numba.config
     if settings.DISABLE_JIT:
@@ -78,6 +91,30 @@ def _jit(function: Function, sources: tuple[Path, ...] | None, options: Any) -> 
         return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
     finally:
         settings.CACHE_DIR = before
+
+
+def _borrowed(typingctx: Any, tables: Any) -> Any:
+    """Return the tables without owners of their arrays, which numba would count at every call; the caller owns them."""
+    low: Any = cgutils  # untyped
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def without_owner(kind: Any, value: Any) -> Any:
+            if isinstance(kind, types.Array):
+                array = low.create_struct_proxy(kind)(context, builder, value)
+                array.meminfo = low.get_null_value(array.meminfo.type)
+                array.parent = low.get_null_value(array.parent.type)
+                return array._getvalue()
+            for n, part in enumerate(kind.types):
+                inside = without_owner(part, builder.extract_value(value, n))
+                value = builder.insert_value(value, inside, n)
+            return value
+
+        return without_owner(signature.args[0], arguments[0])
+
+    return tables(tables), codegen
+
+
+borrowed: Any = (lambda tables: tables) if DISABLED else intrinsic(_borrowed)
 
 
 def compile_for(function: Any, arguments: tuple[Any, ...]) -> None:

@@ -16,7 +16,7 @@ from typing import Annotated
 import numpy as np
 
 from fwrl.arrays import Field, Ints
-from fwrl.kernels.jit import compiled
+from fwrl.kernels.jit import compiled, inner
 
 
 @compiled
@@ -25,7 +25,7 @@ def one_of(n: int, rng: np.random.Generator) -> int:
     return int(rng.random() * n)
 
 
-@compiled
+@inner
 def fresh_digits(u: float) -> float:
     """Return the last 33 of the 53 bits of a uniform number, as another uniform number.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.kernels.jit import compiled
+from fwrl.kernels.jit import compiled, inner
 
 RELATIVE = 1e-9
 SMALLEST_SCALE = 1e-3
@@ -22,7 +22,7 @@ def improves(new: float, old: float) -> bool:
     return new - old > RELATIVE * max(SMALLEST_SCALE, abs(new))
 
 
-@compiled
+@inner
 def largest(values: NDArray[np.float64]) -> float:
     """The largest of the values."""
     best = values[0]
@@ -55,13 +55,3 @@ def pick_best(values: NDArray[np.float64], u: float) -> int:
         best = a if tied and seen == chosen else best
         seen += tied
     return best
-
-
-@compiled
-def first_best(values: NDArray[np.float64]) -> int:
-    """Return the arg max, the lowest index if several tie: for queries, which must not draw random numbers."""
-    least = least_tie(largest(values))
-    a = 0
-    while values[a] < least:
-        a += 1
-    return a

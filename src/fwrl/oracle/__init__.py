@@ -6,7 +6,7 @@ regret is measured against it.
 
 from fwrl.oracle.episode import Protocol, best_episode, best_episode_policy, episode_reward
 from fwrl.oracle.evaluation import Evaluation, evaluate, path_function
-from fwrl.oracle.finality import by_final_state, q_from_f
+from fwrl.oracle.f_and_q import by_final_state, q_from_f
 from fwrl.oracle.first_passage import mean_first_passage
 from fwrl.oracle.optimum import Optimum, optimum
 from fwrl.oracle.rate import Rate, best_rate

@@ -43,8 +43,8 @@ def best_values(mdp: Mdp, payoff: Floats, inside: Mask, allowed: Mask, policy: I
     while len(states) and policy.tobytes() not in seen:
         seen.add(policy.tobytes())
         x[states] = _solution(M, payoffs, np.arange(len(states)) * A + policy[states])
-        slack = ROUNDING * (np.abs(payoffs) + M @ np.abs(x[states]))
-        surplus = payoffs + M @ x[states] - np.repeat(x[states], A) - slack
+        tolerance = ROUNDING * (np.abs(payoffs) + M @ np.abs(x[states]))
+        surplus = payoffs + M @ x[states] - np.repeat(x[states], A) - tolerance
         surplus = np.where(forbidden, -np.inf, surplus.reshape(-1, A))
         advantage = np.zeros(mdp.n_states)
         advantage[states] = surplus.max(axis=1)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
-from fwrl.agents.loops import LEARNED, POSITIVE_CYCLE, UNSETTLED, Loop, act, observe
+from fwrl.agents.loops import LEARNED, PENDING, POSITIVE_CYCLE, Loop, act, observe
 from fwrl.arrays import Floats, Ints
 from fwrl.errors import PositiveCycleError
 from fwrl.kernels.jit import compiled
@@ -141,7 +141,7 @@ def _run_steps(
             travelled = 0.0
             shortest = setup.to_goal[next_s]
         s = next_s
-        if status == UNSETTLED:
+        if status == PENDING:
             break
     place.state[0] = s
     place.trip[TRAVELLED] = travelled
@@ -162,9 +162,9 @@ def advance(
     """
     loop, world = run_steps.of(agent.verbs), task.world
     agent.reserve(steps)
-    taken, visits, status = 0, 0, UNSETTLED
-    while status == UNSETTLED or (status == LEARNED and taken < steps):
-        agent.settle()
+    taken, visits, status = 0, 0, PENDING
+    while status == PENDING or (status == LEARNED and taken < steps):
+        agent.flush()
         rest = record if taken == 0 else _rest(record, taken, visits)
         more, reached, status = loop(
             world.tables,

@@ -42,7 +42,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from fwrl.agents.agent import Agent, Config
-from fwrl.agents.loops import LEARNED, UNSETTLED, register_verbs
+from fwrl.agents.loops import LEARNED, PENDING, register_verbs
 from fwrl.agents.validation import (
     LARGEST_CAPACITY,
     MOST_REPLAYS,
@@ -284,7 +284,7 @@ def observe(agent: UvfaTables, s: int, a: int, r: float, next_s: int, arrived: b
     if counts[TWO_STAGE] != 0:
         learn_table(agent, s, a, next_s)
         counts[SINCE] += 1
-        return UNSETTLED if counts[SINCE] >= INTERVAL else LEARNED
+        return PENDING if counts[SINCE] >= INTERVAL else LEARNED
     if agent.episode[GOAL] >= 0:
         learn_by_gradient(agent, s, a, next_s, agent.episode[GOAL])
     if counts[GOALS] == 0:
@@ -365,7 +365,7 @@ class UniversalValues(Agent[UvfaTables]):
         super().grow(n_states)
         self.tables.horde[:, known:] = self.config.initial_value
 
-    def settle(self, *, before_acting: bool = True) -> None:
+    def flush(self, *, before_acting: bool = True) -> None:
         """Factorise if it's time."""
         if self.tables.counts[SINCE] >= INTERVAL:
             self._factorise()

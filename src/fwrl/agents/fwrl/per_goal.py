@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fwrl.agents.agent import REMEDY, Agent
 from fwrl.agents.fwrl.options import DESCRIPTION, NAME, FwrlConfig
-from fwrl.agents.loops import LEARNED, UNSETTLED, register_verbs
+from fwrl.agents.loops import LEARNED, PENDING, register_verbs
 from fwrl.agents.tables import copied
 from fwrl.agents.validation import Transitions, checked_index
 from fwrl.agents.value_function import ValueKind
@@ -133,7 +133,7 @@ def act(agent: ModelTables, s: int, rng: np.random.Generator) -> int:
 
 @inner
 def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: bool) -> int:
-    """Count the step and update the plan; UNSETTLED if rewards are positive and may form a cycle."""
+    """Count the step and update the plan; PENDING if rewards are positive and may form a cycle."""
     if agent.income.flags[ON] != 0:
         count_step(agent.income, s, r, arrived)
     if arrived:
@@ -160,7 +160,7 @@ def observe(agent: ModelTables, s: int, a: int, r: float, next_s: int, arrived: 
         agent.counts[EXACT] = 0
         if level[LARGEST] > 0.0:
             agent.counts[UNCHECKED] = 1
-            return UNSETTLED
+            return PENDING
     if g >= 0 and not (best and same):
         learn_step(edges, plan, agent.terminated, s, g)
     return LEARNED
@@ -268,7 +268,7 @@ class ModelAgent(Agent[ModelTables]):
                 f"{self._named(found.pairs)}; {REMEDY}"
             ) from None
 
-    def settle(self, *, before_acting: bool = True) -> None:
+    def flush(self, *, before_acting: bool = True) -> None:
         """Refuse positive cycles and replan, if there are positive rewards."""
         if self.tables.counts[UNCHECKED]:
             self._check_cycles(self.goal)

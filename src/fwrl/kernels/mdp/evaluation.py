@@ -65,8 +65,8 @@ def certify(equations: Equations, policy: Ints, x: Floats) -> float:
 
 def certified(equations: Equations, policy: Ints, x: Floats, h: Floats) -> float:
     """Return the bound on the relative error of x; inf if h isn't a certificate yet."""
-    residual, slack = check(equations, policy, x, h)
-    return 2.0 * residual * float(h.max()) if slack >= 0.5 else np.inf
+    residual, decrease = check(equations, policy, x, h)
+    return 2.0 * residual * float(h.max()) if decrease >= 0.5 else np.inf
 
 
 class Chain(NamedTuple):
@@ -108,8 +108,8 @@ def factorised(equations: Equations, policy: Ints, x: Floats, h: Floats) -> tupl
         scale = np.maximum(scale, refined(solve, chain, np.abs(chain.r))[1:])
     (left, noise), (steps, steps_noise) = residual_of(chain, chain.r, exact_x), residual_of(chain, np.zeros(N), exact_h)
     residual = float(((np.abs(left) + noise) / scale).max(initial=0.0))
-    slack = float(-(steps + steps_noise).max(initial=-1.0))
-    return 2.0 * residual * float(h.max()) if slack >= 0.5 else np.inf, exact_x
+    decrease = float(-(steps + steps_noise).max(initial=-1.0))
+    return 2.0 * residual * float(h.max()) if decrease >= 0.5 else np.inf, exact_x
 
 
 def _solver(matrix: Any) -> Callable[[Floats], Floats] | None:
@@ -168,14 +168,14 @@ def follow_both(equations: Equations, policy: Ints, x: Floats, h: Floats, sweeps
 @compiled
 def check(equations: Equations, policy: Ints, x: Floats, h: Floats) -> tuple[float, float]:
     """Return the largest |r + W x - x| relative to |x|, and the smallest h - W h, up to rounding."""
-    residual, slack = 0.0, 1.0
+    residual, decrease = 0.0, 1.0
     for i in range(1, len(policy)):
         gain, noise = gain_of(equations, x, i, policy[i])
         if gain != 0.0 or noise > 0.0:
             residual = max(residual, (abs(gain) + noise) / max(abs(x[i]), SMALLEST))
         left, noise = steps_left(equations, h, i, policy[i])
-        slack = min(slack, left - noise)
-    return residual, slack
+        decrease = min(decrease, left - noise)
+    return residual, decrease
 
 
 @compiled

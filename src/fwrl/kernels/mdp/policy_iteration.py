@@ -208,8 +208,8 @@ def switch_exactly(equations: Equations, x: Floats, h: Floats, scale: Floats, po
     if len(better):
         policy[state[better[np.argsort(gain[better])]]] = better[np.argsort(gain[better])]  # the largest gain is last
         return len(np.unique(state[better])), np.inf
-    doubt = np.where(gain > -noise, np.maximum(gain, 0.0) + noise, 0.0) / scale[state]
-    return 0, max(error, 2.0 * float(doubt.max(initial=0.0)) * float(h.max()))
+    possible = np.where(gain > -noise, np.maximum(gain, 0.0) + noise, 0.0) / scale[state]
+    return 0, max(error, 2.0 * float(possible.max(initial=0.0)) * float(h.max()))
 
 
 @compiled
@@ -244,7 +244,7 @@ EVALUATIONS = 6  # sweeps that follow the policy, for each that improves it
 PESSIMISM = 1.2  # factor on the guess beyond the window
 ROUNDS = 150  # in which values must converge, before exact evaluations take over
 LOOK_BACK = 10  # rounds
-UNSETTLED = -1
+TOO_SLOW = -1  # result of `sweep_windows`
 
 
 def sweep(equations: Equations, policy: Ints, x: Floats) -> tuple[float, int]:
@@ -266,7 +266,7 @@ def sweep(equations: Equations, policy: Ints, x: Floats) -> tuple[float, int]:
         x *= PESSIMISM
         window = int(SHELLS * np.sqrt(N))
         evaluated = sweep_windows(equations, policy, x, guess, window, EVALUATIONS, tolerance, ROUNDS)
-        if evaluated == UNSETTLED:
+        if evaluated == TOO_SLOW:
             return np.inf, evaluated
     changes: list[float] = []
     while not changes or changes[-1] > tolerance:
@@ -298,7 +298,7 @@ def sweep_windows(
     tolerance: float,
     patience: int,
 ) -> int:
-    """Converge the states in order, a window at a time; UNSETTLED if a window takes more rounds than `patience`.
+    """Converge the states in order, a window at a time; TOO_SLOW if a window takes more rounds than `patience`.
 
     A state enters the window with its guess scaled by the error of the last converged one. Return how many were
     evaluated.
@@ -320,7 +320,7 @@ def sweep_windows(
         if lo >= begin + window:
             begin, rounds = lo, 0
         elif rounds > patience:
-            return UNSETTLED
+            return TOO_SLOW
     return evaluated
 
 

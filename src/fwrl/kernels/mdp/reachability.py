@@ -48,7 +48,7 @@ def reach_of(outcomes: Outcomes, goal: int, closed: NDArray[np.bool_] | None = N
         search_backward(outcomes, goal, blocked, queue, len(open_ends), ends)
         status[(ends == 1) & (status == TRAP)] = UNKNOWN
     sure = (status == ARRIVES).astype(np.int8)
-    settle_sure(outcomes, goal, blocked, status, np.zeros(K, np.int32), np.zeros(S, np.int32), queue, marks, sure)
+    narrow_sure(outcomes, goal, blocked, status, np.zeros(K, np.int32), np.zeros(S, np.int32), queue, marks, sure)
     return Reach(status, sure)
 
 
@@ -70,7 +70,7 @@ def search_backward(outcomes: Outcomes, g: int, blocked: Marks, queue: Indices, 
 
 
 @compiled
-def settle_sure(
+def narrow_sure(
     outcomes: Outcomes,
     g: int,
     blocked: Marks,

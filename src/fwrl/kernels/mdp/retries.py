@@ -8,8 +8,8 @@ outcome. By the plan, a try is expected to lose
 
     loss = v(s) - Q(s, a)
 
-which is acceptable if the assumed gain is larger: (R - Q(s, a)) / (2 + n) > loss. An action that's less likely to
-arrive than the best one isn't tried.
+which is acceptable if the assumed gain is larger: (R - Q(s, a)) / (2 + n) > loss. In the plan a dead end costs more
+than any trip, so where the best action is sure to arrive, one that may fail is hardly ever tried.
 
 The total loss is limited, start by start. After k trips from x to the current goal, tries on trips from x may have
 lost a total of
@@ -31,7 +31,7 @@ import numpy as np
 
 from fwrl.arrays import Field, Floats, Ints
 from fwrl.kernels.edges import NONE, Edges, tries_of
-from fwrl.kernels.jit import compiled, inner
+from fwrl.kernels.jit import inner
 from fwrl.kernels.ties import improves, largest
 
 REPEATS = 8
@@ -60,18 +60,12 @@ def end_trip(retries: Retries) -> None:
         retries.start[0] = NONE
 
 
-@compiled
+@inner
 def allowance(trips: int, v: float, A: int) -> float:
     """Return how much tries of A actions may have lost in total on `trips` trips from a state with the value v."""
     if trips <= REPEATS or not -np.inf < v < 0.0:
         return 0.0
     return float(-v * math.sqrt(A * (trips - REPEATS)))
-
-
-@compiled
-def repeats(retries: Retries, s: int) -> bool:
-    """Whether the current trip, which begins at s if it hasn't begun, was made often enough for retries."""
-    return bool(retries.trips[s if retries.start[0] == NONE else retries.start[0]] > REPEATS)
 
 
 @inner
@@ -87,7 +81,7 @@ def left_to_lose(retries: Retries, s: int, V: Floats, A: int) -> float:
 def try_again(retries: Retries, edges: Edges, s: int, values: Floats, R: float, left: float) -> int:
     """Return the action at s that's most promising to retry and loses at most `left`, or NONE; record its loss.
 
-    `values` (A,) are Q(s, .), -inf if an action is less likely to arrive than the best.
+    `values` (A,) are Q(s, .), -inf if no path is known.
     """
     A = len(values)
     best = largest(values)

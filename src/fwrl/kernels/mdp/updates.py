@@ -37,7 +37,7 @@ import numpy as np
 from fwrl.arrays import Field, Floats, Ints, Marks
 from fwrl.kernels.edges import EDGES, NONE, Edges
 from fwrl.kernels.heap import OPEN, Heap, clear, pop, push
-from fwrl.kernels.jit import compiled, inner
+from fwrl.kernels.jit import borrowed, compiled, inner, shared
 
 TOLERANCE, EXACTLY = 1e-3, 1e-12  # smaller relative changes aren't passed on, for means and for best outcomes
 CREDIT, MOST_CREDIT = 100, 20_000  # backups that a step earns, and that can be saved up
@@ -149,9 +149,10 @@ def backed_up(edges: Edges, plan: Plan, closed: Marks, s: int) -> float:
     return -np.inf if plan.counts[BEST] != 0 and value < lowest else value
 
 
-@inner
+@shared
 def sweep(edges: Edges, plan: Plan, closed: Marks, g: int, most: int) -> int:
     """Back up at most `most` stale states, the highest first; return how many."""
+    edges, plan = borrowed(edges), borrowed(plan)
     tolerance = EXACTLY if plan.counts[BEST] != 0 else TOLERANCE
     done = 0
     while plan.stale.size[OPEN] > 0 and done < most:
@@ -182,6 +183,7 @@ def mark_before(edges: Edges, plan: Plan, s: int) -> None:
 @compiled
 def plan_for(edges: Edges, plan: Plan, closed: Marks, g: int) -> None:
     """Compute V for the goal g from scratch."""
+    edges, plan = borrowed(edges), borrowed(plan)
     clear(plan.stale)
     S = len(plan.V)
     A = len(edges.leaving) // S
