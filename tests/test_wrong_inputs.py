@@ -24,6 +24,7 @@ import fwrl
 from fwrl.experiment import Store
 from fwrl.experiment.export import _no_formula, export_results
 from fwrl.files import open_archive, write_archive
+from fwrl.planner import read_positions
 from systems import unix
 
 COMMAND = (sys.executable, "-m", "fwrl")
@@ -50,6 +51,7 @@ def kit(tmp_path_factory):
         "far.csv": "state,x,y\nA,inf,0\n",
         "lonlat.csv": "stop,east,north\nA,0,0\nB,1,0\nC,2,0\n",
         "words.csv": "state,x,y\nA,0,0\nB,left,0\n",
+        "thousands.csv": "state;x;y\nA;0;0\nB;1,500;0\n",
         "strangers.csv": "state,x,y\nQ,0,0\n",
         "lesson.toml": "title = [",
         "map.txt": "..\n.?\n",
@@ -67,6 +69,7 @@ def kit(tmp_path_factory):
     (folder / "random.npz").write_bytes(b"PK\x03\x04" + bytes(range(200)))
     (folder / "binary.csv").write_bytes(bytes(range(256)) * 4)
     (folder / "latin.txt").write_bytes(b"caf\xe9\n")
+    (folder / "latin.csv").write_bytes(b"state,x,y\nA,0,0\ncaf\xe9,1,1\n")
     (folder / "fake.parquet").write_bytes(b"PAR1 not a table PAR1")
     (folder / "fake.csv.gz").write_bytes(b"\x1f\x8b\x08 not packed")
     write_archive(folder / "kind.fwrl", "recipe", {}, {"x": np.zeros(1)})
@@ -282,7 +285,10 @@ fit LONG -o n.fwrl | the name is too long
 train h-maze --agent= | unknown agent ''
 train LONG | the name is too long
 check LONG | the name is too long
-plan p.fwrl A C --positions words.csv | line 3: expected a number
+plan p.fwrl A C --positions words.csv | row 2: expected a state and two finite numbers, got 'B', 'left', '0'
+plan p.fwrl A C --positions thousands.csv | got 'B', '1,500', '0'
+plan p.fwrl A C --positions latin.csv | latin.csv, line 3: not text in UTF-8
+plan p.fwrl A C --positions other.csv | --position-columns
 matrix p.fwrl --from A --to @empty.csv | names no state
 """
 WRONG = [tuple(part.strip() for part in line.rsplit("|", 1)) for line in BAD.strip().splitlines()]
@@ -655,6 +661,13 @@ def test_coordinates_may_be_called_lon_and_lat(call, kit, monkeypatch):
     monkeypatch.chdir(kit)
     named = "state=stop,lon=east,lat=north"
     assert call("plan", "p.fwrl", "A", "C", "--positions", "lonlat.csv", "--position-columns", named).code == 0
+
+
+def test_positions_may_have_decimal_commas(kit):
+    (kit / "comma.csv").write_text("state;x;y\nA;11,5862;48,1\nB;11,5;48\nC;-0,25;7\n")
+    planner = fwrl.load(kit / "p.fwrl")
+    read = dict(zip(planner.states, read_positions(kit / "comma.csv", planner.states).tolist(), strict=True))
+    assert [read[name] for name in "ABC"] == [[11.5862, 48.1], [11.5, 48.0], [-0.25, 7.0]]
 
 
 def test_a_narrow_terminal_lists_agents_line_by_line(call, monkeypatch):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,6 +98,7 @@ def _point(place: Place) -> tuple[float, float] | None:
 # The columns of positions, and other names that they are known by.
 NAMES = {"state": (), "x": ("lon", "lng", "longitude"), "y": ("lat", "latitude")}
 MEMORY = "256MB"
+DECIMAL_COMMA = re.compile(r"-?\d+,(\d{1,2}|\d{4,})")  # with three digits it may be thousands
 
 
 def read_positions(path: str | Path, states: Labels, columns: Mapping[str, str] | None = None) -> Floats:
@@ -104,7 +106,8 @@ def read_positions(path: str | Path, states: Labels, columns: Mapping[str, str] 
 
     Args:
         path: A CSV, Parquet or JSON-lines file with the columns `state`, `x` and `y`; `lon`, `lng` or `longitude` are
-            read as x, `lat` or `latitude` as y. States that the planner does not have are ignored.
+            read as x, `lat` or `latitude` as y. Decimal commas are read, too. States that the planner does not have
+            are ignored.
         states: The labels of the planner's states, `planner.states`.
         columns: The file's own names for columns, as `{"state": "id"}`.
 
@@ -112,9 +115,13 @@ def read_positions(path: str | Path, states: Labels, columns: Mapping[str, str] 
         (S, 2) x and y of each state, NaN if the file gives none.
     """
     from fwrl.planner.ingest.read_log import retry_csv
-    from fwrl.planner.ingest.read_options import ReadOptions
+    from fwrl.planner.ingest.read_options import LogError, ReadOptions
 
-    return retry_csv(lambda options: _read(path, states, columns or {}, options), ReadOptions())
+    try:
+        return retry_csv(lambda options: _read(path, states, columns or {}, options), ReadOptions())
+    except LogError as error:  # names an option of logs, which positions don't have
+        remedy = "save it as UTF-8" if error.option == "encoding" else "correct the file"
+        raise FwrlError(f"{error.problem}; {remedy}") from error
 
 
 def check_positions(positions: object, states: Labels) -> Floats:
@@ -149,19 +156,35 @@ def _read(path: str | Path, states: Labels, columns: Mapping[str, str], options:
     codes = {str(label): code for code, label in enumerate(states)}
     with reading(MEMORY, None, "positions") as reader:
         for source in sources_of(reader.con, path, options):
-            label, x, y = (identifier(_column(path, source, name, columns)) for name in NAMES)
-            rows = reader.con.execute(
-                f"SELECT {label}::VARCHAR, try_cast({x} AS DOUBLE), try_cast({y} AS DOUBLE) FROM {source.scan}"
-            ).fetchall()
-            for number, (state, east, north) in enumerate(rows, start=1):
-                if state is None or east is None or north is None or not (math.isfinite(east) and math.isfinite(north)):
-                    raise FwrlError(f"{path}, row {number}: expected a state and two finite numbers")
+            texts = ", ".join(f"{identifier(_column(path, source, name, columns))}::VARCHAR" for name in NAMES)
+            rows = reader.con.execute(f"SELECT {texts} FROM {source.scan}").fetchall()
+            point = _decimal_point(text for row in rows for text in row[1:])
+            for number, (state, *texts_of_point) in enumerate(rows, start=1):
+                east, north = (_number(text, point) for text in texts_of_point)
+                if state is None or not (math.isfinite(east) and math.isfinite(north)):
+                    got = ", ".join("nothing" if text is None else shown(text) for text in (state, *texts_of_point))
+                    raise FwrlError(f"{path}, row {number}: expected a state and two finite numbers, got {got}")
                 code = codes.get(state)
                 if code is not None:
                     positions[code] = east, north
     if np.isnan(positions).all():
         raise FwrlError(f"{path} has no position of any state that the planner knows")
     return positions
+
+
+def _decimal_point(numbers: Iterable[str | None]) -> str:
+    """What stands before decimals: a comma if some number can't be read otherwise and none has a point."""
+    written = [text for text in numbers if text is not None]
+    commas = any(DECIMAL_COMMA.fullmatch(text.strip()) for text in written)
+    return "," if commas and not any("." in text for text in written) else "."
+
+
+def _number(text: str | None, point: str) -> float:
+    """The number that a text writes; NaN if it writes none."""
+    try:
+        return math.nan if text is None else float(text.replace(point, "."))
+    except ValueError:
+        return math.nan
 
 
 def _column(path: str | Path, source: Source, name: str, columns: Mapping[str, str]) -> str:
@@ -172,7 +195,10 @@ def _column(path: str | Path, source: Source, name: str, columns: Mapping[str, s
         if wanted.casefold() in folded:
             return folded[wanted.casefold()]
     missing = unknown_name("column", columns.get(name, name), source.types)
-    raise FwrlError(f"{path}: {missing}; expected state, x and y")
+    raise FwrlError(
+        f"{path}: {missing}; expected state, x and y: name them with --position-columns state=...,x=...,y=..., "
+        "in Python columns={'state': ...}"
+    )
 
 
 def _ours(name: str) -> str:
