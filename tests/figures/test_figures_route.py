@@ -37,7 +37,7 @@ def words(figure: Figure) -> list[str]:
 
 def test_a_route_is_named_valued_and_its_trips_are_listed() -> None:
     said = words(drawn())
-    assert {"a to d", "3 steps, expected reward -3, stitched from at most 2 past trips"} <= set(said)
+    assert {"a to d", "3 steps, cost 3, stitched from at most 2 past trips"} <= set(said)
     assert {"a to b: trip t1", "b to d: trip t2", "seen only once", "from one past trip to another"} <= set(said)
     assert sorted(text for text in said if text in "abcd") == ["a", "b", "d"]  # the stitch, the start, the goal
 

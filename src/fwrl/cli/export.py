@@ -33,6 +33,6 @@ def export(
         typer.echo(json.dumps([str(path) for path in written]))
         return
     if not any(path.name == SCORES for path in written):
-        typer.echo("no score matrices yet: run fwrl reproduce first", err=True)
+        typer.echo("no score matrices: the H-maze has none; run fwrl reproduce without --only", err=True)
     for path in written:
         typer.echo(f"{path.stat().st_size:>12,}  {visible(path)}")

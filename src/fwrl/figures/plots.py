@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from fwrl.arguments import check_kind
 from fwrl.arrays import Floats
-from fwrl.display import between
+from fwrl.display import between, counted
 from fwrl.errors import FwrlError
 from fwrl.figures.board import WALL
 from fwrl.figures.palette import BLUE, GREEN, INK, ORANGE, SKY, VERMILLION
@@ -176,10 +176,16 @@ def _draw_episodes(axes: Axes, values: ArrayLike, what: str, colour: str) -> Non
     axes.grid(axis="y")
 
 
+def cost_or_reward(route: Route) -> str:
+    """The cost of a route, or its reward if that is positive, as the command line says it."""
+    word, value = ("cost", 0.0 - route.value) if route.value <= 0 else ("reward", route.value)
+    return f"{word if route.certain else f'expected {word}'} {value:.4g}"
+
+
 @figure_of
 def route_figure(route: Route, positions: Mapping[Any, Sequence[float]] | None = None) -> Figure:
     """A route at the positions of its states; without them, its steps with how often each was seen."""
-    title = f"{route.start} to {route.goal}: {len(route.steps):,} steps, expected reward {route.value:.4g}"
+    title = f"{route.start} to {route.goal}: {counted(len(route.steps), 'step')}, {cost_or_reward(route)}"
     if route.arrival_low < 1:
         title += f", arrives with probability {between(route.arrival_bounds)}"
     if positions is None:
@@ -203,15 +209,16 @@ def route_figure(route: Route, positions: Mapping[Any, Sequence[float]] | None =
 
 
 def _route_steps(route: Route, title: str) -> Figure:
-    """A bar for each step: how often it was seen; at the bar its reward, and its probability if below 1."""
+    """A bar for each step: how often it was seen; at the bar its cost, and its probability if below 1."""
     shown = route.steps[:MOST_STEPS]
     figure = sheet(9, 1.6 + 0.36 * len(shown))
     axes = figure.add_subplot()
     seen = [step.seen for step in shown]
+    word, sign = ("cost", -1.0) if route.value <= 0 else ("reward", 1.0)
     axes.barh(range(len(shown)), seen, color=BLUE, height=0.6)
     for k, step in enumerate(shown):
         uncertain = f", probability {step.probability:.2g}" if step.probability < 1 else ""
-        axes.text(step.seen, k, f"  reward {step.reward:.4g}{uncertain}", va="center", fontsize=NOTE)
+        axes.text(step.seen, k, f"  {word} {sign * step.reward + 0.0:.4g}{uncertain}", va="center", fontsize=NOTE)
     axes.set_yticks(range(len(shown)), [f"{step.state} \N{RIGHTWARDS ARROW} {step.next_state}" for step in shown])
     axes.set_ylim(max(len(shown), 1) - 0.4, -0.6)
     axes.set_xlim(0, 1.35 * max(seen, default=1))

@@ -58,7 +58,7 @@ def results(title: str, reward: Mapping[str, Strip], inefficiency: Mapping[str, 
     left.set_xlim(left=min(-0.015 * left.get_xlim()[1], left.get_xlim()[0]))
     right.set_xlabel("distance-inefficiency (← lower is better)")
     _scale_inefficiency(right)
-    _print_column(right, 150, "no visit", [_without(inefficiency[label]) for label in looks], looks)
+    _print_column(right, 160, "no visit", [_without(inefficiency[label]) for label in looks], looks)
     figure.suptitle(title)
     episodes = max(strip.scores.shape[-1] for strip in reward.values())
     figure.supxlabel(

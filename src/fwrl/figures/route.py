@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from fwrl.display import between, counted
 from fwrl.figures.palette import BLUE, GREEN, INK, ORANGE, PURPLE, VERMILLION
 from fwrl.figures.place_names import place_names, shortened
+from fwrl.figures.plots import cost_or_reward
 from fwrl.figures.style import NOTE, figure_of, sheet, style
 from fwrl.files import replaced
 from fwrl.planner.explanation import Explanation
@@ -94,7 +95,7 @@ def _names(explanation: Explanation) -> dict[int, str]:
 def _described(explanation: Explanation) -> str:
     """Length, value and number of past trips, as the subtitle says."""
     route, n = explanation.route, len(explanation.stretches)
-    said = f"{counted(len(route.steps), 'step')}, expected reward {route.value:.4g}"
+    said = f"{counted(len(route.steps), 'step')}, {cost_or_reward(route)}"
     if route.arrival_low < 1:
         said += f" on arrival, which has probability {between(route.arrival_bounds)}"
     if not any(explanation.stretches):
