@@ -10,11 +10,12 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # Tests start many processes, each of which would compile all sources to bytecode anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help reproduce test test-extras coverage lint types-linux types-darwin types-win32 layers bench stress \
+.PHONY: help reproduce check test test-extras coverage lint types-linux types-darwin types-win32 layers bench stress \
     measure docs docs-numbers docs-notebooks docs-pictures test-lowest test-newest test-packages release clean
 
 help:
 	@echo "make reproduce      the whole paper: runs, figures, report"
+	@echo "make check          style, types and the nearest tests of what you changed, in a minute"
 	@echo "make test           all tests"
 	@echo "make test-extras    tests with MiniGrid, Minari and Stable-Baselines3, which it installs"
 	@echo "make coverage       the same with branch coverage of src, kernels interpreted too"
@@ -34,6 +35,9 @@ help:
 
 reproduce: $(VENV)/.use
 	$(BIN)/fwrl reproduce
+
+check: $(VENV)/.develop
+	@$(BIN)/python tests/check.py
 
 test: $(VENV)/.develop
 	$(BIN)/python tests/warm_up.py
