@@ -10,11 +10,12 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # Tests start many processes, each of which would compile all sources to bytecode anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help reproduce test test-extras coverage lint bench stress measure docs docs-numbers docs-notebooks docs-pictures \
-    test-lowest test-newest test-packages release clean
+.PHONY: help reproduce check test test-extras coverage lint types-linux types-darwin types-win32 layers bench stress \
+    measure docs docs-numbers docs-notebooks docs-pictures test-lowest test-newest test-packages release clean
 
 help:
 	@echo "make reproduce      the whole paper: runs, figures, report"
+	@echo "make check          style, types and the nearest tests of what you changed, in a minute"
 	@echo "make test           all tests"
 	@echo "make test-extras    tests with MiniGrid, Minari and Stable-Baselines3, which it installs"
 	@echo "make coverage       the same with branch coverage of src, kernels interpreted too"
@@ -34,6 +35,9 @@ help:
 
 reproduce: $(VENV)/.use
 	$(BIN)/fwrl reproduce
+
+check: $(VENV)/.develop
+	@$(BIN)/python tests/check.py
 
 test: $(VENV)/.develop
 	$(BIN)/python tests/warm_up.py
@@ -59,16 +63,22 @@ coverage: $(VENV)/.develop
 lint: $(VENV)/.develop
 	$(BIN)/ruff check src tests docs benchmarks
 	$(BIN)/ruff format --check src tests docs benchmarks
-	$(BIN)/mypy
-	$(BIN)/mypy --platform darwin
-	$(BIN)/mypy --platform win32
-	$(BIN)/mypy --config-file tests/mypy.ini
-	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory --jobs 2 types-linux types-darwin types-win32 layers
 	$(BIN)/zizmor --offline --quiet .github
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/idea.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
+
+# A cache for each system: in a common one, each run would throw away what the others keep.
+types-linux: $(VENV)/.develop
+	$(BIN)/mypy --platform linux --cache-dir .mypy_cache/linux
+
+types-darwin types-win32: types-%: $(VENV)/.develop
+	$(BIN)/mypy --platform $* --cache-dir .mypy_cache/$* src benchmarks
+
+layers: $(VENV)/.develop
+	$(BIN)/lint-imports
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.speed

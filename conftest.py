@@ -1,10 +1,34 @@
-"""Fixtures for doctests and tests alike."""
+"""Fixtures and an option for doctests and tests alike."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
+
+BEGAN = pytest.StashKey[float]()  # when the first test started
+TIME_IS_UP = "the seconds of --seconds are over"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option --seconds, which `make check` uses."""
+    parser.addoption("--seconds", type=float, help="skip tests that would start so long after the first")
+
+
+@pytest.hookimpl(tryfirst=True)  # before fixtures are made
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test that would start too late."""
+    limit = item.config.getoption("seconds")
+    if limit is not None and time.monotonic() > item.session.stash.setdefault(BEGAN, time.monotonic()) + limit:
+        pytest.skip(TIME_IS_UP)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Count the tests that would have started too late."""
+    skipped = [report for report in terminalreporter.stats.get("skipped", []) if TIME_IS_UP in str(report.longrepr)]
+    if skipped:
+        terminalreporter.write_line(f"{TIME_IS_UP}: {len(skipped):,} tests were not run")
 
 
 @pytest.fixture(autouse=True)

@@ -589,7 +589,7 @@ def test_commands_that_write_the_same_file_at_the_same_time_leave_a_valid_one(ki
         subprocess.Popen([*COMMAND, *line.split()], cwd=tmp_path / f"{number}", stderr=subprocess.PIPE, text=True)
         for number in range(2)
     ]
-    said = [process.communicate(timeout=120)[1] for process in both]
+    said = [process.communicate(timeout=300)[1] for process in both]
     codes = [process.returncode for process in both]
     assert set(codes) <= {0, 2}, said
     assert 0 in codes
@@ -636,23 +636,45 @@ def test_ctrl_c_ends_workers_quietly(tmp_path):
     while not (tmp_path / "r" / "results.sqlite").exists() and process.poll() is None:
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)
-    err = process.communicate(timeout=30)[1]
+    err = process.communicate(timeout=300)[1]
     assert process.returncode == 130
     assert "Traceback" not in err
     assert err.endswith("fwrl: stopped\n")
 
 
+DRAWING_FOR_HOURS = """
+import sys, time
+from fwrl.cli import main
+from fwrl.report import writing
+
+def draw_figures(*_):
+    print("drawing", flush=True)
+    time.sleep(10_000)
+    yield
+
+if __name__ == "__main__":
+    writing.draw_figures = draw_figures
+    sys.argv = "fwrl reproduce --only h-maze --seeds 1 --workers 2 --out r".split()
+    main()
+"""
+
+
 @unix
 def test_ctrl_c_during_the_report_ends_the_other_process_quietly(tmp_path):
     """Theory is checked in another process while figures are drawn."""
-    arguments = ("reproduce", "--only", "h-maze", "--seeds", "1", "--workers", "2", "--out", "r")
+    (tmp_path / "drawing.py").write_text(DRAWING_FOR_HOURS)
     process = subprocess.Popen(
-        [*COMMAND, *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, "drawing.py"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
-    while not (tmp_path / "r" / "figures" / "h-maze.svg").exists() and process.poll() is None:
-        time.sleep(0.01)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "drawing\n"
     os.killpg(process.pid, signal.SIGINT)
-    err = process.communicate(timeout=30)[1]
+    err = process.communicate(timeout=300)[1]
     assert process.returncode == 130
     assert "Traceback" not in err
 

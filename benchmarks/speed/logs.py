@@ -122,7 +122,7 @@ def routes() -> Iterator[Measurement]:
     yield _from_the_shell(planner, graph, ends)
 
     planner, (source, target, cost), ends = _known(four_rooms(SMALL))
-    import networkx  # type: ignore[import-untyped]
+    import networkx
 
     known = networkx.DiGraph()
     known.add_weighted_edges_from(zip(source.tolist(), target.tolist(), cost.tolist(), strict=True))

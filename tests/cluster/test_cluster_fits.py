@@ -260,11 +260,6 @@ def same_after_kills(logs, out, whole, kills, seed):
     return met
 
 
-def test_a_cluster_fit_with_two_kills_gives_the_same_file(tmp_path, logs, whole):
-    pytest.importorskip("distributed", reason="Dask is not installed (extra cluster)")
-    assert same_after_kills(logs, tmp_path / "x.fwrl", whole, 2, seed=0) > 0, "no kill met the fit at work"
-
-
 @pytest.mark.stress
 def test_twenty_kills_change_no_byte(tmp_path, logs, whole):
     pytest.importorskip("distributed", reason="Dask is not installed (extra cluster)")

@@ -55,13 +55,6 @@ def serial(tmp_path_factory):
     return content(path)
 
 
-def test_two_processes_give_the_same_rows(tmp_path, serial):
-    path = tmp_path / "x.sqlite"
-    with Store(path) as store:
-        run_experiments(store, chosen(EXPERIMENTS), seeds=SEEDS, workers=2)
-    assert content(path) == serial
-
-
 def same_after_kills(path, kills, serial, seed):
     process = started(path, "local:3")
     met = ended_with_kills(process, lambda: n_stored(path) > 0, kills, np.random.default_rng(seed))
@@ -82,6 +75,7 @@ def test_twenty_kills_change_no_row(tmp_path, serial):
     assert sum(met) >= 10
 
 
+@pytest.mark.stress
 def test_a_killed_caller_loses_nothing_and_leaves_no_worker(tmp_path, serial):
     path = tmp_path / "x.sqlite"
     process = started(path, "local:2")
@@ -91,7 +85,7 @@ def test_a_killed_caller_loses_nothing_and_leaves_no_worker(tmp_path, serial):
     process.communicate()
     before = n_stored(path)
     assert before > 2
-    wait_until(lambda: not any(b"spawn_main" in _command(pid) for pid in workers), 60)
+    wait_until(lambda: not any(b"spawn_main" in _command(pid) for pid in workers))
     again = started(path, "local:2")
     _, err = again.communicate(timeout=300)
     assert again.returncode == 0, err
@@ -106,6 +100,7 @@ def _command(pid):
         return b""
 
 
+@pytest.mark.stress
 def test_a_lost_scheduler_is_one_sentence_and_the_same_command_continues(tmp_path, serial):
     words = ["reproduce", "--seeds", str(SEEDS), "--out", str(tmp_path / "out")]
     words += [word for name in EXPERIMENTS for word in ("--only", name)]
@@ -118,7 +113,7 @@ def test_a_lost_scheduler_is_one_sentence_and_the_same_command_continues(tmp_pat
         )
         wait_until(lambda: n_stored(path) > 2 or process.poll() is not None)
         first.scheduler.kill()
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=300)
     assert process.returncode == 2, err
     assert "finished runs are stored, and the same command continues" in err
     assert "Traceback" not in err
@@ -165,6 +160,7 @@ def test_workers_without_fwrl_or_with_other_versions_are_refused_by_name(tmp_pat
     assert "good" not in message
 
 
+@pytest.mark.stress
 def test_a_task_that_takes_all_memory_is_named(tmp_path):
     with cluster(DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0") as found:
         found.add_worker("--memory-limit", "700MB")
@@ -245,7 +241,7 @@ def test_an_interrupt_stops_cleanly(tmp_path):
     )
     wait_until(lambda: n_stored(tmp_path / "out" / "results.sqlite") > 2 or process.poll() is not None)
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
     assert "the same command continues" in err
     assert "Traceback" not in out + err

@@ -89,7 +89,7 @@ def workers_of(parent: int) -> list[int]:
     return found
 
 
-def wait_until(condition, seconds=120.0):
+def wait_until(condition, seconds=300.0):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"

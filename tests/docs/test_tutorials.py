@@ -52,7 +52,7 @@ def served(words: list[str], folder: Path) -> str:
     command = [sys.executable, "-m", *words, "--no-browser", "--port", "0"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
-        said = process.stdout.readline()
+        said = next(line for line in iter(process.stdout.readline, "") if line != f"{NOTICE}\n")
         process.terminate()
     return "" if "http://127.0.0.1:" in said else said
 

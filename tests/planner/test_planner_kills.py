@@ -91,10 +91,6 @@ def end_at_random(folder, times, rng):
     return met
 
 
-def test_a_fit_ended_twice_leaves_the_old_file_or_the_new_one(tmp_path):
-    end_at_random(Folder(tmp_path), 2, np.random.default_rng(1))
-
-
 @pytest.mark.stress
 def test_a_fit_ended_fifty_times_leaves_the_old_file_or_the_new_one(tmp_path):
     met = end_at_random(Folder(tmp_path), 50, np.random.default_rng(2))

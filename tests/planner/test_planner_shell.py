@@ -248,6 +248,7 @@ import sys, time
 from fwrl.planner.ingest import read_log
 from fwrl.cli import main
 def group(reader, *_):
+    print("reading", flush=True)
     reader.one("SELECT count(*) FROM range(100_000_000_000) a(i) WHERE hash(i) = 1")
 read_log.group = group
 sys.argv = ["fwrl", "fit", "more.csv", "-o", "t.fwrl", "--add"]
@@ -256,12 +257,13 @@ main()
 
 
 def endless_fit(where, temporary):
-    """A process that is reading a log, in the middle of a query."""
+    """A process that is reading a log, in the middle of a query, or on a busy machine just before it."""
     environment = {**os.environ, "TMPDIR": str(temporary)}
-    process = subprocess.Popen([sys.executable, "-c", ENDLESS], cwd=where, env=environment)
-    end = time.monotonic() + 60
-    while not list(temporary.iterdir()) and time.monotonic() < end:
-        time.sleep(0.05)
+    command = [sys.executable, "-c", ENDLESS]
+    process = subprocess.Popen(command, cwd=where, env=environment, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    with process.stdout as said:
+        assert said.readline() == b"reading\n"
     time.sleep(0.5)
-    assert process.poll() is None
+    assert list(temporary.iterdir())
     return process

@@ -52,7 +52,7 @@ def arrow_table(experience: TransitionCounts) -> Any:
 def networkx_graph(experience: TransitionCounts) -> Any:
     """A MultiDiGraph: states as nodes, edges keyed by their action."""
     try:
-        import networkx  # type: ignore[import-untyped]
+        import networkx
     except ImportError:
         raise FwrlError("a graph needs networkx; install it with: pip install 'fwrl[networkx]'") from None
     graph = networkx.MultiDiGraph()

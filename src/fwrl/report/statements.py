@@ -64,7 +64,8 @@ def triangle_inequality() -> Finding:
     """F(i, a, j) >= F(i, a, k) + max_b F(k, b, j) for the exact optimum of random worlds, by whether legs are sure."""
     checked, violated = {True: 0, False: 0}, {True: 0, False: 0}
     for seed in range(WORLDS):
-        best = [optimum(_random_world(seed), g) for g in range(STATES)]
+        world = _random_world(seed)
+        best = [optimum(world, g) for g in range(STATES)]
         for i, a, j, k in product(range(STATES), range(ACTIONS), range(STATES), range(STATES)):
             there, onward = best[k].action_value[i, a], best[j].value[k]
             if len({i, j, k}) < 3 or not np.isfinite(there + onward):
