@@ -22,7 +22,7 @@ REFUSED = {
     "decimal-comma": ("state;next_state;reward\na;b;-1,5\nb;c;-2,5\n", "--decimal ,"),
     "prose": ("hello world this is not a log\n", "--columns"),
     "broken-line.jsonl": ('{"state":1,"next_state":2}\n{"state":1,\n', "--skip-bad"),
-    "broken-array.json": ('[{"state":1,"next_state":2},\n {"state":1 "next_state":3}]', "line 2, character 13"),
+    "broken-array.json": ('[{"state":1,"next_state":2},\n {"state":1 "next_state":3}]', "write one in each line"),
     "no-objects.json": ("[1, 2, 3]", "write one in each line"),
     "false.parquet": ("state,next_state\na,b\n", "name it after the format that it has"),
 }
