@@ -182,7 +182,7 @@ def sources_of(con: DuckDBPyConnection, log: Any, options: ReadOptions) -> list[
     if are_files:
         return file_sources(con, discover(map(str, log), folder), options, folder)
     if _is_stream(log):
-        return file_sources(con, spooled(log, folder), options, folder)
+        return file_sources(con, [spooled(log, folder)], options, folder)
     table = _table(log, options)
     if _is_read_once(table):
         copy_in_order(con, COPIED, table)
