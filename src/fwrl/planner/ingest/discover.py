@@ -54,6 +54,15 @@ class FoundFile(NamedTuple):
         return ADDRESS.match(self.path) is not None
 
 
+def folder_keys(path: str) -> tuple[str, ...]:
+    """The columns that the folders of a file name.
+
+    >>> folder_keys("logs/day=2024-05-01/line=S%201/log.csv")
+    ('day', 'line')
+    """
+    return tuple(part.partition("=")[0] for part in Path(path).parts[:-1] if not part.startswith("=") and "=" in part)
+
+
 def opened(path: str) -> IO[bytes]:
     """A file, packed with gzip or not."""
     return gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")  # type: ignore[return-value]

@@ -19,7 +19,7 @@ import numpy as np
 
 from fwrl.errors import FileError, FwrlError
 from fwrl.planner.ingest.csv import as_utf8, csv_sources, opened_by_duckdb, struct
-from fwrl.planner.ingest.discover import FoundFile, discover, opened, spooled
+from fwrl.planner.ingest.discover import FoundFile, discover, folder_keys, opened, spooled
 from fwrl.planner.ingest.read_options import LogError, ReadOptions
 from fwrl.planner.ingest.reader import FILE, Source, column_types, listed, name_in_duckdb, quoted, sql_bool, when
 from fwrl.planner.ingest.rows import collected, column, is_minari, minari_columns
@@ -31,7 +31,6 @@ UNQUOTED = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN")  # DuckDB's typ
 SHOWN = 60  # characters of a line that cannot be read
 SKIP = "ignore_errors=true"
 NO_JSON = ("Malformed JSON", "expected records")  # what DuckDB says of files without JSON objects
-PARTITION = re.compile(r"[\\/][^\\/=]+=[^\\/=]*(?=[\\/])")  # a folder named key=value
 ARROW_FILE = b"ARROW1"  # what an Arrow file begins with, unlike a stream
 ARROW = "arrow_file"  # what DuckDB calls Arrow files, with a number after it
 
@@ -59,7 +58,7 @@ def file_sources(con: DuckDBPyConnection, files: list[FoundFile], options: ReadO
 def _parquet(con: DuckDBPyConnection, files: list[FoundFile]) -> Source:
     import duckdb
 
-    hive = all(PARTITION.search(file.path) for file in files)
+    hive = all(folder_keys(file.path) for file in files)
     terms = ["union_by_name=true", f"hive_partitioning={sql_bool(hive)}", f"filename={quoted(FILE)}"]
     untyped = Source(f"read_parquet({listed(['{files}', *terms])})", {}, *_named(files))
     try:
