@@ -13,7 +13,6 @@ import os
 import re
 import zlib
 from collections import Counter
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from fwrl.errors import FileError

@@ -100,7 +100,7 @@ def in_utf8(file: FoundFile, encoding: str, folder: str) -> FoundFile:
     return file._replace(path=str(copy))
 
 
-def written_copy(stream: IO[bytes] | IO[str], shown: str, suffix: str, folder: str) -> str:
+def written_copy(stream: IO[bytes] | IO[str] | gzip.GzipFile, shown: str, suffix: str, folder: str) -> str:
     """The path of a copy of what can be read from `stream`; text is written in UTF-8."""
     copy = new_copy(shown, suffix, folder)
     try:
@@ -143,7 +143,7 @@ MAGIC = (
 
 
 def discover(patterns: Iterable[str], folder: str) -> list[FoundFile]:
-    """The files that are named, match a pattern or are in a folder; copied into `folder` if they can be read only once."""
+    """The files that are named, match a pattern or are in a folder; `folder` gets copies of what is read only once."""
     return [_file_at(path, folder) for path in matching(patterns)]
 
 
@@ -247,9 +247,8 @@ def _packed(shown: str, suffix: str) -> FileError:
 
 
 def _no_log(shown: str) -> FileError:
-    return FileError(
-        f"expected a log that ends in one of {_known()} (CSV and JSON also with {' or '.join(OPENED_PACKED)}), got {shown!r}"
-    )
+    packed = f"CSV and JSON also with {' or '.join(OPENED_PACKED)}"
+    return FileError(f"expected a log that ends in one of {_known()} ({packed}), got {shown!r}")
 
 
 def _unreadable(shown: str, error: Exception) -> FileError:

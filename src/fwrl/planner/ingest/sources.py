@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +21,7 @@ from fwrl.planner.ingest.csv import as_utf8, csv_sources, opened_by_duckdb, stru
 from fwrl.planner.ingest.discover import FoundFile, discover, folder_keys, opened, spooled
 from fwrl.planner.ingest.read_options import LogError, ReadOptions
 from fwrl.planner.ingest.reader import FILE, Source, column_types, listed, name_in_duckdb, quoted, sql_bool, when
-from fwrl.planner.ingest.rows import collected, column, is_minari, minari_columns
+from fwrl.planner.ingest.rows import collected, column
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -192,8 +191,6 @@ def sources_of(con: DuckDBPyConnection, log: Any, options: ReadOptions) -> list[
 
 def _table(log: Any, options: ReadOptions) -> Any:
     """Something with columns that DuckDB can scan."""
-    if is_minari(log):
-        return {name: column(name, values) for name, values in minari_columns(log).items()}
     if isinstance(log, np.ndarray) and _has_columns(log):
         return {name: column(name, log[name]) for name in log.dtype.names or ()}
     if isinstance(log, np.ndarray) and options.shape != "trajectories":
