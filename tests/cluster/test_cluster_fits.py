@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import zipfile
 from typing import Any
 
 import numpy as np
@@ -175,14 +174,6 @@ def test_the_same_content_twice_is_refused(tmp_path):
             sharded(str(tmp_path / "*.csv"), out, workers)
         found, _ = sharded(str(tmp_path / "*.csv"), out, workers, allow_duplicates=True)
         assert found.summary.transitions == 2
-
-
-def test_the_same_content_in_two_packed_files_is_refused(tmp_path):
-    for name in ("a", "b"):
-        with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as packed:
-            packed.writestr(f"{name}.csv", "state,next_state\n1,2\n")
-    with pytest.raises(FwrlError, match=r"two planners have the log .*b\.csv"):
-        sharded(str(tmp_path / "*.zip"), tmp_path / "x.fwrl")
 
 
 def test_files_without_rows_may_be_alike(tmp_path):

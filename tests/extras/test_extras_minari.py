@@ -10,7 +10,7 @@ import pytest
 
 import fwrl
 from fwrl.errors import FwrlError
-from fwrl.planner.ingest.rows import minari_columns
+from fwrl.planner.ingest.rows import collected
 
 minari = pytest.importorskip("minari")
 
@@ -49,9 +49,9 @@ def test_the_metadata_has_the_exact_optimum():
 def test_the_environment_can_be_recovered_and_the_same_seed_gives_the_same_walks():
     dataset = exported(5)
     assert dataset.recover_environment().unwrapped.world.name == "h-maze"
-    columns = minari_columns(dataset)
+    columns = collected(dataset)
     minari.delete_dataset("fwrl/h-maze/random-v0")
-    again = minari_columns(exported(5))
+    again = collected(exported(5))
     for name, column in columns.items():
         np.testing.assert_array_equal(column, again[name])
 

@@ -144,7 +144,7 @@ def test_times_that_are_all_empty_in_one_file_are_bad_rows_there(tmp_path):
 
 
 def test_messages_name_a_copy_as_its_original(tmp_path):
-    copy = new_copy("logs/day.csv.bz2", ".csv", str(tmp_path / "scratch"))
+    copy = new_copy("logs/day.csv.gz", ".csv", str(tmp_path / "scratch"))
     assert copy.name == "day.csv"
     assert new_copy("one.csv.gz", ".csv.gz", str(tmp_path / "scratch")).name == "one.csv.gz"
     assert without_folder(f"in {copy}: bad", str(tmp_path / "scratch")) == "in day.csv: bad"

@@ -8,7 +8,6 @@ import os
 import threading
 import unicodedata
 import warnings
-import zipfile
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -71,11 +70,6 @@ def test_arrow_streams_are_read_from_files_and_from_standard_input(tmp_path):
 
 
 def test_what_describes_logs_is_none_itself(tmp_path):
-    with zipfile.ZipFile(tmp_path / "logs.zip", "w") as archive:
-        archive.writestr("data/log.csv", TEXT)
-        archive.writestr("README.txt", "Some logs.\n")
-        archive.writestr("__MACOSX/data/log.csv", b"\0")
-    assert length(tmp_path / "logs.zip") == 2
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "log.csv").write_text(TEXT)
     (tmp_path / "logs" / "license.txt").write_text("Do what you like.\n")

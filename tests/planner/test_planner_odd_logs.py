@@ -20,9 +20,10 @@ REFUSED = {
     "not-a-number": ("state,next_state,reward\na,b,nan\nb,c,-inf\n", "--skip-bad"),
     "open-quote": ('state,next_state\n"a,b\nc,d\n', "--skip-bad"),
     "decimal-comma": ("state;next_state;reward\na;b;-1,5\nb;c;-2,5\n", "--decimal ,"),
-    "prose": ("hello world this is not a log\n", "--columns"),
+    "prose": ("hello world, this is not a log\n", "--columns"),
+    "columns-of-blanks": ("state next_state  reward\na b -1.5\n", "put commas there, as with tr -s ' ' ,"),
     "broken-line.jsonl": ('{"state":1,"next_state":2}\n{"state":1,\n', "--skip-bad"),
-    "broken-array.json": ('[{"state":1,"next_state":2},\n {"state":1 "next_state":3}]', "line 2, character 13"),
+    "broken-array.json": ('[{"state":1,"next_state":2},\n {"state":1 "next_state":3}]', "write one in each line"),
     "no-objects.json": ("[1, 2, 3]", "write one in each line"),
     "false.parquet": ("state,next_state\na,b\n", "name it after the format that it has"),
 }
@@ -70,5 +71,5 @@ def test_zstd_on_standard_input_is_refused_with_how_to_unpack_it(call, tmp_path,
     packed = pa.Codec("zstd").compress(b"state,next_state\na,b\n", asbytes=True)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed)))
     code, _, err = call("fit", "-", "-o", "t.fwrl")
-    assert (code, err) == (2, "fwrl: standard input is packed with zstd; unpack it first, as with zstd -dc\n")
+    assert (code, err) == (2, "fwrl: 'standard input' can't be read packed; unpack it first, as with zstd -d\n")
     assert list(tmp_path.iterdir()) == []

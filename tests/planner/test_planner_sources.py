@@ -10,8 +10,6 @@ import json
 import lzma
 import subprocess
 import sys
-import zipfile
-from collections.abc import Callable
 
 import duckdb
 import numpy as np
@@ -43,7 +41,6 @@ def log(folder, text, name="log.csv"):
 TEXTS = {
     "index of pandas": ",state,next_state,reward\n0,a,b,-1.5\n1,b,c,-2.0\n",
     "carriage returns": "state,next_state,reward\ra,b,-1.5\rb,c,-2\r",
-    "blanks": "state next_state  reward\na b -1.5\n  b   c -2\n\n",
     "byte order mark": "\ufeffstate;next_state;reward\na;b;-1.5\nb;c;-2\n",
 }
 
@@ -94,7 +91,7 @@ def test_files_without_a_header_are_read_by_number(tmp_path):
     path = log(tmp_path, "a,b,-1.5\nb,c,-2\n")
     by_number = {"state": "1", "next_state": "2", "reward": "#3"}
     assert value(path, columns=by_number) == -3.5
-    assert value(log(tmp_path, "a b   -1.5\nb c -2\n", "log.txt"), columns=by_number) == -3.5
+    assert value(log(tmp_path, "a\tb\t-1.5\nb\tc\t-2\n", "log.txt"), columns=by_number) == -3.5
     with pytest.raises(FwrlError, match=r"first line of '.*log.csv' has the name 'next_state'; set header=True"):
         fwrl.fit(log(tmp_path, TEXT), columns=by_number)
     assert value(log(tmp_path, TEXT), columns=by_number, header=True) == -3.5
@@ -205,27 +202,38 @@ def test_integers_with_gaps_that_arrive_as_floats_are_integers(tmp_path):
     assert list(fwrl.fit(log(tmp_path, "state,next_state\n1.0,2.1\n")).states) == ["1.0", "2.1"]  # versions, say
 
 
-PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
-
-
 @pytest.mark.parametrize("name", ["log.csv", "log.jsonl", "log.json", "log.parquet", "log.arrow"])
-@pytest.mark.parametrize("packed", ["", ".gz", ".bz2", ".xz", ".zip", ".zst"])
-def test_every_format_is_read_packed_in_every_way(tmp_path, name, packed):
+@pytest.mark.parametrize("packed", ["", ".gz", ".zst"])
+def test_every_format_is_read_and_text_also_packed(tmp_path, name, packed):
     plain = written(tmp_path, name)
     path = tmp_path / f"packed.{name}{packed}"
-    if packed == ".zip":
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.write(plain, f"folder/{name}")
-    elif packed == ".zst":
-        if name not in ("log.csv", "log.jsonl", "log.json"):
-            path.write_bytes(b"")
-            with pytest.raises(FileError, match="unpack it first"):
-                fwrl.fit(path)
-            return
+    if packed == ".zst":
         pack_with_zstd(plain, path)
     else:
-        path.write_bytes(PACKERS[packed](plain.read_bytes()) if packed else plain.read_bytes())
-    assert value(path) == -3.5
+        path.write_bytes(gzip.compress(plain.read_bytes()) if packed else plain.read_bytes())
+    if packed and name in ("log.parquet", "log.arrow"):
+        with pytest.raises(FileError, match="unpack it first, as with"):
+            fwrl.fit(path)
+    else:
+        assert value(path) == -3.5
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "command"),
+    [
+        ("log.csv.bz2", bz2.compress(TEXT.encode()), "bunzip2"),
+        ("log.csv.xz", lzma.compress(TEXT.encode()), "unxz"),
+        ("logs.zip", b"PK\x03\x04", "unzip"),
+    ],
+)
+def test_a_log_packed_in_another_way_is_refused_with_how_to_unpack_it(tmp_path, name, content, command):
+    path, nameless = tmp_path / "logs" / name, tmp_path / "nameless"
+    path.parent.mkdir()
+    for each in (path, nameless):
+        each.write_bytes(content)
+    for given in (path, path.parent, nameless, io.BytesIO(content)):
+        with pytest.raises(FileError, match=f"unpack it first, as with {command}$"):
+            fwrl.fit(given)
 
 
 def written(folder, name):
@@ -260,7 +268,7 @@ def test_characters_of_patterns_in_the_name_of_a_file_stand_for_themselves(tmp_p
     if packed == ["zst"]:
         pack_with_zstd(plain, path)
     else:
-        path.write_bytes(PACKERS[".gz"](plain.read_bytes()) if packed else plain.read_bytes())
+        path.write_bytes(gzip.compress(plain.read_bytes()) if packed else plain.read_bytes())
     assert value(path) == -3.5
 
 
@@ -290,24 +298,11 @@ def test_a_file_that_is_no_parquet_is_named_whatever_its_name(tmp_path, monkeypa
         fwrl.fit("./trips[1].parquet")
 
 
-def test_a_damaged_archive_is_refused_in_words(tmp_path):
-    for name in ("log.csv.zip", "log.csv.bz2", "log.csv.xz", "log.arrow"):
-        (tmp_path / name).write_bytes(b"nonsense")
-        said = rf"'.*{name}' is a damaged zip file; " if name.endswith(".zip") else rf"cannot read '.*{name}'"
-        with pytest.raises(FileError, match=said):
-            fwrl.fit(tmp_path / name)
-    with zipfile.ZipFile(tmp_path / "log.zip", "w") as archive:
-        archive.writestr("picture.png", b"")
-    with pytest.raises(FileError, match="holds no log"):
-        fwrl.fit(tmp_path / "log.zip")
-
-
-def test_bad_rows_in_packed_files_are_named_by_the_file_that_was_given(tmp_path):
-    with zipfile.ZipFile(tmp_path / "log.zip", "w") as archive:
-        archive.writestr("one.csv", TEXT)
-        archive.writestr("two.csv", f"{TEXT},d,-1\n")
-    with pytest.raises(FwrlError, match=r"log\.zip/two\.csv, row 3: expected a value as state"):
-        fwrl.fit(tmp_path / "log.zip")
+@pytest.mark.parametrize("name", ["log.csv.gz", "log.arrow"])
+def test_a_damaged_file_is_refused_in_words(tmp_path, name):
+    (tmp_path / name).write_bytes(b"nonsense")
+    with pytest.raises(FileError, match=rf"cannot read '.*{name}'"):
+        fwrl.fit(tmp_path / name)
 
 
 def test_names_of_event_logs_are_recognised(tmp_path):
@@ -422,7 +417,7 @@ def test_folders_name_columns_of_csv_as_of_parquet(tmp_path, packed):
         folder.mkdir(parents=True)
         text = f"time,state\n1,a\n2,{last}\n".encode()
         if packed:
-            (folder / "log.csv.xz").write_bytes(lzma.compress(text))
+            (folder / "log.csv.gz").write_bytes(gzip.compress(text))
         else:
             (folder / "log.csv").write_bytes(text)
     planner = fwrl.fit(str(tmp_path / "logs"), columns={"trip": "day"}, skip_bad=True)

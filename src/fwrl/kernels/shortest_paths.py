@@ -10,7 +10,9 @@
   little narrower than the smallest cost, so its states can't improve each other and are expanded in any order. A
   state that improves is added to the better bucket; its old entry is skipped, because V no longer falls into that
   bucket;
-- Dijkstra's algorithm (1959) with a heap, if costs are zero or vary widely.
+- wide buckets (Meyer and Sanders 2003), if costs vary widely and few edges cost less than a bucket is wide: at most
+  half as many as states, so chains of them are short. A state that improves after its expansion is expanded again;
+- Dijkstra's algorithm (1959) with a heap, if many edges cost next to nothing compared with others.
 
 All three add rewards from the goal backward, and rounding is monotone, so V is the same to the last bit. Rewards of
 either sign are first made negative by a potential, which works for every goal: see `potential`.
@@ -263,8 +265,9 @@ def unreduced(edges: IncomingCsr, reward: Floats, reduced: Floats, g: int, V: Fl
                 tail += 1
 
 
-Order = Literal["breadth", "buckets", "heap"]
-MOST_BUCKETS = 64  # with more, a heap is faster
+Order = Literal["breadth", "buckets", "wide buckets", "heap"]
+MOST_BUCKETS = 64  # with more, wide ones are faster
+WIDE_BUCKETS = 16  # as wide as the largest cost in total
 NARROWER = 0.999  # width of a bucket as a fraction of the smallest cost; the rest covers rounding
 UNSEEN = -1
 
@@ -281,10 +284,11 @@ class Routes(NamedTuple):
 
 
 class Buckets(NamedTuple):
-    """A ring of B stacks of states. The system allocates memory only for the parts in use."""
+    """A ring of B lists of states. The system allocates memory only for the parts in use."""
 
     states: Indices  # (B, S)
     sizes: NDArray[np.int64]  # (B,)
+    expanded: Floats  # (S,) the value with which a state was last expanded, if buckets are wide
 
 
 class ShortestPaths:
@@ -312,15 +316,18 @@ class ShortestPaths:
             reduce_rewards(edges, self._h, self._reward)
             lowest, highest = _range(edges, self._reward)
         self._least_cost = -highest
-        self.order: Order = _order(-highest, -lowest)
         S = edges.n_states
+        self.order: Order = _order(-highest, -lowest, self._reward, S)
         self._queue: Indices = np.empty(S, np.int32)
         self._reduced: Floats = np.empty(0 if self._h is None else S)
-        if self.order == "buckets":
-            ring = int(lowest / (NARROWER * highest)) + 3
-            self._buckets = Buckets(np.empty((ring, S), np.int32), np.zeros(ring, np.int64))
-        elif self.order == "heap":
+        if self.order == "heap":
             self._heap = empty(Heap, {"S": S})
+        elif self.order != "breadth":
+            wide = self.order == "wide buckets"
+            self._width = -lowest / WIDE_BUCKETS if wide else -NARROWER * highest
+            ring = int(-lowest / self._width) + 3
+            expanded = np.empty(S if wide else 0)
+            self._buckets = Buckets(np.empty((ring, S), np.int32), np.zeros(ring, np.int64), expanded)
 
     def column(self, goal: int, out: Floats | None = None) -> Floats:
         """(S,) V(., goal), in `out` if given."""
@@ -346,10 +353,10 @@ class ShortestPaths:
         first, source = self.edges.first, self.edges.source
         if self.order == "breadth":
             breadth_first(first, source, -self._least_cost, goal, V, self._queue)
-        elif self.order == "buckets":
-            by_buckets(first, source, self._reward, NARROWER * self._least_cost, goal, V, self._buckets)
-        else:
+        elif self.order == "heap":
             dijkstra(first, source, self._reward, goal, V, self._heap)
+        else:
+            by_buckets(first, source, self._reward, self._width, goal, V, self._buckets)
 
 
 def _potential(edges: IncomingCsr) -> Floats:
@@ -369,11 +376,14 @@ def _range(edges: IncomingCsr, reward: Floats) -> tuple[float, float]:
     return float(extremes[LOWEST]), float(extremes[HIGHEST])
 
 
-def _order(low: float, high: float) -> Order:
-    """Choose the algorithm for edges that cost from `low` to `high`."""
+def _order(low: float, high: float, reward: Floats, S: int) -> Order:
+    """Choose the algorithm for edges over S states that cost from `low` to `high`."""
     if low == high and low > 0:
         return "breadth"
-    return "buckets" if 0 < high < (MOST_BUCKETS - 3) * NARROWER * low else "heap"
+    if 0 < high < (MOST_BUCKETS - 3) * NARROWER * low:
+        return "buckets"
+    few_light = 2 * np.count_nonzero(reward > -high / WIDE_BUCKETS) <= S
+    return "wide buckets" if 0 < high < np.inf and few_light else "heap"
 
 
 def _listed(states: Indices) -> str:
@@ -410,14 +420,16 @@ def breadth_first(first: Indices, source: Indices, r: float, g: int, V: Floats, 
 def by_buckets(
     first: Indices, source: Indices, reward: Floats, width: float, g: int, V: Floats, buckets: Buckets
 ) -> None:
-    """Fill V with buckets of `width`, which must be less than the cost of any edge between two states.
+    """Fill V with buckets of `width`: less than the cost of any edge between two states, or wide.
 
     The number of buckets must exceed the largest cost, in widths, by two.
     """
     V[:] = -np.inf
     V[g] = 0.0
     per_reward = -1.0 / width
-    ring = len(buckets.sizes)
+    S, ring = len(V), len(buckets.sizes)
+    wide = len(buckets.expanded) > 0
+    buckets.expanded[:] = 1.0  # no value
     buckets.sizes[:] = 0
     buckets.states[0, 0] = g
     buckets.sizes[0] = 1
@@ -426,13 +438,17 @@ def by_buckets(
     while entries > 0:
         slot = number % ring
         bucket = buckets.states[slot]
-        size = buckets.sizes[slot]
-        entries -= size
-        buckets.sizes[slot] = 0
-        for i in range(size):
+        i = 0
+        while i < buckets.sizes[slot]:  # which grows if the bucket is wide
             y = bucket[i]
+            i += 1
+            entries -= 1
             here = V[y]
-            if int(here * per_reward) != number:
+            if wide:
+                if buckets.expanded[y] == here:
+                    continue
+                buckets.expanded[y] = here
+            elif int(here * per_reward) != number:
                 continue
             for e in range(first[y], first[y + 1]):
                 x = source[e]
@@ -441,11 +457,18 @@ def by_buckets(
                 if through > before:
                     V[x] = through
                     better = int(through * per_reward)
-                    if before == -np.inf or int(before * per_reward) != better:
+                    again = wide and buckets.expanded[x] == before
+                    if before == -np.inf or int(before * per_reward) != better or again:
                         put = better % ring
+                        if wide and buckets.sizes[put] == S:  # only this bucket can be full: drop what is done
+                            for k in range(i, S):
+                                bucket[k - i] = bucket[k]
+                            buckets.sizes[put] -= i
+                            i = 0
                         buckets.states[put, buckets.sizes[put]] = x
                         buckets.sizes[put] += 1
                         entries += 1
+        buckets.sizes[slot] = 0
         number += 1
 
 

@@ -21,7 +21,7 @@ from fwrl.cells import Cells
 from fwrl.errors import FileError, FwrlError, OptionError
 from fwrl.files import scratch_folder
 from fwrl.planner.ingest.discover import ADDRESS, matching
-from fwrl.planner.ingest.duplicates import identified_files, log_file, refuse_repeated, refuse_shared, repetitions
+from fwrl.planner.ingest.duplicates import identified_files, log_file, refuse_repeated, repetitions
 from fwrl.planner.ingest.read_log import MEMORY, read_log
 from fwrl.planner.ingest.read_options import MemorySize, NoTransitionsError, ReadOptions, read_options
 from fwrl.planner.ingest.reader import reading
@@ -149,7 +149,7 @@ def _experience(shards: Sequence[Shard], pool: Pool, watch: Watch) -> Transition
         ]
         planners = by_workers(merges, len(merges))
     with scratch_folder() as folder:
-        found = _merged(planners, folder, None if shards[0].allow_duplicates else shards)
+        found = _merged(planners, folder)
     if found is None:
         raise FwrlError("expected at least one transition, the logs have none")
     return replace(found, logs=tuple(sorted((*found.logs, *empty), key=lambda log: (log.name, log.digest))))
@@ -170,17 +170,13 @@ def planner_of(task: Shard | Merge) -> bytes:
         return (folder / "out").read_bytes()
 
 
-def _merged(
-    planners: Sequence[bytes], folder: Path, compared: Sequence[Shard] | None = None
-) -> TransitionCounts | None:
-    """The planners as one, None if all are empty; `compared` are the shards among whose logs none may be twice."""
+def _merged(planners: Sequence[bytes], folder: Path) -> TransitionCounts | None:
+    """The planners as one, None if all are empty."""
     experiences = []
     for k, planner in enumerate(planners):
         if planner:
             (folder / str(k)).write_bytes(planner)
             experiences.append(Planner.load(folder / str(k)).experience)
-    if compared is not None:
-        _refuse_shared_members(experiences, compared)
     if len(experiences) < 2:
         return experiences[0] if experiences else None
     return merged(experiences, whole=False)
@@ -188,9 +184,7 @@ def _merged(
 
 def _read(shard: Shard) -> TransitionCounts | None:
     """Read the experience in files; None without transitions."""
-    for path, log in ((file.path, file.log) for file in shard.files if not ADDRESS.match(file.path)):
-        if log_file(path, log.name) != log:
-            raise FileError(f"{path!r} is a different file on a worker; workers must see the same files")
+    here = [file for file in shard.files if not ADDRESS.match(file.path)]
     try:
         experience = read_log(
             [file.path for file in shard.files],
@@ -202,22 +196,13 @@ def _read(shard: Shard) -> TransitionCounts | None:
             threads=shard.threads,
         )
     except NoTransitionsError:
-        return None
-    logs = tuple(replace(log, name=_given_name(log.name, shard)) for log in experience.logs)
-    return replace(experience, logs=logs)
-
-
-def _given_name(name: str, shard: Shard) -> str:
-    """The name of a log by the name of its file as the caller gave it."""
-    known = [file for file in shard.files if name.startswith(file.path)]
-    file = max(known, key=lambda file: len(file.path))  # one name may begin with another
-    return name.replace(file.path, file.log.name, 1)
-
-
-def _refuse_shared_members(experiences: Sequence[TransitionCounts], shards: Sequence[Shard]) -> None:
-    """Refuse a log inside a packed file that is in another one too; files themselves were compared before."""
-    files = {(file.log.size, file.log.digest) for shard in shards for file in shard.files}
-    refuse_shared([[log for log in each.logs if (log.size, log.digest) not in files] for each in experiences])
+        experience = None
+    found = [log_file(file.path, file.path) for file in here] if experience is None else experience.logs
+    content = {log.name: (log.size, log.digest) for log in found}
+    for path, log in ((file.path, file.log) for file in here):
+        if content[path] != (log.size, log.digest):
+            raise FileError(f"{path!r} is a different file on a worker; workers must see the same files")
+    return None if experience is None else replace(experience, logs=tuple(file.log for file in here))
 
 
 def files_of(source: str | Path | Sequence[str | Path]) -> list[ShardFile]:

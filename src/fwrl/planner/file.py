@@ -1,14 +1,12 @@
-"""Planner files: the names of their sections, and how an experience is written, read and checked.
-
-Names in files are declared here, apart from the fields they hold: renaming a field does not change the format.
-"""
+"""Planner files: how an experience is written, read and checked. Sections and details have the names of its fields."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,82 +21,51 @@ from fwrl.planner.transition_counts import KEPT, LARGEST, NONE, Aging, Evidence,
 KIND = "planner"
 
 
-class Section(NamedTuple):
-    """An array in a file."""
-
-    name: str
-    dtype: type[np.generic]
-    dimensions: int
-    required: bool = False
-
-
-Sections = Mapping[str, Section]
-
-# Sections that hold the fields of `TransitionCounts` and of its `Evidence`.
-EDGE_SECTIONS: Sections = {
-    "source": Section("source", np.int32, 1, required=True),
-    "action": Section("action", np.int32, 1),
-    "target": Section("target", np.int32, 1, required=True),
-    "count": Section("count", np.int64, 1, required=True),
-    "total": Section("total", np.float64, 1, required=True),
-    "best": Section("best", np.float64, 1, required=True),
-    "terminated": Section("terminated", np.uint8, 1),
-    "weight": Section("weight", np.float64, 1),
-    "position": Section("position", np.float64, 2),
+# The arrays of `TransitionCounts` and of its `Evidence`: dtype and number of dimensions.
+EDGES: dict[str, tuple[type[np.generic], int]] = {
+    "source": (np.int32, 1),
+    "action": (np.int32, 1),
+    "target": (np.int32, 1),
+    "count": (np.int64, 1),
+    "total": (np.float64, 1),
+    "best": (np.float64, 1),
+    "terminated": (np.uint8, 1),
+    "weight": (np.float64, 1),
+    "position": (np.float64, 2),
 }
-EVIDENCE_SECTIONS: Sections = {
-    "last": Section("last", np.int64, 1),
-    "trip": Section("trip", np.int32, 2),
-    "trip_time": Section("trip_time", np.int64, 2),
-    "sample": Section("sample", np.int32, 1),
-    "joined": Section("joined", np.uint8, 2),
+REQUIRED = ("source", "target", "count", "total", "best")
+EVIDENCE: dict[str, tuple[type[np.generic], int]] = {
+    "last": (np.int64, 1),
+    "trip": (np.int32, 2),
+    "trip_time": (np.int64, 2),
+    "sample": (np.int32, 1),
+    "joined": (np.uint8, 2),
 }
-# What the sections of labels begin with (see `labels`).
-STATES, ACTIONS, TRIPS = "states", "actions", "trips"
-# Keys of the header's details; those of the summary by field of `LogSummary`, those of a log by field of `LogFile`.
-TIME, SUMMARY, LOGS = "time", "summary", "logs"
-LOG_KEYS = {"name": "name", "size": "size", "digest": "sha256"}
-AGING, CELLS = "aging", "cells"  # only where there are weights or cells
-HOURS = "hours"  # only where the log was limited to some
-HALF_LIFE, NEWEST = "half_life", "newest"
-SUMMARY_KEYS = {
-    "trips": "trips",
-    "transitions": "transitions",
-    "states": "states",
-    "edges": "edges",
-    "uncertain": "uncertain",
-    "skipped": "skipped",
-    "terminated": "terminated",
-    "connected": "connected",
-    "stitched": "stitched",
-    "sampled": "sampled",
-}
-OPTIONAL_COUNTS = ("trips", "connected", "stitched", "sampled")  # fields that may be None
+STATES, ACTIONS, TRIPS = "states", "actions", "trips"  # what the sections of labels begin with (see `labels`)
+OPTIONAL_COUNTS = ("trips", "connected", "stitched", "sampled")  # of the summary, that may be None
 
 
 def write_experience(experience: TransitionCounts, path: str | Path) -> None:
     """Write a planner file; an existing file is replaced completely or not at all."""
     evidence = experience.evidence
-    summary = {key: getattr(experience.summary, name) for name, key in SUMMARY_KEYS.items()}
-    labels = {STATES: experience.states, ACTIONS: experience.actions, TRIPS: evidence.trips}
-    owners: list[tuple[object, Sections]] = [(experience, EDGE_SECTIONS), (evidence, EVIDENCE_SECTIONS)]
     arrays: dict[str, NDArray[Any]] = {}
-    for prefix, names in labels.items():
-        if names is not None:
-            arrays |= names.sections(prefix)
-    for owner, sections in owners:
-        for name, section in sections.items():
-            array = getattr(owner, name)
-            if array is not None:
-                arrays[section.name] = array
-    logs = [{key: getattr(log, name) for name, key in LOG_KEYS.items()} for log in experience.logs]
-    details: dict[str, Any] = {TIME: experience.time, SUMMARY: summary, LOGS: logs}
+    for prefix, labels in ((STATES, experience.states), (ACTIONS, experience.actions), (TRIPS, evidence.trips)):
+        if labels is not None:
+            arrays |= labels.sections(prefix)
+    given = {name: getattr(experience, name) for name in EDGES}
+    given |= {name: getattr(evidence, name) for name in EVIDENCE}
+    arrays |= {name: array for name, array in given.items() if array is not None}
+    details: dict[str, Any] = {
+        "time": experience.time,
+        "summary": asdict(experience.summary),
+        "logs": [{"name": log.name, "size": log.size, "sha256": log.digest} for log in experience.logs],
+    }
     if experience.aging is not None:
-        details[AGING] = {HALF_LIFE: experience.aging.half_life, NEWEST: experience.aging.newest}
+        details["aging"] = asdict(experience.aging)
     if experience.hours is not None:
-        details[HOURS] = experience.hours
+        details["hours"] = experience.hours
     if experience.cells is not None:
-        details[CELLS] = experience.cells.to_dict()
+        details["cells"] = experience.cells.to_dict()
     write_archive(path, KIND, details, arrays)
 
 
@@ -108,27 +75,25 @@ def read_experience(archive: Archive) -> TransitionCounts:
         path = str(archive.path)
         raise FileError(f"{path!r} contains a saved {archive.kind!r}, not a planner; make one with fwrl fit")
     with _file_errors(archive):
-        arrays = _arrays(archive, EDGE_SECTIONS)
+        arrays = _arrays(archive, EDGES)
         states = read_labels(archive, STATES)
         actions = read_labels(archive, ACTIONS) if arrays["action"] is not None else None
-        time, summary = archive.details[TIME], _summary(archive.details[SUMMARY])
+        time, cells = archive.details["time"], archive.details.get("cells")
         evidence = SavedEvidence(archive, n_states=len(states), n_edges=len(arrays["source"]))
-        aging, cells = _aging(archive.details.get(AGING)), archive.details.get(CELLS)
         experience = TransitionCounts(
             states,
             actions,
             **arrays,
-            aging=aging,
+            aging=_aging(archive.details.get("aging")),
             cells=None if cells is None else cells_of(cells),
             time=time,
-            hours=archive.details.get(HOURS),
-            summary=summary,
-            logs=tuple(_log(details) for details in archive.details[LOGS]),
+            hours=archive.details.get("hours"),
+            summary=LogSummary(**archive.details["summary"]),
+            logs=tuple(_log(details) for details in archive.details["logs"]),
             evidence_source=evidence,
         )
         _check(experience)
-        timed = EVIDENCE_SECTIONS["last"].name in archive
-        _expect(timed == (time is not None), "a kind of time where there are times, and only there")
+        _expect(("last" in archive) == (time is not None), "a kind of time where there are times, and only there")
     return experience
 
 
@@ -141,7 +106,7 @@ class SavedEvidence:
     def read(self) -> Evidence:
         """The evidence; FileError unless it is consistent."""
         with _file_errors(self._archive):
-            arrays = _arrays(self._archive, EVIDENCE_SECTIONS)
+            arrays = _arrays(self._archive, EVIDENCE)
             trips = read_labels(self._archive, TRIPS) if arrays["trip"] is not None else None
             evidence = Evidence(trips=trips, **arrays)
             _check_evidence(evidence, self._n_states, self._n_edges)
@@ -149,24 +114,19 @@ class SavedEvidence:
 
 
 def _log(details: Any) -> LogFile:
-    log = LogFile(**{name: details[key] for name, key in LOG_KEYS.items()})
+    log = LogFile(details["name"], details["size"], details["sha256"])
     _expect(isinstance(log.name, str) and isinstance(log.digest, str), "logs with a name and a checksum")
     _expect(type(log.size) is int and log.size >= 0, "logs with a size")
     return log
 
 
-def _summary(details: Any) -> LogSummary:
-    unknown = set(details) - set(SUMMARY_KEYS.values())
-    _expect(not unknown, "a summary of known counts")
-    return LogSummary(**{name: details[key] for name, key in SUMMARY_KEYS.items()})
-
-
 def _aging(details: Any) -> Aging | None:
     if details is None:
         return None
-    half_life, newest = details[HALF_LIFE], details[NEWEST]
-    _expect(type(half_life) is float and 0 < half_life < np.inf and type(newest) is int, "a sound half-life")
-    return Aging(half_life, newest)
+    aging = Aging(**details)
+    sound = type(aging.half_life) is float and 0 < aging.half_life < np.inf and type(aging.newest) is int
+    _expect(sound, "a sound half-life")
+    return aging
 
 
 @contextlib.contextmanager
@@ -178,16 +138,14 @@ def _file_errors(archive: Archive) -> Iterator[None]:
         raise FileError(f"{str(archive.path)!r} isn't a valid planner file: {error}") from error
 
 
-def _arrays(archive: Archive, sections: Sections) -> dict[str, Any]:
-    """The arrays by field; None if an optional section is missing."""
+def _arrays(archive: Archive, declared: dict[str, tuple[type[np.generic], int]]) -> dict[str, Any]:
+    """The declared arrays by name; None for an optional one that is missing."""
     arrays: dict[str, Any] = {}
-    for field, section in sections.items():
-        array = archive[section.name] if section.required or section.name in archive else None
-        if array is not None and (array.dtype != section.dtype or array.ndim != section.dimensions):
-            raise FileError(
-                f"expected {section.name!r} as {np.dtype(section.dtype)} with {section.dimensions} dimensions"
-            )
-        arrays[field] = array
+    for name, (dtype, dimensions) in declared.items():
+        array = archive[name] if name in REQUIRED or name in archive else None
+        if array is not None and (array.dtype != dtype or array.ndim != dimensions):
+            raise FileError(f"expected {name!r} as {np.dtype(dtype)} with {dimensions} dimensions")
+        arrays[name] = array
     return arrays
 
 
@@ -220,7 +178,7 @@ def _check(experience: TransitionCounts) -> None:
 
 
 def _check_summary(summary: LogSummary, S: int, E: int) -> None:
-    counts = [(name, getattr(summary, name)) for name in SUMMARY_KEYS]
+    counts = [(each.name, getattr(summary, each.name)) for each in fields(LogSummary)]
     given = [count for name, count in counts if count is not None or name not in OPTIONAL_COUNTS]
     _expect(all(type(count) is int and 0 <= count < 2**63 for count in given), "a summary of whole numbers")
     _expect(summary.states == S and summary.edges == E, "a summary of what is there")

@@ -24,7 +24,7 @@ from fwrl.planner.labels import Labels
 from fwrl.planner.places import Place, check_positions, find_state
 from fwrl.planner.policy import Conditions, GoalPolicies, Policy
 from fwrl.planner.route import Route, concatenated, followed_route, route_along
-from fwrl.planner.transition_counts import LogSummary, TransitionCounts
+from fwrl.planner.transition_counts import LogSummary, TransitionCounts, supported
 
 if TYPE_CHECKING:
     from fwrl.planner.ingest.reader import Progress
@@ -474,8 +474,6 @@ class Planner:
             min_trips: Trips behind every step, at most 3, the number that a planner keeps. For more, fit the log with
                 `min_trips`.
         """
-        from fwrl.planner.min_trips import supported
-
         check_whole("min_trips", min_trips, 1)
         return Planner(supported(self.experience, min_trips), self._memory)
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,14 +146,13 @@ class LogSummary:
     sampled: int | None = None
 
 
-@dataclass(frozen=True)
-class LogFile:
+class LogFile(NamedTuple):
     """A file that was read, identified by content.
 
     Attributes:
         name: Its name as it was given.
         size: Bytes.
-        digest: Of its content (see `ingest.log_files`).
+        digest: Of its content (see `ingest.duplicates`).
     """
 
     name: str
@@ -336,3 +335,62 @@ def with_counts(experience: TransitionCounts) -> TransitionCounts:
         sampled=None if K == S else K,
     )
     return replace(experience, summary=summary)
+
+
+def supported(experience: TransitionCounts, least: int) -> TransitionCounts:
+    """The experience of the edges that at least `least` distinct trips made, with their states, actions and trips."""
+    if least > KEPT:
+        raise OptionError(
+            f"a planner keeps the latest {KEPT} trips of each step, so it can't tell whether {least} made it; fit the "
+            f"log with min_trips={least} (--min-trips {least}), or ask for at most {KEPT}"
+        )
+    evidence = experience.evidence
+    if evidence.trip is None or evidence.trips is None:
+        raise OptionError("the log names no trips, so steps can't be limited by trips; fit it with a column of trips")
+    listed = (evidence.trip != NONE).sum(axis=1)
+    kept = np.flatnonzero(listed >= least)
+    if not len(kept):
+        raise FwrlError(f"no step was made by {least} distinct trips or more; ask for fewer, or add logs")
+    source, target = experience.source[kept], experience.target[kept]
+    states, ends = np.unique(np.concatenate((source, target)), return_inverse=True)
+    actions, action = experience.actions, None
+    if actions is not None and experience.action is not None:
+        used, codes = np.unique(experience.action[kept], return_inverse=True)
+        actions, action = actions.subset(used), codes.astype(np.int32)
+    trip = evidence.trip[kept]
+    named = np.unique(trip[trip != NONE])
+    terminated = None if experience.terminated is None else np.asarray(experience.terminated[states])
+    few = replace(
+        experience,
+        states=experience.states.subset(states),
+        actions=actions,
+        source=ends[: len(kept)].astype(np.int32),
+        action=action,
+        target=ends[len(kept) :].astype(np.int32),
+        count=experience.count[kept],
+        total=experience.total[kept],
+        best=experience.best[kept],
+        terminated=terminated,
+        weight=None if experience.weight is None else experience.weight[kept],
+        position=None if experience.position is None else experience.position[states],
+        evidence_source=Evidence(
+            last=None if evidence.last is None else evidence.last[kept],
+            trips=evidence.trips.subset(named),
+            trip=np.where(trip == NONE, NONE, np.searchsorted(named, trip)).astype(np.int32),
+            trip_time=None if evidence.trip_time is None else evidence.trip_time[kept],
+        ),
+    )
+    all_listed = bool(((listed[kept] < KEPT) | (few.count == KEPT)).all())
+    summary = replace(
+        experience.summary,
+        trips=len(named) if all_listed else None,
+        transitions=int(few.count.sum()),
+        states=len(states),
+        edges=len(kept),
+        uncertain=int(np.sum(np.bincount(few.pair()) > 1)),
+        terminated=few.n_terminated,
+        connected=None,
+        stitched=None,
+        sampled=None,
+    )
+    return replace(few, summary=summary)

@@ -14,7 +14,7 @@ from fwrl.cells import EARTH, QUANTILE, Cells, Hexagons, SquareCells, chosen_res
 from fwrl.cells import LARGEST as LARGEST_CELL
 from fwrl.errors import FwrlError, OptionError
 from fwrl.planner.ingest.columns import Choice, Column, Expression
-from fwrl.planner.ingest.read_options import CellOptions, ReadOptions
+from fwrl.planner.ingest.read_options import ReadOptions
 from fwrl.planner.ingest.reader import INTEGERS, SIGNED, Source, identifier, listed, union_all
 from fwrl.planner.transition_counts import MILLION, TimeKind
 
@@ -171,11 +171,11 @@ def division(
     con: DuckDBPyConnection, sources: Sequence[PointSource], options: ReadOptions, old: Cells | None
 ) -> Cells | None:
     """The division into cells that was asked for, or that of an older log; None if states are names."""
-    if options.coordinates is None:
+    if options.cells is None:
         if old is not None:
             raise OptionError("the states of the older logs are cells; say which columns are coordinates")
         return None
-    cells = _given(options.coordinates)
+    cells = _given(options)
     named = sources[0].choice.points["state"]
     if isinstance(cells, Hexagons) and not any(_is_longitude(column) or _named(column, LATITUDE) for column in named):
         raise OptionError(
@@ -207,11 +207,11 @@ def cell_term(source: Source, point: tuple[Column, Column], cells: Cells, decima
     return f"{NAME_OF}({one}, {other})"
 
 
-def _given(given: CellOptions) -> Cells | None:
+def _given(options: ReadOptions) -> Cells | None:
     """The division that options fix; None if it is to be chosen from the data."""
-    if given.width is not None:
-        return SquareCells(float(given.width))
-    return None if given.resolution is None else Hexagons(given.resolution)
+    if options.cell_width is not None:
+        return SquareCells(float(options.cell_width))
+    return None if options.resolution is None else Hexagons(options.resolution)
 
 
 def _chosen(con: DuckDBPyConnection, sources: Sequence[PointSource], decimal: str) -> Cells:

@@ -2,7 +2,7 @@
 
 Every value is read as text, without blanks around it. Columns without a name, those that share one, and all columns of
 files without a header, are named by their number: `#1`, `#2`. Folders such as `day=2024-05-01` (Hive's partitions) name
-further columns; DuckDB reads those of Parquet itself.
+further columns.
 """
 
 from __future__ import annotations
@@ -13,46 +13,15 @@ import os
 import re
 import zlib
 from collections import Counter
-from collections.abc import Mapping
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote
 
 from fwrl.errors import FileError
-from fwrl.planner.ingest.discover import FoundFile, in_utf8, opened
+from fwrl.planner.ingest.discover import FoundFile, folder_keys, in_utf8, opened
 from fwrl.planner.ingest.read_options import COLUMNS, LogError, ReadOptions
-from fwrl.planner.ingest.reader import FILE, Source, identifier, listed, name_in_duckdb, quoted, scan_of_files, sql_bool
+from fwrl.planner.ingest.reader import FILE, Source, identifier, listed, quoted, scan_of_files, sql_bool
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-KEY = re.compile(r"([^=]+)=(.*)")
-HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"  # what Hive writes for a missing value
-
-
-def folder_keys(path: str) -> dict[str, str]:
-    """The columns that the folders of a file name, and their values.
-
-    >>> folder_keys("logs/day=2024-05-01/line=S%201/log.csv")
-    {'day': '2024-05-01', 'line': 'S 1'}
-    """
-    found = (KEY.fullmatch(part) for part in Path(path).parts[:-1])
-    return {unquote(match[1]): unquote(match[2]) for match in found if match is not None}
-
-
-def with_folder_keys(scan: str, keys: tuple[str, ...], shown: Mapping[str, str]) -> str:
-    """`scan` of files with further columns for `keys`; `shown` has the original path of each file."""
-    if not keys:
-        return scan
-    files = f"[{listed(quoted(name_in_duckdb(path)) for path in shown)}]"
-    terms = []
-    for key in keys:
-        values = [folder_keys(path)[key] for path in shown.values()]
-        texts = ("NULL" if value in ("", HIVE_MISSING) else quoted(value) for value in values)
-        value = f"list_extract(CAST([{listed(texts)}] AS VARCHAR[]), list_position({files}, {FILE}))"
-        terms.append(f"{value} AS {identifier(key)}")
-    return f"(SELECT *, {listed(terms)} FROM {scan})"
-
 
 LONGEST_HEADER = 1 << 20  # bytes
 LONGEST_LINE = 2_000_000  # bytes; DuckDB buffers twice that; its default, 32 MB, wouldn't fit a small memory limit
@@ -135,27 +104,11 @@ def opened_by_duckdb(file: FoundFile) -> bool:
 
 def first_line(con: DuckDBPyConnection, file: FoundFile) -> str:
     """The first line of a file, read by DuckDB."""
-    rows = con.execute(f"SELECT line FROM {scan_of_files(lines_of_files(), [file.path])} LIMIT 1").fetchall()
+    terms = ["columns={'line': 'VARCHAR'}", f"delim={quoted(NO_DELIMITER)}", "quote=''", "header=false"]
+    terms += ["auto_detect=false", f"max_line_size={LONGEST_LINE}", f"buffer_size={2 * LONGEST_LINE}"]
+    scan = scan_of_files(f"read_csv({listed(['{files}', *terms])})", [file.path])
+    rows = con.execute(f"SELECT line FROM {scan} LIMIT 1").fetchall()
     return (str(rows[0][0]) if rows and rows[0][0] is not None else "").lstrip("\ufeff").rstrip("\r")
-
-
-def lines_of_files(skipped: int = 0, skip_bad: bool = False) -> str:
-    """Return the FROM clause that reads `{files}` line by line, without the first `skipped` ones."""
-    terms = [
-        "columns={'line': 'VARCHAR'}",
-        f"delim={quoted(NO_DELIMITER)}",
-        "quote=''",
-        "escape=''",
-        "header=false",
-        "auto_detect=false",
-        "hive_partitioning=false",
-        f"skip={skipped}",
-        f"max_line_size={LONGEST_LINE}",
-        f"buffer_size={2 * LONGEST_LINE}",
-        f"filename={quoted(FILE)}",
-        f"store_rejects={sql_bool(skip_bad)}",
-    ]
-    return f"read_csv({listed(['{files}', *terms])})"
 
 
 def as_utf8(file: FoundFile, options: ReadOptions, folder: str) -> FoundFile:
@@ -175,7 +128,6 @@ def _unreadable(file: FoundFile, error: Exception) -> FileError:
 
 
 DELIMITERS = ",;\t|"
-BLANKS = " "  # the delimiter of columns with one or more blanks between them
 SHOWN = 80  # characters of a line in a message
 QUOTED = re.compile(r'"(?:[^"]|"")*"?')
 
@@ -206,21 +158,16 @@ def csv_sources(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOp
     for file in files:
         file = as_utf8(file, options, folder)
         header = _header(file, beginning_of(con, file), options)
-        named = {name.casefold() for name in header.names}
-        keys = tuple(key for key in folder_keys(file.shown) if key.casefold() not in named)
-        by_header.setdefault(header._replace(keys=keys), []).append(file)
+        keys, named = folder_keys(file.path), {name.casefold() for name in header.names}
+        if named.isdisjoint(key.casefold() for key in keys):  # a column of the file comes before one of its folder
+            header = header._replace(keys=keys)
+        by_header.setdefault(header, []).append(file)
     return [_source(header, files, options) for header, files in by_header.items()]
 
 
 def _source(header: Header, files: list[FoundFile], options: ReadOptions) -> Source:
     types = dict.fromkeys(header.names, "VARCHAR")
-    pattern = _blank_separated(header, options) if header.delimiter == BLANKS else _delimited(header, types, options)
-    paths, shown = tuple(file.path for file in files), {file.path: file.shown for file in files}
-    pattern = with_folder_keys(pattern, header.keys, shown)
-    return Source(pattern, types | dict.fromkeys(header.keys, "VARCHAR"), paths, is_text=True, shown=shown)
-
-
-def _delimited(header: Header, types: dict[str, str], options: ReadOptions) -> str:
+    missing = f"[{listed(map(quoted, options.missing))}]"
     terms = [
         f"columns={struct(types)}",
         f"delim={quoted(header.delimiter)}",
@@ -231,37 +178,27 @@ def _delimited(header: Header, types: dict[str, str], options: ReadOptions) -> s
         f"max_line_size={LONGEST_LINE}",
         f"buffer_size={2 * LONGEST_LINE}",
         "auto_detect=false",
-        "hive_partitioning=false",
+        f"hive_partitioning={sql_bool(bool(header.keys))}",
+        "hive_types_autocast=false",
         "null_padding=true",
-        f"nullstr=[{listed(map(quoted, options.missing))}]",
+        f"nullstr={missing}",
         "allow_quoted_nulls=false",
         f"filename={quoted(FILE)}",
         f"store_rejects={sql_bool(options.skip_bad)}",
         f"parallel={sql_bool(not options.serial)}",
     ]
-    missing = f"[{listed(map(quoted, options.missing))}]"
-    read = f"read_csv({listed(['{files}', *terms])})"
-    if not header.is_padded:
-        return read
-    columns = (_trimmed(identifier(name), missing) for name in header.names)
-    return f"(SELECT {listed([*columns, FILE])} FROM {read})"
+    pattern = f"read_csv({listed(['{files}', *terms])})"
+    if header.is_padded:
+        columns = [_trimmed(identifier(name), missing) for name in header.names]
+        pattern = f"(SELECT {listed([*columns, *map(identifier, header.keys), FILE])} FROM {pattern})"
+    shown = {file.path: file.shown for file in files}
+    return Source(pattern, types | dict.fromkeys(header.keys, "VARCHAR"), tuple(shown), is_text=True, shown=shown)
 
 
 def _trimmed(column: str, missing: str) -> str:
     """A term for a column without blanks around its values; what is missing then is so before blanks, too."""
     bare = f"trim({column}, ' \t')"
     return f"CASE WHEN {column} = {bare} THEN {column} WHEN {bare} NOT IN {missing} THEN {bare} END AS {column}"
-
-
-def _blank_separated(header: Header, options: ReadOptions) -> str:
-    lines = lines_of_files(header.skipped + header.has_line, options.skip_bad)
-    missing = f"[{listed(map(quoted, options.missing))}]"
-    parts = f"(SELECT string_split_regex(trim(line, ' \t\r'), '[ \t]+') AS parts, {FILE} FROM {lines})"
-    columns = (
-        f"CASE WHEN parts[{k}] NOT IN {missing} THEN parts[{k}] END AS {identifier(name)}"
-        for k, name in enumerate(header.names, start=1)
-    )
-    return f"(SELECT {listed([*columns, FILE])} FROM {parts} WHERE parts <> [''])"
 
 
 def _header(file: FoundFile, beginning: Beginning, options: ReadOptions) -> Header:
@@ -271,9 +208,9 @@ def _header(file: FoundFile, beginning: Beginning, options: ReadOptions) -> Head
         raise FileError(f"{file.shown!r} is empty; leave it out, or write it again")
     unquoted = QUOTED.sub("", line)
     delimiter = beginning.delimiter or max(DELIMITERS, key=unquoted.count)
-    if delimiter not in line and BLANKS in line.strip():
-        delimiter = BLANKS
-    fields = line.split() if delimiter == BLANKS else _fields(line, delimiter)
+    if delimiter not in line and " " in line.strip():
+        raise FileError(f"{file.shown!r} has only blanks between its columns; put commas there, as with tr -s ' ' ,")
+    fields = _fields(line, delimiter)
     if not options.has_header:
         names = _numbered(file, fields, options)
         return Header(delimiter, names, False, beginning.skipped, beginning.is_padded)

@@ -1,25 +1,22 @@
 """The files of a log: which ones are meant, what format they have, and copies of those that DuckDB can't open.
 
 You can name files by a pattern, a folder or an address. The format follows from the file's name or its first bytes.
-DuckDB opens files itself, including .gz and .zst; other packed files are first written to the reader's temporary
-folder, and so are standard input, pipes, and text in other encodings than UTF-8. Each copy has its own folder and the
-name of its original, so DuckDB's messages name that; the reader leaves the folder out of them (see `without_folder`).
+DuckDB opens files itself, including .csv.gz and .csv.zst. Standard input, pipes, and text in other encodings than UTF-8
+are first written to the reader's temporary folder. Each copy has its own folder and the name of its original, so
+DuckDB's messages name that; the reader leaves the folder out of them (see `without_folder`).
 """
 
 from __future__ import annotations
 
-import bz2
 import codecs
 import glob
 import gzip
-import lzma
 import re
 import tempfile
-import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 from fwrl.arguments import check_path
 from fwrl.errors import FileError, missing_file
@@ -27,7 +24,7 @@ from fwrl.planner.ingest.read_options import LogError
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 PIECE = 1 << 20  # bytes copied in one go
-PACKED = (".gz", ".zst", ".bz2", ".xz", ".zip")
+PACKED = {".gz": "gunzip", ".zst": "zstd -d", ".bz2": "bunzip2", ".xz": "unxz", ".zip": "unzip"}  # and what unpacks it
 # Byte order marks, and the encodings that begin with them; that of UTF-32 begins with that of UTF-16.
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -57,6 +54,15 @@ class FoundFile(NamedTuple):
         return ADDRESS.match(self.path) is not None
 
 
+def folder_keys(path: str) -> tuple[str, ...]:
+    """The columns that the folders of a file name.
+
+    >>> folder_keys("logs/day=2024-05-01/line=S%201/log.csv")
+    ('day', 'line')
+    """
+    return tuple(part.partition("=")[0] for part in Path(path).parts[:-1] if not part.startswith("=") and "=" in part)
+
+
 def opened(path: str) -> IO[bytes]:
     """A file, packed with gzip or not."""
     return gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")  # type: ignore[return-value]
@@ -65,9 +71,7 @@ def opened(path: str) -> IO[bytes]:
 def new_copy(shown: str, suffix: str, folder: str) -> Path:
     """A path in a new folder in `folder` for an unpacked copy of the file that messages call `shown`."""
     Path(folder).mkdir(exist_ok=True)
-    name = Path(shown).name.removesuffix(suffix)
-    for packed in PACKED:
-        name = name.removesuffix(packed)
+    name = Path(shown).name.removesuffix(suffix).removesuffix(".gz")
     return Path(tempfile.mkdtemp(dir=folder)) / (name.removesuffix(suffix) + suffix)
 
 
@@ -96,15 +100,15 @@ def in_utf8(file: FoundFile, encoding: str, folder: str) -> FoundFile:
     return file._replace(path=str(copy))
 
 
-def written_copy(stream: IO[bytes] | IO[str], shown: str, suffix: str, folder: str) -> str:
+def written_copy(stream: IO[bytes] | IO[str] | gzip.GzipFile, shown: str, suffix: str, folder: str) -> str:
     """The path of a copy of what can be read from `stream`; text is written in UTF-8."""
     copy = new_copy(shown, suffix, folder)
     try:
         with copy.open("wb") as written:
             while piece := stream.read(PIECE):
                 written.write(piece.encode() if isinstance(piece, str) else piece)
-    except (OSError, ValueError) as error:
-        raise FileError(f"cannot read {shown!r}: {getattr(error, 'strerror', None) or error}") from error
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise _unreadable(shown, error) from error
     return str(copy)
 
 
@@ -120,8 +124,6 @@ FORMATS = {
     "arrow": (".arrow", ".feather", ".ipc"),
 }
 OPENED_PACKED = (".gz", ".zst")  # by DuckDB, where CSV or JSON is in it
-UNPACKERS: dict[str, Callable[[str], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
 SNIFFED = 64  # bytes that tell a format
 STDIN = "standard input"
 STREAMS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # what shells call open files; they are read once
@@ -141,35 +143,39 @@ MAGIC = (
 
 
 def discover(patterns: Iterable[str], folder: str) -> list[FoundFile]:
-    """The files that are named, match a pattern or are in a folder; unpacked into `folder` where need be."""
-    return [file for path in matching(patterns) for file in _files_at(path, folder)]
+    """The files that are named, match a pattern or are in a folder; `folder` gets copies of what is read only once."""
+    return [_file_at(path, folder) for path in matching(patterns)]
 
 
-def _files_at(path: str, folder: str) -> Iterator[FoundFile]:
+def _file_at(path: str, folder: str) -> FoundFile:
     try:
         path.encode()
     except UnicodeEncodeError:
         raise FileError(f"cannot read {path!r}: its name isn't UTF-8; rename the file, or its folder") from None
-    if ADDRESS.match(path) or (_format(path) is not None and Path(path).is_file()):
-        yield from _unpacked(path, path, folder)
-    elif Path(path).is_file() and not path.startswith(STREAMS):
-        yield from _sniffed(path, path, folder)
-    else:  # a pipe, which can be read only once
-        try:
-            with Path(path).open("rb") as stream:
-                yield from spooled(stream, folder)
-        except OSError as error:
-            raise _unreadable(path, error) from error
+    format_, suffix = _format(path), Path(path).suffix.lower()
+    if ADDRESS.match(path) or (format_ is not None and Path(path).is_file()):
+        if format_ is None:
+            raise _no_log(path)
+        if suffix in PACKED and not (suffix in OPENED_PACKED and format_ in ("csv", "json")):
+            raise _packed(path, suffix)
+        return FoundFile(path, format_, path)
+    if Path(path).is_file() and not path.startswith(STREAMS):
+        return _sniffed(path, path, folder)
+    try:  # a pipe, which can be read only once
+        with Path(path).open("rb") as stream:
+            return spooled(stream, folder)
+    except OSError as error:
+        raise _unreadable(path, error) from error
 
 
-def spooled(stream: IO[bytes] | IO[str], folder: str) -> list[FoundFile]:
+def spooled(stream: IO[bytes] | IO[str], folder: str) -> FoundFile:
     """Copy `stream` to a file in `folder` and tell its format from the first bytes."""
     name = getattr(stream, "name", None)
     shown = name if isinstance(name, str) and not name.startswith("<") else STDIN
     return _sniffed(written_copy(stream, shown, "", folder), shown, folder)
 
 
-def _sniffed(path: str, shown: str, folder: str) -> list[FoundFile]:
+def _sniffed(path: str, shown: str, folder: str) -> FoundFile:
     """The file in the format that its first bytes tell."""
     try:
         with Path(path).open("rb") as file:
@@ -178,17 +184,16 @@ def _sniffed(path: str, shown: str, folder: str) -> list[FoundFile]:
         raise _unreadable(shown, error) from error
     suffix = next((suffix for magic, suffix in MAGIC if head.startswith(magic)), None)
     if suffix in (".parquet", ".arrow"):
-        return [FoundFile(path, suffix[1:], shown)]
-    if suffix == ".zst":
-        raise FileError(f"{shown} is packed with zstd; unpack it first, as with zstd -dc")
-    if suffix == ".zip":
-        return list(_zip_members(path, shown, folder))
+        return FoundFile(path, suffix[1:], shown)
+    if suffix == ".gz":
+        with gzip.open(path) as packed:
+            return _sniffed(written_copy(packed, shown, "", folder), shown, folder)
     if suffix is not None:
-        return _sniffed(_written(path, UNPACKERS[suffix], "", folder, shown), shown, folder)
+        raise _packed(shown, suffix)
     if b"\0" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise _no_log(shown)
     is_json = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
-    return [FoundFile(path, "json" if is_json else "csv", shown)]
+    return FoundFile(path, "json" if is_json else "csv", shown)
 
 
 def matching(patterns: Iterable[str]) -> Iterator[str]:
@@ -219,15 +224,15 @@ def _in_folder(folder: str) -> list[str]:
 
 
 def _is_log(path: Path) -> bool:
-    """Whether a file in a folder or an archive may be a log: hidden ones and such as readme.txt are not."""
+    """Whether a file in a folder may be a log: hidden ones and such as readme.txt are not."""
     return not any(part.startswith((".", "_")) for part in path.parts) and path.stem.casefold() not in ABOUT
 
 
 def _format(path: str) -> str | None:
-    """The format that the name of a file tells; `zip` for an archive, None for a name that tells none."""
+    """The format that the name of a file tells; None for a name that tells none. An archive counts as packed CSV."""
     name = path.lower()
     if name.endswith(".zip"):
-        return "zip"
+        return "csv"
     for suffix in PACKED:
         name = name.removesuffix(suffix)
     return next((format_ for format_, suffixes in FORMATS.items() if name.endswith(suffixes)), None)
@@ -237,59 +242,13 @@ def _known() -> str:
     return ", ".join(suffix for suffixes in FORMATS.values() for suffix in suffixes)
 
 
-def _unpacked(path: str, shown: str, folder: str) -> Iterator[FoundFile]:
-    format_, suffix = _format(path), Path(path).suffix.lower()
-    if format_ is None:
-        raise _no_log(shown)
-    packed = suffix in PACKED and not (suffix in OPENED_PACKED and format_ in ("csv", "json"))
-    if not packed:
-        yield FoundFile(path, format_, shown)
-    elif ADDRESS.match(path):
-        raise FileError(f"{shown!r} is packed in a way that is not read from an address; copy it here first")
-    elif suffix == ".zip":
-        yield from _zip_members(path, shown, folder)
-    elif suffix in UNPACKERS:
-        inner = Path(path.removesuffix(Path(path).suffix)).suffix.lower()
-        yield FoundFile(_written(path, UNPACKERS[suffix], inner, folder, shown), format_, shown)
-    else:
-        raise FileError(f"{shown!r} is a {format_} file packed with {suffix}, which cannot be opened; unpack it first")
-
-
-def _zip_members(path: str, shown: str, folder: str) -> Iterator[FoundFile]:
-    """The logs in a zip archive; FileError if there are none."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = [info.filename for info in archive.infolist() if not info.is_dir()]
-    except zipfile.BadZipFile as error:
-        raise FileError(f"{shown!r} is a damaged zip file; expected a log that ends in one of {_known()}") from error
-    except UNREADABLE as error:
-        raise _unreadable(shown, error) from error
-    logs = [name for name in members if _format(name) not in (None, "zip") and _is_log(Path(name))]
-    if not logs:
-        raise FileError(f"{shown!r} holds no log; expected files that end in one of {_known()}")
-    for name in logs:
-        suffix = "".join(Path(name).suffixes[-2:]).lower()
-
-        def opened(packed: str, name: str = name) -> IO[bytes]:
-            return zipfile.ZipFile(packed).open(name)
-
-        member = f"{shown}/{name}"
-        yield from _unpacked(_written(path, opened, suffix, folder, member), member, folder)
-
-
-def _written(path: str, opened: Callable[[str], Any], suffix: str, folder: str, shown: str) -> str:
-    """Write what is packed in `path` to a file in `folder`."""
-    try:
-        with opened(path) as packed:
-            return written_copy(packed, shown, suffix, folder)
-    except UNREADABLE as error:
-        raise _unreadable(shown, error) from error
+def _packed(shown: str, suffix: str) -> FileError:
+    return FileError(f"{shown!r} can't be read packed; unpack it first, as with {PACKED[suffix]}")
 
 
 def _no_log(shown: str) -> FileError:
-    return FileError(
-        f"expected a log that ends in one of {_known()} (or the same with {', '.join(PACKED)}), got {shown!r}"
-    )
+    packed = f"CSV and JSON also with {' or '.join(OPENED_PACKED)}"
+    return FileError(f"expected a log that ends in one of {_known()} ({packed}), got {shown!r}")
 
 
 def _unreadable(shown: str, error: Exception) -> FileError:

@@ -101,38 +101,6 @@ TYPES: dict[str, tuple[Any, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class CellOptions:
-    """Which columns are coordinates, and how to turn them into cells.
-
-    Attributes:
-        columns: Two columns (x and y of a state), or four (of state and next state).
-        width: Side of square cells; None to choose it from the data.
-        resolution: H3 resolution of hexagons; None for squares, or to choose it from the data.
-    """
-
-    columns: tuple[str, ...]
-    width: float | None = None
-    resolution: int | None = None
-
-    def __post_init__(self) -> None:
-        if len(self.columns) not in (2, 4):
-            raise OptionError(
-                f"cells need two columns of coordinates, or four (of state and next state), not {len(self.columns)}"
-            )
-        if self.width is not None and self.resolution is not None:
-            raise OptionError("square cells have a width, hexagons a resolution; leave one of the two out")
-        if self.width is not None and not 0 < self.width < float("inf"):
-            raise OptionError(f"expected a positive cell width, got {self.width:g}")
-        if self.resolution is not None and not 0 <= self.resolution <= 15:
-            raise OptionError(f"expected an H3 resolution from 0 to 15, got {self.resolution}")
-
-
-def check_min_trips(least: int) -> None:
-    """Require a whole number of at least 1."""
-    check_whole("min_trips", least, 1, MOST_TRIPS)
-
-
 def shown(text: str) -> dict[str, str]:
     """Mark an option as public, with its text for `fwrl.fit`, the command line and the docs."""
     return {"help": text}
@@ -253,20 +221,23 @@ class ReadOptions:
             "a".encode(self.encoding)  # unlike codecs.lookup, refuses codecs that aren't of text, such as base64
         except (LookupError, ValueError):
             raise OptionError(f"expected an encoding such as utf-8, cp1252 or latin-1, got {self.encoding!r}") from None
-        check_min_trips(self.min_trips)
+        check_whole("min_trips", self.min_trips, 1, MOST_TRIPS)
         if self.at is not None and self.hours is not None:
             raise OptionError("hours and a time of day can't be combined; leave one out")
         if self.at is None and self.around != AROUND:
             raise OptionError("around needs a time of day: set at")
         if self.cells is None and (self.cell_width is not None or self.resolution is not None):
             raise OptionError("a cell width or resolution needs coordinates: name their columns with cells")
-        if self.cells is not None:
-            _ = self.coordinates  # checked
-
-    @property
-    def coordinates(self) -> CellOptions | None:
-        """How to turn coordinates into cells; None if states are names."""
-        return None if self.cells is None else CellOptions(tuple(self.cells), self.cell_width, self.resolution)
+        if self.cells is not None and len(self.cells) not in (2, 4):
+            raise OptionError(
+                f"cells need two columns of coordinates, or four (of state and next state), not {len(self.cells)}"
+            )
+        if self.cell_width is not None and self.resolution is not None:
+            raise OptionError("square cells have a width, hexagons a resolution; leave one of the two out")
+        if self.cell_width is not None and not 0 < self.cell_width < float("inf"):
+            raise OptionError(f"expected a positive cell width, got {self.cell_width:g}")
+        if self.resolution is not None and not 0 <= self.resolution <= 15:
+            raise OptionError(f"expected an H3 resolution from 0 to 15, got {self.resolution}")
 
     @property
     def is_utf8(self) -> bool:

@@ -1,14 +1,12 @@
 """Logs from Python objects: episodes, Minari datasets, trajectories, or any iterable of transitions.
 
 An episode has `observations` (one more than steps), `actions`, `rewards` and possibly `terminations`, as attributes or
-keys, as the Gymnasium ecosystem keeps them. A trajectory is a sequence of states. A transition is a mapping or a named
+keys, as the Gymnasium ecosystem keeps them; a Minari dataset has several. The state is the observation, or what Dict
+observations have under `observation`. The reward is `path_reward` of the infos, which fwrl writes, or else the
+environment's. A trajectory is a sequence of states. A transition is a mapping or a named
 tuple with the names of columns, or a plain tuple (state, next_state) or (state, action, reward, next_state[, trip[,
 time]]). A tuple is read as a transition, a list as a trajectory. If lists could also be transitions, `shape` has to say
 which.
-
-Of Minari datasets with discrete observations, the state is the observation, an integer, or the integer under
-`observation` of Dict observations. The reward is `path_reward` of the infos, which fwrl writes, or else the
-environment's.
 """
 
 from __future__ import annotations
@@ -134,62 +132,6 @@ def _joined(name: str, tables: list[Table], lengths: list[int]) -> NDArray[Any]:
     return column(name, values)
 
 
-def is_minari(log: Any) -> bool:
-    """Whether a log is a Minari dataset."""
-    return hasattr(log, "iterate_episodes")
-
-
-def minari_columns(dataset: Any) -> dict[str, NDArray[Any]]:
-    """The columns trip, time, state, action, reward, next_state and terminated of all episodes."""
-    parts: dict[str, list[NDArray[Any]]] = {}
-    for number, episode in enumerate(dataset.iterate_episodes()):
-        states, actions = _discrete(episode.observations, "observations"), _discrete(episode.actions, "actions")
-        infos = episode.infos or {}
-        paid = np.asarray(infos["path_reward"])[1:] if "path_reward" in infos else episode.rewards
-        columns = {
-            "trip": np.full(len(actions), number),
-            "time": np.arange(len(actions)),
-            "state": states[:-1],
-            "action": actions,
-            "reward": np.asarray(paid, np.float64),
-            "next_state": states[1:],
-            "terminated": np.asarray(episode.terminations, np.bool_) & ~_arrived(episode.observations),
-        }
-        if {len(column) for column in columns.values()} != {len(actions)}:
-            raise FwrlError(f"episode {number} of the dataset has columns of different lengths")
-        for name, column in columns.items():
-            parts.setdefault(name, []).append(column)
-    if not parts:
-        raise FwrlError("the Minari dataset has no episodes")
-    return {name: np.concatenate(columns) for name, columns in parts.items()}
-
-
-def _arrived(observations: Any) -> Any:
-    """(n,) whether each step reached its episode's goal, which doesn't end other trips; False without goals."""
-    if not isinstance(observations, Mapping) or "desired_goal" not in observations:
-        return np.False_
-    achieved = np.asarray(observations.get("achieved_goal", observations.get("observation")))
-    desired = np.asarray(observations["desired_goal"])
-    same: Any = np.equal(achieved, desired)
-    return same.reshape(len(achieved), -1).all(axis=1)[1:]
-
-
-def _discrete(values: Any, what: str) -> NDArray[np.int64]:
-    """(n,) integers; an error points to navigators for others."""
-    if isinstance(values, Mapping) and "observation" in values:
-        values = values["observation"]
-    array: Any = np.empty(0) if isinstance(values, Mapping) else np.asarray(values)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise FwrlError(
-            f"expected a Minari dataset with discrete {what}, got {array.dtype} of shape {array.shape}; "
-            "fwrl.fit_navigator(dataset) learns from continuous ones"
-        )
-    integers: NDArray[np.int64] = array.astype(np.int64)
-    return integers
-
-
 TUPLES = {
     2: ("state", "next_state"),
     4: ("state", "action", "reward", "next_state"),
@@ -207,6 +149,8 @@ def collected(source: Any, shape: Shape | None = None) -> Table:
     >>> {name: column.tolist() for name, column in collected([("a", "b"), ("b", "c")]).items()}
     {'state': ['a', 'b'], 'next_state': ['b', 'c']}
     """
+    if hasattr(source, "iterate_episodes"):
+        return _rows(source.iterate_episodes())
     if _is_episode(source):
         return _episode(source, 0)
     if isinstance(source, Mapping):
@@ -241,7 +185,7 @@ def _mapping(source: Mapping[Any, Any]) -> Table:
     return table
 
 
-def _rows(items: Sequence[Any]) -> Table:
+def _rows(items: Iterable[Any]) -> Table:
     """The columns of transitions and episodes in order."""
     tables: list[Table] = []
     pending: list[dict[str, Any]] = []
@@ -266,10 +210,12 @@ def _episode(episode: Any, number: int) -> Table:
     infos = episode.get("infos") if isinstance(episode, Mapping) else getattr(episode, "infos", None)
     if isinstance(infos, Mapping) and "path_reward" in infos:
         rewards = _last(infos["path_reward"], len(actions))  # path rewards exclude the goal reward
+    ends = _terminations(episode, seen, infos)
     if isinstance(seen, Mapping):
         seen = seen["observation"]
     elif not isinstance(seen, np.ndarray):
         seen = [state_of(one) for one in seen]
+    seen, actions = _discrete(seen, "observations"), _discrete(actions, "actions")
     if not len(seen) == len(actions) + 1 == len(rewards) + 1:
         raise FwrlError(
             f"episode {number} has {len(seen)} observations, {len(actions)} actions and {len(rewards)} rewards; "
@@ -284,7 +230,6 @@ def _episode(episode: Any, number: int) -> Table:
         "trip": np.full(n, number, np.int64),
         "time": np.arange(n),
     }
-    ends = _terminations(episode, infos)
     if ends is not None:
         table["terminated"] = column("terminated", _last(ends, n))
     return table
@@ -295,16 +240,35 @@ def _last(values: Any, n: int) -> Any:
     return values[max(0, len(values) - n) :]
 
 
-def _terminations(episode: Any, infos: Any) -> Any:
-    """Whether each step of an episode terminated; None if that is unknown, or is the success at its own goal.
+def _discrete(values: Any, what: str) -> Any:
+    """Values of an episode, (n, 1) arrays as (n,); the error for others points to navigators."""
+    if not isinstance(values, np.ndarray) or values.ndim == 1:
+        return values
+    if values.ndim == 2 and values.shape[1] == 1:
+        return values[:, 0]
+    raise FwrlError(
+        f"expected episodes with discrete {what}, got {values.dtype} of shape {values.shape}; "
+        "fwrl.fit_navigator(episodes) learns from continuous ones"
+    )
+
+
+def _terminations(episode: Any, seen: Any, infos: Any) -> Any:
+    """Whether each step of an episode terminated; None if that is unknown.
 
     Reaching the goal ends an episode, but for other goals nothing ends there.
     """
     is_mapping = isinstance(episode, Mapping)
-    seen = episode["observations"] if is_mapping else episode.observations
     terminations = episode.get("terminations") if is_mapping else getattr(episode, "terminations", None)
-    if terminations is None or (isinstance(seen, Mapping) and "desired_goal" in seen):
+    if terminations is None:
         return None
+    if isinstance(seen, Mapping) and "desired_goal" in seen:
+        achieved, desired = (
+            np.asarray(seen.get("achieved_goal", seen.get("observation"))),
+            np.asarray(seen["desired_goal"]),
+        )
+        same: Any = np.equal(achieved, desired)
+        arrived = same.reshape(len(achieved), -1).all(axis=1)
+        return _last(np.asarray(terminations, np.bool_), len(arrived) - 1) & ~arrived[1:]
     success = [infos[name][-1] for name in SUCCESS if name in infos] if isinstance(infos, Mapping) else []
     return np.zeros(len(terminations), np.bool_) if any(map(bool, success)) else terminations
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fwrl.errors import FileError, FwrlError
-from fwrl.planner.ingest.csv import as_utf8, csv_sources, first_line, opened_by_duckdb, struct
-from fwrl.planner.ingest.discover import FoundFile, discover, opened, spooled
+from fwrl.planner.ingest.csv import as_utf8, csv_sources, opened_by_duckdb, struct
+from fwrl.planner.ingest.discover import FoundFile, discover, folder_keys, opened, spooled
 from fwrl.planner.ingest.read_options import LogError, ReadOptions
 from fwrl.planner.ingest.reader import FILE, Source, column_types, listed, name_in_duckdb, quoted, sql_bool, when
-from fwrl.planner.ingest.rows import collected, column, is_minari, minari_columns
+from fwrl.planner.ingest.rows import collected, column
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 UNQUOTED = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN")  # DuckDB's types of what JSON does not quote
 SHOWN = 60  # characters of a line that cannot be read
 SKIP = "ignore_errors=true"
-PARTITION = re.compile(r"[\\/][^\\/=]+=[^\\/=]*(?=[\\/])")  # a folder named key=value
+NO_JSON = ("Malformed JSON", "expected records")  # what DuckDB says of files without JSON objects
 ARROW_FILE = b"ARROW1"  # what an Arrow file begins with, unlike a stream
 ARROW = "arrow_file"  # what DuckDB calls Arrow files, with a number after it
 
@@ -45,7 +44,7 @@ def file_sources(con: DuckDBPyConnection, files: list[FoundFile], options: ReadO
         if format_ == "csv":
             sources += csv_sources(con, of_format, options, folder)
         elif format_ == "json":
-            sources += _json(con, [as_utf8(file, options, folder) for file in of_format], options)
+            sources.append(_json(con, [as_utf8(file, options, folder) for file in of_format], options))
         elif format_ == "parquet":
             sources.append(_parquet(con, of_format))
         elif format_ == "arrow":
@@ -58,7 +57,7 @@ def file_sources(con: DuckDBPyConnection, files: list[FoundFile], options: ReadO
 def _parquet(con: DuckDBPyConnection, files: list[FoundFile]) -> Source:
     import duckdb
 
-    hive = all(PARTITION.search(file.path) for file in files)
+    hive = all(folder_keys(file.path) for file in files)
     terms = ["union_by_name=true", f"hive_partitioning={sql_bool(hive)}", f"filename={quoted(FILE)}"]
     untyped = Source(f"read_parquet({listed(['{files}', *terms])})", {}, *_named(files))
     try:
@@ -116,85 +115,47 @@ def copy_in_order(con: DuckDBPyConnection, name: str, table: object) -> None:
     con.unregister("read_once")
 
 
-def _json(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOptions) -> list[Source]:
-    """A source for the files with an object per line, and one for those with one array."""
-    arrays = [file for file in files if _is_array(con, file)]
-    lines = [file for file in files if file not in arrays]
-    sources = []
-    if lines:
-        sources.append(_json_source(con, lines, ["format='newline_delimited'", *when(options.skip_bad, SKIP)]))
-    if arrays:
-        sources.append(_json_source(con, arrays, ["format='array'"]))
-    return sources
-
-
-def _json_source(con: DuckDBPyConnection, files: list[FoundFile], options: list[str]) -> Source:
+def _json(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOptions) -> Source:
+    """The source of all files, each with objects one after the other or in one array."""
     import duckdb
 
-    options = [*options, "records=true", f"filename={quoted(FILE)}"]
+    terms = [*when(options.skip_bad, SKIP), "records=true", "union_by_name=true", f"filename={quoted(FILE)}"]
     named = _named(files)
-    untyped = Source(f"read_json({listed(['{files}', 'union_by_name=true', 'sample_size=-1', *options])})", {}, *named)
+    untyped = Source(f"read_json({listed(['{files}', 'sample_size=-1', *terms])})", {}, *named)
     try:
         detected = column_types(con, untyped.scan)
     except duckdb.Error as error:
-        broken = _broken_array if "format='array'" in options else _no_object
-        problem = None if SKIP in options else broken(files)
-        raise (problem or _not_objects(files, error) or error) from error
+        if not any(said in str(error) for said in NO_JSON):
+            raise
+        raise (None if options.skip_bad else _no_object(files)) or _no_objects(files, str(error)) from error
     # Scalars other than numbers are read as text: DuckDB would rewrite a name that looks like a date.
     types = {
         column: type_ if type_ in UNQUOTED or type_.endswith(("]", ")")) else "VARCHAR"
         for column, type_ in detected.items()
     }
-    return Source(f"read_json({listed(['{files}', f'columns={struct(types)}', *options])})", types, *named)
+    return Source(f"read_json({listed(['{files}', f'columns={struct(types)}', *terms])})", types, *named)
 
 
-def _is_array(con: DuckDBPyConnection, file: FoundFile) -> bool:
-    """Whether its first line begins with a bracket."""
-    if opened_by_duckdb(file):
-        return first_line(con, file).lstrip()[:1] == "["
-    with contextlib.suppress(OSError, EOFError, zlib.error), opened(file.path) as text:
-        return text.read(SHOWN).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"["
-    return False
-
-
-def _not_objects(files: list[FoundFile], error: Exception) -> FileError | None:
-    """The error for files without JSON objects; None where DuckDB's `error` is another one."""
-    if "expected records" not in str(error):
-        return None
-    named = listed(repr(file.shown) for file in files)
-    return FileError(f"expected JSON objects in {named}, there are none; write one in each line, or all in one array")
-
-
-def _broken_array(files: list[FoundFile]) -> FileError | None:
-    """The error that names where the first array is broken; None where Python reads all of them."""
-    for file in files:
-        if opened_by_duckdb(file):
-            continue
-        with opened(file.path) as text, contextlib.suppress(OSError, EOFError, zlib.error, RecursionError):
-            try:
-                json.load(text)
-            except json.JSONDecodeError as error:
-                return FileError(
-                    f"{file.shown}, line {error.lineno:,}, character {error.colno:,}: the array of JSON objects is "
-                    f"broken ({error.msg}); write it again, or one object in each line; bad ones can be left out then"
-                )
-            except UnicodeDecodeError:
-                return FileError(f"{file.shown} begins as an array of JSON objects, but is not text; write it as UTF-8")
-    return None
-
-
-def _no_object(files: list[FoundFile]) -> FwrlError | None:
-    """The error that names the first line which is not a JSON object; None where Python reads all of them."""
+def _no_object(files: list[FoundFile]) -> LogError | None:
+    """The error that names the first line that isn't a JSON object; None if there isn't one, or for an array."""
     for file in files:
         if opened_by_duckdb(file):
             continue
         with opened(file.path) as lines, contextlib.suppress(OSError, EOFError, zlib.error):
             for number, line in enumerate(filter(bytes.strip, lines), start=1):
+                if number == 1 and line.lstrip().startswith(b"["):
+                    break
                 if not _is_object(line):
                     shown = line.decode(errors="replace").strip()
                     problem = f"{file.shown}, row {number:,}: expected a line with a JSON object, got {shown[:SHOWN]!r}"
                     return LogError(problem, "skip_bad")
     return None
+
+
+def _no_objects(files: list[FoundFile], said: str) -> FileError:
+    """The error for files without JSON objects; `said` is DuckDB's message, which may name one."""
+    named = listed(repr(file.shown) for file in [file for file in files if file.path in said] or files)
+    return FileError(f"expected JSON objects in {named}; write one in each line, or all in one array")
 
 
 def _is_object(line: bytes) -> bool:
@@ -219,7 +180,7 @@ def sources_of(con: DuckDBPyConnection, log: Any, options: ReadOptions) -> list[
     if are_files:
         return file_sources(con, discover(map(str, log), folder), options, folder)
     if _is_stream(log):
-        return file_sources(con, spooled(log, folder), options, folder)
+        return file_sources(con, [spooled(log, folder)], options, folder)
     table = _table(log, options)
     if _is_read_once(table):
         copy_in_order(con, COPIED, table)
@@ -230,8 +191,6 @@ def sources_of(con: DuckDBPyConnection, log: Any, options: ReadOptions) -> list[
 
 def _table(log: Any, options: ReadOptions) -> Any:
     """Something with columns that DuckDB can scan."""
-    if is_minari(log):
-        return {name: column(name, values) for name, values in minari_columns(log).items()}
     if isinstance(log, np.ndarray) and _has_columns(log):
         return {name: column(name, log[name]) for name in log.dtype.names or ()}
     if isinstance(log, np.ndarray) and options.shape != "trajectories":
