@@ -191,8 +191,8 @@ def _source(header: Header, files: list[FoundFile], options: ReadOptions) -> Sou
     if header.is_padded:
         columns = [_trimmed(identifier(name), missing) for name in header.names]
         pattern = f"(SELECT {listed([*columns, *map(identifier, header.keys), FILE])} FROM {pattern})"
-    shown = {file.path: file.shown for file in files}
-    return Source(pattern, types | dict.fromkeys(header.keys, "VARCHAR"), tuple(shown), is_text=True, shown=shown)
+    paths, shown = tuple(file.path for file in files), {file.path: file.shown for file in files}
+    return Source(pattern, types | dict.fromkeys(header.keys, "VARCHAR"), paths, is_text=True, shown=shown)
 
 
 def _trimmed(column: str, missing: str) -> str:
