@@ -23,6 +23,7 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.arguments import shown
 from fwrl.arrays import Floats, Indices, Ints
 from fwrl.cells import Cells
 from fwrl.errors import FwrlError, OptionError
@@ -340,9 +341,10 @@ def with_counts(experience: TransitionCounts) -> TransitionCounts:
 def supported(experience: TransitionCounts, least: int) -> TransitionCounts:
     """The experience of the edges that at least `least` distinct trips made, with their states, actions and trips."""
     if least > KEPT:
+        wanted = shown(least)
         raise OptionError(
-            f"a planner keeps the latest {KEPT} trips of each step, so it can't tell whether {least} made it; fit the "
-            f"log with min_trips={least} (--min-trips {least}), or ask for at most {KEPT}"
+            f"a planner keeps the latest {KEPT} trips of each step, so it can't tell whether {wanted} made it; fit the "
+            f"log with min_trips={wanted} (--min-trips {wanted}), or ask for at most {KEPT}"
         )
     evidence = experience.evidence
     if evidence.trip is None or evidence.trips is None:
