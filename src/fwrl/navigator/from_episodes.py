@@ -108,6 +108,16 @@ def fit_navigator(
     return Navigator(cells, motion, labels, counted(measured, cell, motion, labels), settings, units)
 
 
+def navigator_of(episodes: Episodes, k: int, scale: Floats) -> Navigator:
+    """Fit a navigator with headings to windows of k steps."""
+    scaled = episodes._replace(points=episodes.points / scale)
+    measured, motion = _measured(scaled, k, None)
+    cells, cell = _fitted(scaled, measured.windows, measured.width)
+    labels = Headings(len(scale))
+    motion = motion.within(*column_range(episodes.actions))
+    return Navigator(cells, motion, labels, counted(measured, cell, motion, labels), Settings(k), scale)
+
+
 def range_of(points: Floats) -> Floats:
     """Return the (d,) extent of points (n, d), with 1 for 0."""
     low, high = column_range(points)
