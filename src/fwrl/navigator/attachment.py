@@ -43,8 +43,8 @@ class Attachment(NamedTuple):
         return where
 
 
-def fit_attachment(name: str, hand: Floats, thing: Floats, start: Ints, stop: Ints) -> tuple[Attachment, Mask, Mask]:
-    """Fit one thing's attachment; also return in which windows the hand moves and in which the thing follows.
+def fit_attachment(name: str, hand: Floats, thing: Floats, start: Ints, stop: Ints) -> tuple[Attachment, Mask]:
+    """Fit one thing's attachment; also return in which windows the thing follows.
 
     Args:
         name: of the thing, for messages.
@@ -67,8 +67,7 @@ def fit_attachment(name: str, hand: Floats, thing: Floats, start: Ints, stop: In
         if np.array_equal(kept, used):
             break
         used = kept
-    moving = push > MOVING * np.quantile(push, QUANTILE)
-    follows = moving & (np.linalg.norm(pushed - moved @ matrix.T, axis=1) <= push / 2)
+    follows = following(pushed, moved @ matrix.T)[1]
     if not follows.any():
         raise FwrlError(
             f"{name!r} never moves with the hand in these data; check its coordinates, or add episodes that move it"
@@ -76,4 +75,11 @@ def fit_attachment(name: str, hand: Floats, thing: Floats, start: Ints, stop: In
     at = hand[start[follows]] - thing[start[follows]] @ matrix.T
     offset = np.median(at, axis=0)
     spread = float(np.quantile(np.linalg.norm(at - offset, axis=1), QUANTILE))
-    return Attachment(matrix, offset, spread), moving, follows
+    return Attachment(matrix, offset, spread), follows
+
+
+def following(pushed: Floats, moved: Floats) -> tuple[Mask, Mask]:
+    """Return where the hand moves, and where a thing follows, of displacements (n, p) of hand and attachment."""
+    push = np.linalg.norm(pushed, axis=1)
+    moving = push > MOVING * np.quantile(push, QUANTILE)
+    return moving, moving & (np.linalg.norm(pushed - moved, axis=1) <= push / 2)

@@ -8,7 +8,7 @@ All choices follow from the data by rules that are the same for all data.
    the edge of the near zone by as much.
 3. *Near zone*: so wide that, as cells widen in proportion to distance beyond it, those at the usual distance are as
    wide as the usual displacement.
-4. *Held*: a cell in which, when the hand moves, the thing follows at least half of the time, seen in `SEEN` episodes.
+4. *Held*: a cell in which, when the hand moves, the thing follows in at least half of the steps, in `SEEN` episodes.
 5. *Usual* means the 0.9 quantile over windows, as in `fwrl.navigator.from_episodes`.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError
 from fwrl.navigator.action_labels import Headings
-from fwrl.navigator.attachment import Mask, fit_attachment
+from fwrl.navigator.attachment import Mask, fit_attachment, following
 from fwrl.navigator.episodes import Episodes
 from fwrl.navigator.from_episodes import QUANTILE, Measured, measure, navigator_of
 from fwrl.navigator.hand_graph import hand_graph
@@ -119,17 +119,17 @@ def fit_thing(windows: HandWindows, number: int, scene: Scene) -> ThingModel:
     """Learn how a hand moves one thing."""
     seen, start, stop = windows.seen, windows.start, windows.stop
     p, name = seen.hand.shape[1], list(scene.things)[number]
-    attachment, moving, follows = fit_attachment(name, seen.hand, seen.things[number], start, stop)
+    attachment, follows = fit_attachment(name, seen.hand, seen.things[number], start, stop)
     points = relative(seen, number, attachment)
     unit = 2.0 * attachment.spread
     units, near = sizes_of(windows, unit, np.linalg.norm(points[:, :p], axis=1))
     cells, cell = fit_nested(points, units, np.zeros((1, p)), near)
     S, begin, episode = len(cells), cell[start], windows.episode[start]
     graph = hand_graph(S, 0, begin, windows.label, cell[stop], episode, windows.measured.actions, points[stop])
-    followed, moved = np.bincount(begin[follows], minlength=S), np.bincount(begin[moving], minlength=S)
-    stayed = moving & ~follows
-    held = (2 * followed >= moved) & (distinct(begin[follows], episode[follows], S) >= SEEN)
-    away = (2 * followed < moved) & (distinct(begin[stayed], episode[stayed], S) >= SEEN)
+    moving, along = following(seen.hand[start + 1] - seen.hand[start], np.diff(attachment.place(seen.things[number]), axis=0)[start])
+    followed, moved, stays = np.bincount(begin[along], minlength=S), np.bincount(begin[moving], minlength=S), moving & ~along
+    held = (2 * followed >= moved) & (distinct(begin[along], episode[along], S) >= SEEN)
+    away = (2 * followed < moved) & (distinct(begin[stays], episode[stays], S) >= SEEN)
     away &= cells.level(cells.centres) > 0
     if not held.any():
         raise FwrlError(f"{name!r} was moved in too few episodes to learn how; add episodes that move it")

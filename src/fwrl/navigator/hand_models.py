@@ -71,6 +71,12 @@ class ThingModel(NamedTuple):
         """Return the cell of an observation; `number` is the thing's."""
         return int(self.cells.of(relative(now, number, self.attachment)[None])[0])
 
+    def is_held(self, now: Seen, number: int) -> bool:
+        """Whether the hand has the thing: in a cell of the mode held, in the near zone."""
+        point = relative(now, number, self.attachment)
+        p = len(now.hand)
+        return bool(np.linalg.norm(point[:p]) <= self.cells.near and self.held[self.cells.of(point[None])[0]])
+
     def apart(self, place: Floats, other: Floats) -> float:
         """Distance between two places of the thing, as the hand goes, in units."""
         return float(np.linalg.norm(self.attachment.matrix @ (other - place))) / self.unit

@@ -173,7 +173,7 @@ class HandNavigator:
     def _choose_phase(self, trial: Trial, move: Move, now: Seen) -> None:
         """Grasp until held, carry until there, release until away."""
         model, i = self.things[move.thing], move.thing
-        held = bool(model.held[model.cell(now, i)])
+        held = model.is_held(now, i)
         apart = model.apart(now.things[i], move.place)
         if trial.phase == CARRY:
             trial.lost = 0 if held else trial.lost + 1

@@ -55,11 +55,6 @@ class Followable:
         found = np.atleast_1d(self.tree.query(point / self.cells.units, k=min(n, len(self.planned)))[1])
         return self.planned[found]
 
-    def wanted(self, point: Floats, end: Floats, rests: Floats) -> Floats:
-        """Return the displacement of the hand's pose to a point."""
-        p, a = self.p, len(rests)
-        return np.concatenate([end[:p] - point[:p], turn(end[p : p + a], point[p : p + a])])
-
 
 class HandPursuit:
     """One approach by one plan."""
@@ -105,7 +100,7 @@ class HandPursuit:
             else:
                 self.stuck += 1
                 self._tried[self._pair] = self._tried.get(self._pair, 0) + 1
-        lost = plan.arrival[cell] == 0.0 and not plan.goal[cell]
+        lost = plan.arrival[cell] == 0.0 or plan.goal[cell]
         self._cell = cell
         detour = self.stuck % (STUCK + 1) == STUCK
         if lost or detour:
