@@ -181,8 +181,9 @@ class Tabletop:
             while not self._same_room(x, to):
                 to = self.hand_x(rng)
             others = np.delete(self.places, choice, axis=0)
-            if len(others) and rng.random() < 0.4:
-                to = others[rng.integers(len(others))][0]
+            near = np.abs(others[:, 0] - to)
+            if len(others) and near.min() < 1.5 * SIZE:
+                to = others[near.argmin(), 0]  # on top, rather than half on it
             below = others[np.abs(others[:, 0] - to) < SIZE]
             top = float(max(below[:, 1].max(initial=-np.inf) + SIZE, SIZE / 2))
             over = max(high, z)

@@ -2,7 +2,8 @@
 
 All choices follow from the data by rules that are the same for all data.
 
-1. *Window*: the fewest of `WINDOWS` steps for which the motion model explains `EXPLAINED` of the hand's displacement.
+1. *Window*: the fewest of `WINDOWS` steps for which the motion model explains `EXPLAINED` of the hand's displacement;
+   if none does, the number that explains most.
 2. *Units* of cells near a thing: in position, twice the spread of the hand around the attachment, so that one cell
    holds nearly all grasps; in opening, what takes as long as that (by the usual displacements); in angle, what moves
    the edge of the near zone by as much.
@@ -76,15 +77,17 @@ def hand_windows(scene: Scene, episodes: Episodes, k: int | None) -> HandWindows
     poses = Episodes(np.concatenate([seen.hand, turns, seen.opening], axis=1), episodes.actions, first)
     p, a = seen.hand.shape[1], turns.shape[1]
     longest = int(np.diff(first).max()) - 1
+    found: list[tuple[float, Measured, LinearMotion, Floats]] = []
     for steps in WINDOWS if k is None else (k,):
-        if steps > longest:
-            raise FwrlError(f"no episode has more than {steps} steps; add longer episodes")
-        measured = measure(poses, steps, np.inf)
-        motion = measured.motion()
-        intended = motion.predict(measured.actions, measured.velocities)
-        missed = measured.moved[:, :p] - intended[:, :p]
-        if np.sum(missed**2) <= (1.0 - EXPLAINED) * np.sum(measured.moved[:, :p] ** 2):
-            break
+        if steps <= longest and (not found or found[-1][0] < EXPLAINED):
+            measured = measure(poses, steps, np.inf)
+            motion = measured.motion()
+            intended = motion.predict(measured.actions, measured.velocities)
+            missed = np.sum((measured.moved[:, :p] - intended[:, :p]) ** 2)
+            found.append((float(1.0 - missed / np.sum(measured.moved[:, :p] ** 2)), measured, motion, intended))
+    if not found:
+        raise FwrlError(f"no episode has more than {k or WINDOWS[0]} steps; add longer episodes")
+    _, measured, motion, intended = max(found, key=lambda one: one[0])
     motion = motion.within(*column_range(episodes.actions))
     parts = (slice(0, p), slice(p, p + a), slice(p + a, None))
     usual = np.array([usual_size(measured.moved[:, part]) for part in parts])
@@ -221,14 +224,15 @@ def fit_switches(windows: HandWindows, n: int) -> SwitchModel:
     start, stop = windows.start, windows.stop
     event = np.searchsorted(at, start, side="right")  # the first flip after a row
     flip = np.append(at, len(flips))[event]
-    ends = flip <= stop
-    last = first[1:][windows.episode[start]] - 1
-    end = np.where(ends, np.minimum(flip + (k + 1) // 2, last), stop)
+    pressed = flip <= stop
     target = cell[stop]
-    target[ends] = S + kind[event[ends]]
-    graph = hand_graph(
-        S, O, cell[start], windows.label, target, windows.episode[start], windows.measured.actions, points[end]
-    )
+    target[pressed] = S + kind[event[pressed]]
+    ends = points[stop]
+    at = flip[pressed]  # a press is a threshold: aim half a window past it
+    ends[pressed] = points[at]
+    ends[pressed, : seen.hand.shape[1]] += (seen.hand[at] - seen.hand[at - 1]) * ((k + 1) // 2)
+    actions = windows.measured.actions
+    graph = hand_graph(S, O, cell[start], windows.label, target, windows.episode[start], actions, ends)
     return SwitchModel(cells, graph, operators, places)
 
 

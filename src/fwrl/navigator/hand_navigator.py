@@ -249,11 +249,11 @@ class HandNavigator:
 
         def pick(i: int, places: Sequence[Floats]) -> bool:
             model = self.things[i]
-            return model.picked.like(places[i], around(i, places), model.unit, model.cells.near)
+            return model.picked.like(places[i], around(i, places), model.unit)
 
         def put(i: int, place: Floats, places: Sequence[Floats]) -> bool:
             model, moved = self.things[i], [*places[:i], place, *places[i + 1 :]]
-            return model.put.like(place, around(i, moved), model.unit, model.cells.near)
+            return model.put.like(place, around(i, moved), model.unit)
 
         def carry(i: int, start: Floats, to: Floats) -> float:
             navigator = self.things[i].carry

@@ -5,8 +5,8 @@ place where the data left one (parking). It's allowed if
 
 - its preconditions hold: switches that never varied while the thing moved;
 - picking looks like some grasp seen, putting like some release: the other things were where they are now, as the moved
-  thing sees them, within a cell's width (which grows with their distance), in `SEEN` episodes; and the thing's own place
-  is no outlier among those. That a cube can't be put where another is, or on top of nothing, follows from this alone;
+  thing sees them, up to the width of a cell or half their distance, in `SEEN` episodes; and the thing's own place is
+  no outlier among those. That a cube can't be put where another is, or on top of nothing, follows from this alone;
 - its carry plan arrives.
 
 We search without parking first, since parking only adds moves. If nothing helps, unlike moves are allowed at the cost
@@ -26,6 +26,7 @@ from fwrl.arrays import Floats, Ints
 from fwrl.navigator.operators import Operators
 
 SEEN = 3
+NEARLY = 0.5  # of its length: how much a relative position may differ from one seen
 OUTLIER = 3.0  # standard deviations
 PARKING = 6  # places to park a thing, at most
 MOST_STATES = 20_000
@@ -39,12 +40,12 @@ class Moments(NamedTuple):
     others: Floats  # (N, T, p) where the hand would be with each thing, minus the same for this one
     episode: Ints  # (N,)
 
-    def like(self, own: Floats, others: Floats, unit: float, near: float) -> bool:
+    def like(self, own: Floats, others: Floats, unit: float) -> bool:
         """Whether a place (q,) with the others around it (T, p) is like some of these."""
         if len(others) == 0:
             return self._usual(own, np.arange(len(self.own)), unit)
         apart = np.linalg.norm(self.others - others, axis=2)
-        allowed = unit * np.maximum(np.linalg.norm(others, axis=1) / near, 1.0)
+        allowed = np.maximum(unit, NEARLY * np.linalg.norm(others, axis=1))
         return self._usual(own, np.flatnonzero((apart <= allowed).all(axis=1)), unit)
 
     def _usual(self, own: Floats, found: Ints, unit: float) -> bool:
