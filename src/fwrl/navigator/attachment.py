@@ -43,13 +43,13 @@ class Attachment(NamedTuple):
         return where
 
 
-def fit_attachment(name: str, hand: Floats, thing: Floats, start: Ints, stop: Ints) -> tuple[Attachment, Mask]:
+def fit_attachment(name: str, thing: Floats, hand: Floats, start: Ints, stop: Ints) -> tuple[Attachment, Mask]:
     """Fit one thing's attachment; also return in which windows the thing follows.
 
     Args:
         name: of the thing, for messages.
-        hand: (n, p) positions.
         thing: (n, q) positions.
+        hand: (n, p) positions.
         start: (M,) first row of each window.
         stop: (M,) last row.
     """

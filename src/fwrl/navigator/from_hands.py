@@ -22,8 +22,8 @@ import numpy as np
 from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError
 from fwrl.navigator.action_labels import Headings
-from fwrl.navigator.attachment import Mask, fit_attachment, following
-from fwrl.navigator.episodes import Episodes
+from fwrl.navigator.attachment import Attachment, Mask, fit_attachment, following
+from fwrl.navigator.episodes import Episodes, read_episodes
 from fwrl.navigator.from_episodes import QUANTILE, Measured, measure, navigator_of
 from fwrl.navigator.hand_graph import hand_graph
 from fwrl.navigator.hand_models import HandSettings, SwitchModel, ThingModel, relative
@@ -51,6 +51,8 @@ class HandWindows(NamedTuple):
     motion: LinearMotion
     label: Ints  # (M,) headings of position and opening
     usual: Floats  # (3,) displacement of position, angle and opening
+    width: float | None  # of the finest cells, if given
+    near: float | None  # zone, if given
 
     @property
     def start(self) -> Ints:
@@ -69,7 +71,9 @@ class HandWindows(NamedTuple):
         return Steering(self.motion, units, np.sqrt(np.mean(self.measured.actions**2, axis=0)))
 
 
-def hand_windows(scene: Scene, episodes: Episodes, k: int | None) -> HandWindows:
+def hand_windows(
+    scene: Scene, episodes: Episodes, k: int | None = None, width: float | None = None, near: float | None = None
+) -> HandWindows:
     """Cut episodes into windows, by rule 1 unless k is given, and fit the motion of pose and opening."""
     seen = scene.of_used(episodes.points)
     first = episodes.first
@@ -96,7 +100,7 @@ def hand_windows(scene: Scene, episodes: Episodes, k: int | None) -> HandWindows
     headed = np.concatenate([intended[:, :p], intended[:, p + a :]], axis=1)
     label = Headings(headed.shape[1]).of(headed, 1.0)
     episode = np.repeat(np.arange(len(first) - 1), np.diff(first))
-    return HandWindows(seen, first, episode, episodes.actions, measured, motion, label, usual)
+    return HandWindows(seen, first, episode, episodes.actions, measured, motion, label, usual, width, near)
 
 
 def usual_size(vectors: Floats) -> float:
@@ -104,33 +108,53 @@ def usual_size(vectors: Floats) -> float:
     return float(np.quantile(np.linalg.norm(vectors, axis=1), QUANTILE)) if vectors.size else 0.0
 
 
-def sizes_of(windows: HandWindows, unit: float, distance: Floats) -> tuple[Floats, float]:
+def sizes_of(windows: HandWindows, spread: float, distance: Floats) -> tuple[Floats, float]:
     """Return the widths (D,) of the finest cells and the near zone, by rules 2 and 3.
 
     Args:
-        unit: the width in position.
+        spread: of the hand at contacts.
         distance: (n,) of the hand to the nearest place of contact.
     """
     seen, usual = windows.seen, windows.usual
-    near = max(unit * float(np.quantile(distance, QUANTILE)) / usual[0], unit)
+    unit = 2.0 * spread if windows.width is None else windows.width
+    near = windows.near or max(unit * float(np.quantile(distance, QUANTILE)) / usual[0], unit)
     opening = unit * usual[2] / usual[0] if usual[2] > 0.0 else 1.0
     counts = (seen.hand.shape[1], seen.angle.shape[1], seen.opening.shape[1])
     return np.repeat([unit, unit / near, opening], counts), near
 
 
-def fit_thing(windows: HandWindows, number: int, scene: Scene) -> ThingModel:
-    """Learn how a hand moves one thing."""
+def fit_things(windows: HandWindows, scene: Scene) -> list[ThingModel]:
+    """Learn how a hand moves each thing."""
     seen, start, stop = windows.seen, windows.start, windows.stop
-    p, name = seen.hand.shape[1], list(scene.things)[number]
-    attachment, follows = fit_attachment(name, seen.hand, seen.things[number], start, stop)
+    fitted = [fit_attachment(*thing, seen.hand, start, stop) for thing in zip(scene.things, seen.things, strict=True)]
+    places = [one.place(thing) for (one, _), thing in zip(fitted, seen.things, strict=True)]
+    found = []
+    for number, (name, (attachment, follows)) in enumerate(zip(scene.things, fitted, strict=True)):
+        found.append(fit_thing(windows, scene, number, name, attachment, follows, places))
+    return found
+
+
+def fit_thing(
+    windows: HandWindows,
+    scene: Scene,
+    number: int,
+    name: str,
+    attachment: Attachment,
+    follows: Mask,
+    places: list[Floats],
+) -> ThingModel:
+    """Learn how a hand moves one thing; `places` is where the hand would be with each."""
+    seen, start, stop = windows.seen, windows.start, windows.stop
+    p = seen.hand.shape[1]
     points = relative(seen, number, attachment)
-    unit = 2.0 * attachment.spread
-    units, near = sizes_of(windows, unit, np.linalg.norm(points[:, :p], axis=1))
+    units, near = sizes_of(windows, attachment.spread, np.linalg.norm(points[:, :p], axis=1))
     cells, cell = fit_nested(points, units, np.zeros((1, p)), near)
     S, begin, episode = len(cells), cell[start], windows.episode[start]
     graph = hand_graph(S, 0, begin, windows.label, cell[stop], episode, windows.measured.actions, points[stop])
-    moving, along = following(seen.hand[start + 1] - seen.hand[start], np.diff(attachment.place(seen.things[number]), axis=0)[start])
-    followed, moved, stays = np.bincount(begin[along], minlength=S), np.bincount(begin[moving], minlength=S), moving & ~along
+    step = seen.hand[start + 1] - seen.hand[start]
+    moving, along = following(step, places[number][start + 1] - places[number][start])
+    stays = moving & ~along
+    followed, moved = np.bincount(begin[along], minlength=S), np.bincount(begin[moving], minlength=S)
     held = (2 * followed >= moved) & (distinct(begin[along], episode[along], S) >= SEEN)
     away = (2 * followed < moved) & (distinct(begin[stays], episode[stays], S) >= SEEN)
     away &= cells.level(cells.centres) > 0
@@ -143,8 +167,6 @@ def fit_thing(windows: HandWindows, number: int, scene: Scene) -> ThingModel:
     carry = navigator_of(carried, windows.measured.k, 1.0 / np.linalg.norm(attachment.matrix, axis=0))
     last = windows.first[1:][windows.episode[spans[:, 0]]] - 1
     put = np.minimum(spans[:, 1] - 1 + windows.measured.k, last)
-    others = [fit_attachment(other, seen.hand, thing, start, stop)[0].place(thing)
-              for other, thing in zip(scene.things, seen.things, strict=True)] if len(scene.things) > 1 else []
     return ThingModel(
         attachment,
         cells,
@@ -153,8 +175,8 @@ def fit_thing(windows: HandWindows, number: int, scene: Scene) -> ThingModel:
         away,
         carry,
         windows.actions[rows].mean(axis=0),
-        moments(seen.things[number], others, number, spans[:, 0], windows),
-        moments(seen.things[number], others, number, put, windows),
+        moments(seen.things[number], places, number, spans[:, 0], windows),
+        moments(seen.things[number], places, number, put, windows),
         *preconditions(windows, spans, len(scene.switches)),
     )
 
@@ -215,10 +237,10 @@ def fit_switches(windows: HandWindows, n: int) -> SwitchModel:
     O = len(operators.flips)
     places = np.stack([np.median(seen.hand[at[kind == o]], axis=0) for o in range(O)])
     apart = np.linalg.norm(seen.hand[at] - places[kind], axis=1)
-    unit = 2.0 * float(np.median([np.quantile(apart[kind == o], QUANTILE) for o in range(O)]))
+    spread = float(np.median([np.quantile(apart[kind == o], QUANTILE) for o in range(O)]))
     points = np.concatenate([seen.hand, seen.angle, seen.opening], axis=1)
     distance = np.min([np.linalg.norm(seen.hand - place, axis=1) for place in places], axis=0)
-    units, near = sizes_of(windows, unit, distance)
+    units, near = sizes_of(windows, spread, distance)
     cells, cell = fit_nested(points, units, places, near)
     S = len(cells)
     start, stop = windows.start, windows.stop
@@ -236,12 +258,14 @@ def fit_switches(windows: HandWindows, n: int) -> SwitchModel:
     return SwitchModel(cells, graph, operators, places)
 
 
-def fit_hand(scene: Scene, episodes: Episodes, window: int | None = None, **options: Any) -> HandNavigator:
-    """Fit a navigator with a hand."""
+def fit_hand(
+    source: Any, scene: Scene, window: int | None, width: float | None, near: float | None, **settings: Any
+) -> HandNavigator:
+    """Fit a navigator with a hand (see `fwrl.navigator.from_episodes.fit_navigator`)."""
+    episodes = read_episodes(source, scene.indices)
     scene.check(episodes.points)
-    windows = hand_windows(scene, episodes, window)
-    things = [fit_thing(windows, number, scene) for number in range(len(scene.things))]
+    windows = hand_windows(scene, episodes, window, width, near)
+    things = fit_things(windows, scene)
     switches = fit_switches(windows, len(scene.switches)) if scene.switches else None
-    return HandNavigator(
-        scene, windows.motion, windows.steering(), things, switches, HandSettings(windows.measured.k, **options)
-    )
+    k = windows.measured.k
+    return HandNavigator(scene, windows.motion, windows.steering(), things, switches, HandSettings(k, **settings))
