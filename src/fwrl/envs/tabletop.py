@@ -77,7 +77,7 @@ class Tabletop:
     def hand_x(self, rng: np.random.Generator) -> float:
         """Draw an x for the hand."""
         x = float(rng.uniform(0.5, self.width - 0.5))
-        return x if self.wall is None or abs(x - self.wall) > SIZE else self.hand_x(rng)
+        return x if self._same_room(x, x) else self.hand_x(rng)
 
     def observation(self) -> Floats:
         """Return what is seen now."""
@@ -120,7 +120,10 @@ class Tabletop:
         self.hand[axis] = to
 
     def _same_room(self, x: float, other: float) -> bool:
-        return self.wall is None or (x < self.wall) == (other < self.wall)
+        """Whether two places are on the same side of the wall, which is two blocks thick."""
+        if self.wall is None:
+            return True
+        return min(x, other) >= self.wall + SIZE or max(x, other) <= self.wall - SIZE
 
     def _overlaps(self, block: int, place: Floats) -> bool:
         others = np.delete(self.places, block, axis=0)
@@ -153,11 +156,12 @@ class Tabletop:
         return np.array([self.drawer + self.slid, 3.0])
 
     def demonstrate(self, episodes: int, steps: int, seed: int = 0) -> list[tuple[Floats, Floats]]:
-        """Return episodes of somebody who moves and presses this and that, without any goal, as observations, actions."""
+        """Return episodes (observations, actions) of somebody who moves and presses this and that, without a goal."""
         rng = np.random.default_rng(seed)
         found = []
         for _ in range(episodes):
-            seen, done = [self.reset(rng)], []
+            seen = [self.reset(rng)]
+            done: list[Floats] = []
             while len(done) < steps:
                 for target in self._idea(rng):
                     for _ in range(60):
@@ -171,11 +175,11 @@ class Tabletop:
 
     def _idea(self, rng: np.random.Generator) -> list[Floats]:
         """Return where the hand goes, with its opening, to do one thing."""
-        choice = rng.integers(self.blocks + (self.drawer is not None) + len(self.buttons))
+        choice = int(rng.integers(self.blocks + (self.drawer is not None) + len(self.buttons)))
         high, wide, shut = rng.uniform(3, HEIGHT), 1.0, 0.0
         if choice < self.blocks:
             x, z = self.places[choice]
-            if self._covered(int(choice)) or not self._same_room(x, self.hand[0]):
+            if self._covered(choice) or not self._same_room(x, self.hand[0]):
                 return []
             to = self.hand_x(rng)
             while not self._same_room(x, to):
@@ -187,7 +191,14 @@ class Tabletop:
             below = others[np.abs(others[:, 0] - to) < SIZE]
             top = float(max(below[:, 1].max(initial=-np.inf) + SIZE, SIZE / 2))
             over = max(high, z)
-            path = [(x, over, wide), (x, z, wide), (x, z, shut), (x, over, shut), (to, over, shut), (to, top + 0.1, shut)]
+            path = [
+                (x, over, wide),
+                (x, z, wide),
+                (x, z, shut),
+                (x, over, shut),
+                (to, over, shut),
+                (to, top + 0.1, shut),
+            ]
             path += [(to, top + 0.1, wide), (to, over, wide)]
         elif self.drawer is not None and choice == self.blocks:
             x, z = self.handle()

@@ -56,7 +56,7 @@ def fit_attachment(name: str, thing: Floats, hand: Floats, start: Ints, stop: In
     moved, pushed = thing[stop] - thing[start], hand[stop] - hand[start]
     size, push = np.linalg.norm(moved, axis=1), np.linalg.norm(pushed, axis=1)
     rows = np.flatnonzero(size > np.sqrt(np.mean(size**2)))  # a thing rests most of the time
-    matrix = np.zeros((pushed.shape[1], moved.shape[1]))
+    matrix: Floats = np.zeros((pushed.shape[1], moved.shape[1]))
     used = rows
     for _ in range(ROUNDS):
         if len(used) == 0:
@@ -73,7 +73,7 @@ def fit_attachment(name: str, thing: Floats, hand: Floats, start: Ints, stop: In
             f"{name!r} never moves with the hand in these data; check its coordinates, or add episodes that move it"
         )
     at = hand[start[follows]] - thing[start[follows]] @ matrix.T
-    offset = np.median(at, axis=0)
+    offset = at.mean(axis=0)
     spread = float(np.quantile(np.linalg.norm(at - offset, axis=1), QUANTILE))
     return Attachment(matrix, offset, spread), follows
 

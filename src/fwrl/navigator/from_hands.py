@@ -234,10 +234,10 @@ def fit_switches(windows: HandWindows, n: int) -> SwitchModel:
     if len(at) == 0:
         raise FwrlError("no switch flips in these data; check their coordinates, or add episodes that press them")
     operators, kind = learn_operators(seen.bits[at - 1], flips[at], windows.episode[at], seen.hand[at], seen.bits, n)
-    O = len(operators.flips)
-    places = np.stack([np.median(seen.hand[at[kind == o]], axis=0) for o in range(O)])
+    n_kinds = len(operators.flips)
+    places = np.stack([np.median(seen.hand[at[kind == o]], axis=0) for o in range(n_kinds)])
     apart = np.linalg.norm(seen.hand[at] - places[kind], axis=1)
-    spread = float(np.median([np.quantile(apart[kind == o], QUANTILE) for o in range(O)]))
+    spread = float(np.median([np.quantile(apart[kind == o], QUANTILE) for o in range(n_kinds)]))
     points = np.concatenate([seen.hand, seen.angle, seen.opening], axis=1)
     distance = np.min([np.linalg.norm(seen.hand - place, axis=1) for place in places], axis=0)
     units, near = sizes_of(windows, spread, distance)
@@ -254,7 +254,7 @@ def fit_switches(windows: HandWindows, n: int) -> SwitchModel:
     ends[pressed] = points[at]
     ends[pressed, : seen.hand.shape[1]] += (seen.hand[at] - seen.hand[at - 1]) * ((k + 1) // 2)
     actions = windows.measured.actions
-    graph = hand_graph(S, O, cell[start], windows.label, target, windows.episode[start], actions, ends)
+    graph = hand_graph(S, n_kinds, cell[start], windows.label, target, windows.episode[start], actions, ends)
     return SwitchModel(cells, graph, operators, places)
 
 

@@ -147,17 +147,19 @@ def plan_to(
     solution = solve(model, arrived, closed=closed, penalty=cost)
     value = solution.v[state]
     after = np.where(state == lost, -cost, value)[graph.target] - steps
-    gain = np.bincount(graph.pair, weights=graph.times * after, minlength=K)
-    weight = np.bincount(graph.pair, weights=graph.times, minlength=K)
-    if not best:
-        failing_weight = doubt * weight / np.maximum(graph.episodes, 1)
-        gain, weight = gain - cost * failing_weight, weight + failing_weight
+    first_edge = np.searchsorted(graph.pair, np.arange(K + 1))
+    if best:
+        gain = np.maximum.reduceat(after, first_edge[:-1])
+    else:
+        weight = np.bincount(graph.pair, weights=graph.times, minlength=K)
+        failed = weight * doubt / graph.episodes
+        gain = (np.bincount(graph.pair, weights=graph.times * after, minlength=K) - cost * failed) / (weight + failed)
     return HandPlan(
         graph,
         goal,
         value,
         solution.p[:S],
-        gain / weight,
+        gain,
         np.searchsorted(graph.source, np.arange(S + 1)),
-        np.searchsorted(graph.pair, np.arange(K + 1)),
+        first_edge,
     )

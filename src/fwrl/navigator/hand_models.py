@@ -17,6 +17,7 @@ from fwrl.navigator.nested_cells import NestedCells
 from fwrl.navigator.operators import Operators
 from fwrl.navigator.poses import Seen, turned
 
+KIND = "hand-navigator"  # of saved files
 DOUBT = 0.25
 
 

@@ -9,6 +9,7 @@ hand goes to a random nearby cell that has a plan. Without a plan it goes to the
 from __future__ import annotations
 
 import functools
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -37,7 +38,6 @@ class Followable:
 
     def __init__(self, cells: NestedCells, plan: HandPlan, steering: Steering, k: int) -> None:
         self.cells, self.plan, self.steering, self.k = cells, plan, steering, k
-        self.p = cells.places.shape[1]
 
     @functools.cached_property
     def planned(self) -> Ints:
@@ -56,66 +56,66 @@ class Followable:
         return self.planned[found]
 
 
-class HandPursuit:
-    """One approach by one plan."""
+class Aim(NamedTuple):
+    """What to do for the next k steps."""
 
-    def __init__(self, followed: Followable, rng: np.random.Generator) -> None:
-        self._f, self._rng = followed, rng
+    end: Floats  # (D,) point to go to
+    recipe: Floats  # (m,) action where the motion model doesn't care
+    whole: bool  # whether to keep to it for all k steps
+
+
+class HandPursuit:
+    """One approach by one plan.
+
+    Args:
+        followed: the plan.
+        angle: 2 if points have an angle after their position, else 0.
+        rng: chooses detours.
+    """
+
+    def __init__(self, followed: Followable, angle: int, rng: np.random.Generator) -> None:
+        self._f, self._angle, self._rng = followed, angle, rng
         self._left = 0
-        self._end: Floats | None = None
-        self._recipe: Floats | None = None
-        self._whole = False  # whether to keep to it for all k steps
+        self._aim: Aim | None = None
         self._cell, self._pair = NONE, NONE
         self._tried: dict[int, int] = {}
-        self.stuck = 0
+        self._stuck = 0
 
-    def act(self, point: Floats, angle: int, velocity: Floats) -> Floats:
-        """Choose the action (m,) at a point (D,).
-
-        Args:
-            angle: 2 if the point has an angle after its position, else 0.
-            velocity: (d,) of the hand's pose.
-        """
-        f = self._f
-        if self._left > 0 and not self._whole:
-            apart = np.abs(self._end - point) / f.cells.units
-            if apart.max() <= REACHED * f.cells.width(point):
-                self._left = 0
-        if self._left == 0:
-            self._choose(point)
+    def act(self, point: Floats, velocity: Floats) -> Floats:
+        """Choose the action (m,) at a point (D,), at a velocity (d,) of the hand's pose."""
+        f, aim = self._f, self._aim
+        if aim is not None and self._left > 0 and not aim.whole:
+            close = np.abs(aim.end - point) <= REACHED * f.cells.width(point) * f.cells.units
+            self._left *= not close.all()
+        if aim is None or self._left == 0:
+            aim = self._aim = self._choose(point)
             self._left = f.k
-        p = f.p
-        away = np.concatenate([self._end[:p] - point[:p], turn(self._end[p : p + angle], point[p : p + angle])])
-        action = f.steering.action(away * (f.k / self._left), velocity, self._recipe)
+        p, a = f.cells.places.shape[1], f.cells.places.shape[1] + self._angle
+        away = np.concatenate([aim.end[:p] - point[:p], turn(aim.end[p:a], point[p:a])])
+        action = f.steering.action(away * (f.k / self._left), velocity, aim.recipe)
         self._left -= 1
         return action
 
-    def _choose(self, point: Floats) -> None:
+    def _choose(self, point: Floats) -> Aim:
+        """Choose what to do from a point, given what came of the last choice."""
         f, plan = self._f, self._f.plan
-        graph = plan.graph
         cell = int(f.cells.of(point[None])[0])
         if self._cell != NONE:
-            if plan.value[cell] > plan.value[self._cell]:
-                self.stuck = 0
-            else:
-                self.stuck += 1
-                self._tried[self._pair] = self._tried.get(self._pair, 0) + 1
-        lost = plan.arrival[cell] == 0.0 or plan.goal[cell]
-        self._cell = cell
-        detour = self.stuck % (STUCK + 1) == STUCK
-        if lost or detour:
+            worse = plan.value[cell] <= plan.value[self._cell]
+            self._stuck = self._stuck + 1 if worse else 0
+            self._tried[self._pair] = self._tried.get(self._pair, 0) + worse
+        self._cell, self._pair = cell, NONE
+        detour = self._stuck % (STUCK + 1) == STUCK
+        if detour or plan.arrival[cell] == 0.0 or plan.goal[cell]:
             near = f.nearest(point, NEARBY if detour else 1)
-            aim = int(near[self._rng.integers(len(near))])
-            pair = self._best(aim)
-            self._end, self._whole = f.cells.centres[aim], False
-            edge = plan.outcome(pair)
-            self._recipe, self._pair = graph.action[edge], NONE
-            return
-        pair = self._best(cell)
-        edge = plan.outcome(pair)
-        self._pair, self._end, self._recipe = pair, graph.end[edge], graph.action[edge]
-        self._whole = bool(plan.goal[graph.target[edge]])
+            cell = int(near[self._rng.integers(len(near))])
+            edge = plan.outcome(self._best(cell))
+            return Aim(f.cells.centres[cell], plan.graph.action[edge], False)
+        self._pair = self._best(cell)
+        edge = plan.outcome(self._pair)
+        return Aim(plan.graph.end[edge], plan.graph.action[edge], bool(plan.goal[plan.graph.target[edge]]))
 
     def _best(self, cell: int) -> int:
-        pairs = [pair for pair in self._f.plan.pairs(cell) if self._f.plan.outcome(pair) != NONE]
-        return min(pairs, key=lambda pair: self._tried.get(pair, 0) // TRIES)
+        """Return the best pair of a cell among those that were followed least, TRIES at a time."""
+        pairs = [pair for pair in self._f.plan.pairs(cell).tolist() if self._f.plan.outcome(pair) != NONE]
+        return int(min(pairs, key=lambda pair: self._tried.get(pair, 0) // TRIES))

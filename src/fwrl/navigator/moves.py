@@ -55,6 +55,9 @@ class Moments(NamedTuple):
         return bool((np.abs(own - places.mean(axis=0)) <= unit + OUTLIER * places.std(axis=0)).all())
 
 
+State = tuple[int, tuple[int, ...]]  # switches, and the place of each thing by its number
+
+
 class Move(NamedTuple):
     """One step of a plan."""
 
@@ -109,10 +112,10 @@ def _search(
     first = (bits, tuple(int(done[i]) for i in range(T)))
     last = (wanted, (1,) * T)
     cost = {first: 0.0}
-    before: dict[tuple[int, tuple[int, ...]], tuple[tuple[int, tuple[int, ...]], Move]] = {}
+    before: dict[State, tuple[State, Move]] = {}
     count = itertools.count()
     queue = [(0.0, next(count), first)]
-    settled = set()
+    settled: set[State] = set()
     while queue and len(settled) < MOST_STATES:
         spent, _, state = heapq.heappop(queue)
         if state in settled:
@@ -132,8 +135,8 @@ def _search(
 
 
 def _moves(
-    rules: Rules, places: Sequence[Sequence[Floats]], state: tuple[int, tuple[int, ...]], unlike: bool
-) -> Iterator[tuple[float, tuple[int, tuple[int, ...]], Move]]:
+    rules: Rules, places: Sequence[Sequence[Floats]], state: State, unlike: bool
+) -> Iterator[tuple[float, State, Move]]:
     """Yield the cost, the state after, and the move, of all moves in a state."""
     bits, at = state
     now = [places[i][place] for i, place in enumerate(at)]

@@ -55,11 +55,10 @@ class NestedCells:
         inside = ((boxes >= 0) & (boxes < self.extent)).all(axis=1)
         key = np.where(inside, keys_of(np.where(inside[:, None], boxes, 0), self.extent), -1)
         at = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
-        cell: Ints = np.where(self.keys[at] == key, at, -1)
-        lost = cell < 0
-        if lost.any():
-            cell[lost] = self._tree.query(points[lost] / self.units)[1]
-        return cell
+        lost = np.flatnonzero(self.keys[at] != key)
+        if len(lost):
+            at[lost] = self._tree.query(points[lost] / self.units)[1]
+        return np.asarray(at, np.int64)
 
     def width(self, point: Floats) -> float:
         """Width of the cells at a point (D,), in units."""
@@ -84,7 +83,7 @@ def level_of(positions: Floats, places: Floats, near: float) -> Ints:
     for place in places:
         difference = positions - place
         np.minimum(apart, np.einsum("ij,ij->i", difference, difference), out=apart)
-    return np.ceil(np.log2(np.maximum(np.sqrt(apart) / near, 1.0))).astype(np.int64)
+    return np.asarray(np.ceil(np.log2(np.maximum(np.sqrt(apart) / near, 1.0))), np.int64)
 
 
 def boxes_of(points: Floats, units: Floats, level: Ints) -> Ints:

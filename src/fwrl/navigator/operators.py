@@ -79,7 +79,9 @@ class Operators(NamedTuple):
         return np.concatenate(found), np.concatenate(kinds), np.concatenate(places)
 
 
-def learn_operators(before: Ints, flips: Ints, episode: Ints, place: Floats, rows: Ints, n: int) -> tuple[Operators, Ints]:
+def learn_operators(
+    before: Ints, flips: Ints, episode: Ints, place: Floats, rows: Ints, n: int
+) -> tuple[Operators, Ints]:
     """Learn from events.
 
     Args:
@@ -94,17 +96,17 @@ def learn_operators(before: Ints, flips: Ints, episode: Ints, place: Floats, row
         The operators, and the kind (N,) of each event.
     """
     kinds, kind = np.unique(flips, return_inverse=True)
-    O = len(kinds)
+    n_kinds = len(kinds)
     on = np.array([np.mean((rows >> bit) & 1) for bit in range(n)])
-    mask, needed = np.zeros(O, np.int64), np.zeros(O, np.int64)
-    for o in range(O):
+    mask, needed = np.zeros(n_kinds, np.int64), np.zeros(n_kinds, np.int64)
+    for o in range(n_kinds):
         seen = kind == o
-        mask[o], needed[o] = constants(before[seen], episode[seen], on, n * O)
-    centres = np.stack([np.median(place[kind == o], axis=0) for o in range(O)])
+        mask[o], needed[o] = constants(before[seen], episode[seen], on, n * n_kinds)
+    centres = np.stack([np.median(place[kind == o], axis=0) for o in range(n_kinds)])
     apart = np.linalg.norm(place - centres[kind], axis=1)
-    spread = np.array([np.quantile(apart[kind == o], 0.9) for o in range(O)])
-    trusted = np.ones(O, np.bool_)
-    for o in range(O):
+    spread = np.array([np.quantile(apart[kind == o], 0.9) for o in range(n_kinds)])
+    trusted = np.ones(n_kinds, np.bool_)
+    for o in range(n_kinds):
         near = np.linalg.norm(place - centres[o], axis=1) <= spread[o]
         meets = (before & mask[o]) == needed[o]
         trusted[o] = not (near & meets & (kind != o)).any()

@@ -28,6 +28,7 @@ class Steering:
 
     def __init__(self, motion: LinearMotion, units: Floats, used: Floats) -> None:
         d = self.dimensions = len(units)
+        self.units, self.used = units, used
         forward = motion.forward[:, :d]
         scaled = np.linalg.pinv(used[:, None] * forward / units, rcond=WEAKEST)
         self._inverse: Floats = scaled / units[:, None] * used
