@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from fwrl.arrays import Floats
 from fwrl.figures.palette import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, VERMILLION
@@ -37,19 +38,19 @@ def hand_figure(navigator: HandNavigator, seen: Seen | None) -> Figure:
             _cells(next(axes), model.cells.centres, values, model.held, x, y, f"the hand, as {name} sees it")
         if navigator.switches is not None:
             graph, cells = navigator.switches.graph, navigator.switches.cells
-            values = np.bincount(graph.source, weights=graph.episodes, minlength=len(cells))
+            seen_in = np.asarray(np.bincount(graph.source, graph.episodes, len(cells)), np.float64)
             one = next(axes)
-            _cells(one, cells.centres, values, np.zeros(len(cells), np.bool_), x, y, "the hand; crosses: presses")
+            _cells(one, cells.centres, seen_in, np.zeros(len(cells), np.bool_), x, y, "the hand; crosses: presses")
             one.plot(*navigator.switches.places[:, [x, y]].T, "x", color=VERMILLION, markersize=9)
         if seen is not None:
             _paths(next(axes), navigator, seen, x, y)
     return figure
 
 
-def _cells(axes: Axes, centres: Floats, values: Floats, held: Floats, x: int, y: int, title: str) -> None:
+def _cells(axes: Axes, centres: Floats, values: Floats, held: NDArray[np.bool_], x: int, y: int, title: str) -> None:
     """Cells where they are, the most promising on top, with the cells of the mode held marked."""
     order = np.argsort(values)
-    axes.scatter(*centres[order][:, [x, y]].T, c=values[order], cmap=SHADES, s=14, linewidths=0)
+    axes.scatter(centres[order, x], centres[order, y], c=values[order], cmap=SHADES, s=14, linewidths=0)
     if held.any():
         axes.plot(*centres[held][:, [x, y]].T, "o", color=VERMILLION, markersize=5, label="held")
         axes.legend(fontsize=NOTE, frameon=False, loc="upper right")

@@ -61,7 +61,7 @@ def fit_attachment(name: str, thing: Floats, hand: Floats, start: Ints, stop: In
     for _ in range(ROUNDS):
         if len(used) == 0:
             break
-        matrix = np.linalg.lstsq(moved[used], pushed[used], rcond=None)[0].T
+        matrix = np.asarray(np.linalg.lstsq(moved[used], pushed[used], rcond=None)[0].T, np.float64)
         apart = np.linalg.norm(pushed[rows] - moved[rows] @ matrix.T, axis=1)
         kept = rows[apart <= push[rows] / 2]
         if np.array_equal(kept, used):

@@ -45,9 +45,34 @@ class TooLittleDataError(FwrlError):
 
 
 @overload
-def fit_navigator(source: Any, *, hand: None = None, **options: Any) -> Navigator: ...
+def fit_navigator(
+    source: Any,
+    *,
+    coordinates: Sequence[int] | str | None = None,
+    window: int | None = None,
+    width: float | None = None,
+    prior: float = PRIOR,
+    way_back: float = WAY_BACK,
+    backup: Literal["expected", "best"] = "expected",
+    actions: Literal["headings", "raw"] = "headings",
+    scale: ArrayLike | None = None,
+) -> Navigator: ...
 @overload
-def fit_navigator(source: Any, *, hand: Pose, **options: Any) -> HandNavigator: ...
+def fit_navigator(
+    source: Any,
+    *,
+    hand: Pose,
+    opening: Sequence[int] = (),
+    things: Mapping[str, Pose] | None = None,
+    switches: Mapping[str, Sequence[int]] | None = None,
+    window: int | None = None,
+    width: float | None = None,
+    near: float | None = None,
+    doubt: float | None = None,
+    give_up: float | None = None,
+    backup: Literal["expected", "best"] = "expected",
+    seed: int = 0,
+) -> HandNavigator: ...
 def fit_navigator(
     source: Any,
     *,

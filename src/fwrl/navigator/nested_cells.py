@@ -55,7 +55,7 @@ class NestedCells:
         inside = ((boxes >= 0) & (boxes < self.extent)).all(axis=1)
         key = np.where(inside, keys_of(np.where(inside[:, None], boxes, 0), self.extent), -1)
         at = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
-        lost = np.flatnonzero(self.keys[at] != key)
+        lost = np.flatnonzero(np.not_equal(self.keys[at], key))
         if len(lost):
             at[lost] = self._tree.query(points[lost] / self.units)[1]
         return np.asarray(at, np.int64)
