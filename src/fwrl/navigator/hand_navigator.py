@@ -27,6 +27,7 @@ from fwrl.navigator.poses import Scene, Seen, turn
 from fwrl.navigator.pursuit import REACHED, Pursuit
 from fwrl.navigator.steering import Steering
 
+SLIPS = 3  # after as many, a thing counts as one that can't be picked with everything where it is
 GRASP, CARRY, RELEASE, PRESS = "grasp", "carry", "release", "press"
 
 
@@ -61,6 +62,8 @@ class Trial:
     lost: int = 0  # steps for which a carried thing didn't look held
     closest: float = np.inf  # of a carried thing to where it goes, in units
     waited: int = 0  # steps since it came closer
+    slips: int = 0  # times a carried thing was lost since the last plan
+    refused: list[tuple[int, tuple[Floats, ...]]] = field(default_factory=list)  # things that slipped, and all places
     trace: list[Floats] = field(default_factory=list)
 
 
@@ -107,8 +110,7 @@ class HandNavigator:
         while True:
             if not trial.moves:
                 trial.moves = self._planned(now)
-                trial.expected = int(now.bits)
-                trial.phase = ""
+                trial.expected, trial.phase, trial.slips = int(now.bits), "", 0
             move = trial.moves[0] if trial.moves else None
             if move is None:
                 return self._rest()
@@ -281,7 +283,10 @@ class HandNavigator:
             if there:
                 trial.phase, trial.pursuit = RELEASE, self._pursuit(i, RELEASE, now)
             elif trial.lost > self.settings.window:
-                trial.phase = ""
+                trial.phase, trial.slips = "", trial.slips + 1
+                if trial.slips == SLIPS:
+                    trial.refused.append((i, now.things))
+                    trial.moves = None
         if trial.phase in ("", GRASP) and held:
             trial.phase, trial.pursuit = CARRY, Carry(model, move.place, self.steering)
             trial.lost, trial.closest, trial.waited = 0, np.inf, 0
@@ -351,6 +356,10 @@ class HandNavigator:
 
         def pick(i: int, places: Sequence[Floats]) -> bool:
             model = self.things[i]
+            for thing, before in self._begun().refused:
+                pairs = zip(self.things, before, places, strict=True)
+                if thing == i and all(m.apart(y, z) <= 1.0 for m, y, z in pairs):
+                    return False
             return model.picked.like(places[i], around(i, places), model.unit)
 
         def put(i: int, place: Floats, places: Sequence[Floats]) -> bool:
