@@ -264,3 +264,45 @@ def test_an_unreachable_state_of_switches_is_refused_with_the_nearest_one():
     with pytest.raises(fwrl.NoPlanError, match="button") as refused:
         navigator.act(start)
     assert refused.value.nearest in ({"button 0": 0, "button 1": 0}, {"button 0": 1, "button 1": 1})
+
+
+def test_a_saved_navigator_acts_and_explains_as_before(two, tmp_path):
+    two.save(tmp_path / "two.fwrl")
+    loaded = fwrl.load(tmp_path / "two.fwrl")
+    assert repr(loaded) == repr(two)
+    wanted, start = put(Tabletop(2), [[7, 0.5], [2, 0.5]]), put(Tabletop(2), [[2, 0.5], [7, 0.5]])
+    for navigator in (two, loaded):
+        navigator.aim(wanted)
+    assert loaded.explain(start) == two.explain(start)
+    table = Tabletop(2)
+    seen = put(table, [[2, 0.5], [7, 0.5]])
+    for _ in range(30):
+        action = two.act(seen)
+        np.testing.assert_allclose(loaded.act(seen), action, atol=1e-9)
+        seen = table.step(action)
+
+
+def test_explain_tells_why_a_block_must_leave_first(two):
+    table = Tabletop(2)
+    wanted = put(table, [[7, 0.5], [2, 0.5]])
+    two.aim(wanted)
+    told = two.explain(put(table, [[2, 0.5], [7, 0.5]]))
+    first, second, third = told.split("; then block")
+    assert "out of the way" in first
+    assert "nobody put it like that with things where they are now" in second
+    assert third.count("(") >= 1
+
+
+def test_options_of_hands_are_checked():
+    data = Tabletop(1).demonstrate(2, 50)
+    block = {"block 0": fwrl.Pose((3, 4))}
+    with pytest.raises(fwrl.OptionError, match="need a hand"):
+        fwrl.fit_navigator(data, things=block)
+    with pytest.raises(fwrl.OptionError, match="don't go with a hand"):
+        fwrl.fit_navigator(data, **HAND, things=block, coordinates=(0, 1))
+    with pytest.raises(fwrl.OptionError, match="name things, switches or both"):
+        fwrl.fit_navigator(data, **HAND)
+    with pytest.raises(fwrl.OptionError, match="other values"):
+        fwrl.fit_navigator(data, **HAND, switches={"lamp": (3,)})
+    with pytest.raises(fwrl.FwrlError, match="from 0 to 4"):
+        fwrl.fit_navigator(data, hand=fwrl.Pose((0, 1)), things={"far": fwrl.Pose((30, 31))})

@@ -52,7 +52,7 @@ class NestedCells:
     def of(self, points: Floats) -> Ints:
         """(n,) the cell of each of (n, D) points."""
         boxes = boxes_of(points, self.units, self.level(points)) - self.low
-        inside = ((boxes >= 0) & (boxes < self.extent)).all(axis=1)
+        inside = np.asarray(((boxes >= 0) & (boxes < self.extent)).all(axis=1))
         key = np.where(inside, keys_of(np.where(inside[:, None], boxes, 0), self.extent), -1)
         at = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
         lost = np.flatnonzero(np.not_equal(self.keys[at], key))

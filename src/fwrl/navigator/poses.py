@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwrl.arrays import Floats, Ints
-from fwrl.errors import FwrlError, OptionError
-from fwrl.navigator.episodes import as_numbers
+from fwrl.errors import OptionError
+from fwrl.navigator.episodes import point_of
 
 ONE_HOT = 1e-3  # a switch's coordinates are this close to 0 or 1
 
@@ -72,7 +72,7 @@ class Scene:
 
     def seen(self, observations: Any) -> Seen:
         """Read one observation or rows of them, given in full."""
-        return self.of_used(as_numbers(observations, "observations")[..., list(self.indices)])
+        return self.of_used(point_of(observations, self.indices))
 
     def of_used(self, rows: Floats) -> Seen:
         """Read rows that have the coordinates in use only."""
@@ -152,8 +152,3 @@ def turn(to: Floats, start: Floats) -> Floats:
     difference = turned(to, start)
     angle: Floats = np.arctan2(difference[..., 1:], difference[..., :1])
     return angle
-
-
-def refuse_shape(given: Any, width: int) -> FwrlError:
-    """Make the error for an observation that is too short."""
-    return FwrlError(f"expected a whole observation with at least {width} numbers, got {given}")
