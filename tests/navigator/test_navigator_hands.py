@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -10,9 +11,10 @@ import pytest
 
 import fwrl
 from fwrl.envs.tabletop import REACH, Tabletop
+from fwrl.navigator.hand_navigator import HandNavigator
 from fwrl.navigator.operators import Operators, learn_operators, nearest, reachable, search
 
-HAND = {"hand": fwrl.Pose((0, 1)), "opening": (2,)}
+HAND: dict[str, Any] = {"hand": fwrl.Pose((0, 1)), "opening": (2,)}
 
 
 def things_of(table, moved=lambda indices: indices):
@@ -269,6 +271,7 @@ def test_an_unreachable_state_of_switches_is_refused_with_the_nearest_one():
 def test_a_saved_navigator_acts_and_explains_as_before(two, tmp_path):
     two.save(tmp_path / "two.fwrl")
     loaded = fwrl.load(tmp_path / "two.fwrl")
+    assert isinstance(loaded, HandNavigator)
     assert repr(loaded) == repr(two)
     wanted, start = put(Tabletop(2), [[7, 0.5], [2, 0.5]]), put(Tabletop(2), [[2, 0.5], [7, 0.5]])
     for navigator in (two, loaded):
@@ -295,11 +298,11 @@ def test_explain_tells_why_a_block_must_leave_first(two):
 
 def test_options_of_hands_are_checked():
     data = Tabletop(1).demonstrate(2, 50)
-    block = {"block 0": fwrl.Pose((3, 4))}
+    block: dict[str, Any] = {"things": {"block 0": fwrl.Pose((3, 4))}}
     with pytest.raises(fwrl.OptionError, match="need a hand"):
-        fwrl.fit_navigator(data, things=block)
+        fwrl.fit_navigator(data, **block)
     with pytest.raises(fwrl.OptionError, match="don't go with a hand"):
-        fwrl.fit_navigator(data, **HAND, things=block, coordinates=(0, 1))
+        fwrl.fit_navigator(data, **HAND, **block, **{"coordinates": (0, 1)})
     with pytest.raises(fwrl.OptionError, match="name things, switches or both"):
         fwrl.fit_navigator(data, **HAND)
     with pytest.raises(fwrl.OptionError, match="other values"):

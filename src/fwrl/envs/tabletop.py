@@ -65,7 +65,13 @@ class Tabletop:
         slots = rng.permutation(np.arange(1, int(self.width), 1.5 * SIZE))[: self.blocks]
         x = self.hand_x(rng)
         if self.wall is not None:  # block and hand are in one room
-            slots = np.array([s for s in rng.permutation(np.arange(1, self.width, 0.5)) if self._same_room(s, x)])
+            slots = np.array(
+                [
+                    s
+                    for s in rng.permutation(np.arange(1, self.width, 0.5))
+                    if self._same_room(s, x) and not self._in_wall(s)
+                ]
+            )
             slots = slots[: self.blocks]
         self.places = np.stack([slots, np.full(self.blocks, SIZE / 2)], axis=1)
         self.hand = np.array([x, rng.uniform(2, HEIGHT), rng.uniform(0.7, 1)])
@@ -77,7 +83,7 @@ class Tabletop:
     def hand_x(self, rng: np.random.Generator) -> float:
         """Draw an x for the hand."""
         x = float(rng.uniform(0.5, self.width - 0.5))
-        return x if self._same_room(x, x) else self.hand_x(rng)
+        return self.hand_x(rng) if self._in_wall(x) else x
 
     def observation(self) -> Floats:
         """Return what is seen now."""
@@ -109,7 +115,7 @@ class Tabletop:
             self.slid = slid
             return
         low, high = (0.0, self.width) if axis == 0 else (0.0, HEIGHT)
-        if not low <= to <= high or (axis == 0 and self.wall is not None and not self._same_room(to, self.hand[0])):
+        if not low <= to <= high or (axis == 0 and self._in_wall(to)):
             return
         if self.held >= 0:
             moved = self.places[self.held].copy()
@@ -120,10 +126,11 @@ class Tabletop:
         self.hand[axis] = to
 
     def _same_room(self, x: float, other: float) -> bool:
-        """Whether two places are on the same side of the wall, which is two blocks thick."""
-        if self.wall is None:
-            return True
-        return min(x, other) >= self.wall + SIZE or max(x, other) <= self.wall - SIZE
+        return self.wall is None or (x < self.wall) == (other < self.wall)
+
+    def _in_wall(self, x: float) -> bool:
+        """Whether a hand at x would be in the wall, which is two blocks thick."""
+        return self.wall is not None and abs(x - self.wall) < SIZE
 
     def _overlaps(self, block: int, place: Floats) -> bool:
         others = np.delete(self.places, block, axis=0)
