@@ -302,7 +302,7 @@ def test_options_of_hands_are_checked():
     with pytest.raises(fwrl.OptionError, match="need a hand"):
         fwrl.fit_navigator(data, **block)
     with pytest.raises(fwrl.OptionError, match="don't go with a hand"):
-        fwrl.fit_navigator(data, **HAND, **block, **{"coordinates": (0, 1)})
+        fwrl.fit_navigator(data, **HAND, **(block | {"coordinates": (0, 1)}))
     with pytest.raises(fwrl.OptionError, match="name things, switches or both"):
         fwrl.fit_navigator(data, **HAND)
     with pytest.raises(fwrl.OptionError, match="other values"):
