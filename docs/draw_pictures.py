@@ -23,6 +23,7 @@ from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 from numpy.typing import NDArray
 
 import fwrl
+from fwrl.envs.tabletop import Tabletop
 from fwrl.figures.board import draw_board
 from fwrl.samples.flights import write_flights
 
@@ -262,9 +263,26 @@ def edges(axes: Axes, columns: int, rows: int) -> None:
         spine.set_visible(False)
 
 
+def draw_modes() -> None:
+    """The modes of a hand on a tabletop, and the swap of two blocks."""
+    table = Tabletop(blocks=2)
+    things = {"red": fwrl.Pose((3, 4)), "blue": fwrl.Pose((5, 6))}
+    episodes = table.demonstrate(episodes=60, steps=300)
+    navigator = fwrl.fit_navigator(episodes, hand=fwrl.Pose((0, 1)), opening=(2,), things=things)
+    seen = table.reset(np.random.default_rng(2))
+    goal = seen.copy()
+    goal[3:7] = seen[[5, 6, 3, 4]]
+    navigator.aim(goal)
+    for _ in range(250):
+        seen = table.step(navigator.act(seen))
+    navigator.plot().savefig(IMAGES / "modes.png", dpi=80)
+    print(f"wrote {IMAGES / 'modes.png'}")
+
+
 def main() -> None:
     """Draw all pictures."""
     draw_maps()
+    draw_modes()
     with mpl.rc_context(STYLE):
         draw_rows()
         draw_costs()

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         FwrlError,
         FwrlWarning,
         MapError,
+        NoPlanError,
         OptionError,
         PositiveCycleError,
         TaskError,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from fwrl.navigator.from_episodes import fit_navigator
     from fwrl.navigator.making import make_navigator
     from fwrl.navigator.navigator import Navigator
+    from fwrl.navigator.poses import Pose
     from fwrl.planner import NoRouteError, Planner, Route, fit
     from fwrl.task import Result, Task, agent_for, learn, rollout, run
     from fwrl.worlds import World, load_world, register_world
@@ -55,6 +57,7 @@ _NAMES = {
     "fwrl.navigator.from_episodes": ("fit_navigator",),
     "fwrl.navigator.making": ("make_navigator",),
     "fwrl.navigator.navigator": ("Navigator",),
+    "fwrl.navigator.poses": ("Pose",),
     "fwrl.envs.minari_dataset": ("export_minari",),
     "fwrl.envs.numbered_env": ("NumberedEnv", "wrap"),
     "fwrl.errors": (
@@ -63,6 +66,7 @@ _NAMES = {
         "FwrlError",
         "FwrlWarning",
         "MapError",
+        "NoPlanError",
         "OptionError",
         "PositiveCycleError",
         "TaskError",
@@ -84,10 +88,12 @@ __all__ = [
     "FwrlWarning",
     "MapError",
     "Navigator",
+    "NoPlanError",
     "NoRouteError",
     "NumberedEnv",
     "OptionError",
     "Planner",
+    "Pose",
     "PositiveCycleError",
     "PythonAgent",
     "Result",

@@ -71,6 +71,18 @@ class PositiveCycleError(FwrlError):
         self.states = states
 
 
+class NoPlanError(FwrlError):
+    """Nothing that was seen reaches the goal from here.
+
+    Attributes:
+        nearest: the reachable state of the switches that differs from the goal in the fewest of them, by name.
+    """
+
+    def __init__(self, message: str, nearest: dict[str, int] | None = None) -> None:
+        super().__init__(message)
+        self.nearest = nearest or {}
+
+
 class FwrlWarning(UserWarning):
     """Parent of all warnings from fwrl: it did only part of what you asked, or did it slower than possible."""
 

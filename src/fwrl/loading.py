@@ -6,18 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fwrl.files import open_archive
+from fwrl.navigator.hand_models import KIND as HAND_NAVIGATOR
 from fwrl.navigator.navigator_file import KIND as NAVIGATOR
 from fwrl.navigator.state_learner_file import KIND as STATE_LEARNER
 from fwrl.planner.file import KIND as PLANNER
 
 if TYPE_CHECKING:
     from fwrl.agents.agent import Agent
+    from fwrl.navigator.hand_navigator import HandNavigator
     from fwrl.navigator.navigator import Navigator
     from fwrl.navigator.state_learner import StateLearner
     from fwrl.planner.planner import Planner
 
 
-def load(path: str | Path) -> Agent | Planner | Navigator | StateLearner:
+def load(path: str | Path) -> Agent | Planner | Navigator | HandNavigator | StateLearner:
     """Load a saved agent, planner, navigator or state learner. Nothing in the file is executed.
 
     Args:
@@ -37,6 +39,10 @@ def load(path: str | Path) -> Agent | Planner | Navigator | StateLearner:
         from fwrl.navigator.navigator_file import read_navigator
 
         return read_navigator(archive)
+    if archive.kind == HAND_NAVIGATOR:
+        from fwrl.navigator.hand_file import read_hand_navigator
+
+        return read_hand_navigator(archive)
     if archive.kind == STATE_LEARNER:
         from fwrl.navigator.state_learner_file import read_state_learner
 

@@ -11,8 +11,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,8 +24,12 @@ from fwrl.navigator.episodes import Episodes, read_episodes
 from fwrl.navigator.fitted import FittedCells, fit_cells
 from fwrl.navigator.motion import LinearMotion, column_range
 from fwrl.navigator.navigator import Navigator, Settings
+from fwrl.navigator.poses import Pose, scene_of
 from fwrl.navigator.transitions import PRIOR, WAY_BACK, Transitions, count
 from fwrl.navigator.windows import Windows, displacement_quantile, squared_lengths, velocities_of, windows_of
+
+if TYPE_CHECKING:
+    from fwrl.navigator.hand_navigator import HandNavigator
 
 Mask = NDArray[np.bool_]
 
@@ -40,6 +44,7 @@ class TooLittleDataError(FwrlError):
     """Episodes are too short, or coordinates don't move: more data may help."""
 
 
+@overload
 def fit_navigator(
     source: Any,
     *,
@@ -51,8 +56,47 @@ def fit_navigator(
     backup: Literal["expected", "best"] = "expected",
     actions: Literal["headings", "raw"] = "headings",
     scale: ArrayLike | None = None,
-) -> Navigator:
+) -> Navigator: ...
+@overload
+def fit_navigator(
+    source: Any,
+    *,
+    hand: Pose,
+    opening: Sequence[int] = (),
+    things: Mapping[str, Pose] | None = None,
+    switches: Mapping[str, Sequence[int]] | None = None,
+    window: int | None = None,
+    width: float | None = None,
+    near: float | None = None,
+    doubt: float | None = None,
+    give_up: float | None = None,
+    backup: Literal["expected", "best"] = "expected",
+    seed: int = 0,
+) -> HandNavigator: ...
+def fit_navigator(
+    source: Any,
+    *,
+    coordinates: Sequence[int] | str | None = None,
+    window: int | None = None,
+    width: float | None = None,
+    prior: float = PRIOR,
+    way_back: float = WAY_BACK,
+    backup: Literal["expected", "best"] = "expected",
+    actions: Literal["headings", "raw"] = "headings",
+    scale: ArrayLike | None = None,
+    hand: Pose | None = None,
+    opening: Sequence[int] = (),
+    things: Mapping[str, Pose] | None = None,
+    switches: Mapping[str, Sequence[int]] | None = None,
+    near: float | None = None,
+    doubt: float | None = None,
+    give_up: float | None = None,
+    seed: int = 0,
+) -> Navigator | HandNavigator:
     """Fit a navigator to episodes of continuous observations and actions.
+
+    With a hand, it moves things and presses switches, and goals are whole observations (see
+    `fwrl.navigator.from_hands`); coordinates, prior, way_back, actions and scale are for navigators without.
 
     Args:
         source: the path of an OGBench `.npz` file, or a list of them; a Minari dataset; a mapping of arrays
@@ -60,7 +104,7 @@ def fit_navigator(
         coordinates: which indices of the observation goals use, or a key of Dict observations. Default: the whole
             observation, or `achieved_goal` of Dict observations.
         window: steps of a window. Default: chosen from the data.
-        width: width of cells, in scaled coordinates. Default: chosen from the data.
+        width: width of cells, in scaled coordinates; with a hand, of the finest. Default: chosen from the data.
         prior: weight, in windows, of a cell's other windows.
         way_back: weight, in windows, of a window as evidence for the opposite direction; 0 if there are one-way
             streets.
@@ -68,6 +112,14 @@ def fit_navigator(
         actions: "headings" for coordinates that can be pushed in any direction; "raw" for other bodies, with cells over
             the whole state.
         scale: (d,) divides the coordinates. Default: 1 for headings, the range of the data for raw actions.
+        hand: which indices of the observation are the hand's position and angle.
+        opening: indices of what its fingers do.
+        things: what it moves, by name, in the hand's units or their own.
+        switches: what it presses, by name: the index of a coordinate that is 0 or 1, or the two of a one-hot.
+        near: distance from a thing or switch up to which cells are finest. Default: chosen from the data.
+        doubt: failures that an action may hide, in episodes. Default: 0.25.
+        give_up: cost of giving up, in steps. Default: a window for each cell.
+        seed: seeds the detours of a hand that is stuck.
 
     Raises:
         FwrlError: the data can't be read.
@@ -88,6 +140,16 @@ def fit_navigator(
         raise OptionError(f"expected a window of at least one step, got {window}")
     if width is not None and not 0.0 < width < np.inf:
         raise OptionError(f"expected a positive width of cells, got {width}")
+    if hand is not None:
+        if coordinates is not None or scale is not None or (prior, way_back, actions) != (PRIOR, WAY_BACK, "headings"):
+            raise OptionError("coordinates, prior, way_back, actions and scale don't go with a hand; leave them out")
+        from fwrl.navigator.from_hands import fit_hand
+
+        given = {"doubt": doubt, "give_up": give_up, "backup": backup, "seed": seed}
+        chosen = {name: value for name, value in given.items() if value is not None}
+        return fit_hand(source, scene_of(hand, opening, things, switches), window, width, near, **chosen)
+    if opening or things or switches or (near, doubt, give_up) != (None, None, None):
+        raise OptionError("opening, things, switches, near, doubt and give_up need a hand: hand=fwrl.Pose(...)")
     picked = coordinates if coordinates is None or isinstance(coordinates, str) else tuple(map(int, coordinates))
     episodes = read_episodes(source, picked)
     if scale is None and actions == "raw":
@@ -106,6 +168,16 @@ def fit_navigator(
         measured = measured.where(held(measured.windows, labels.of(episodes.actions)))
     cells, cell = _fitted(scaled, measured.windows, measured.width)
     return Navigator(cells, motion, labels, counted(measured, cell, motion, labels), settings, units)
+
+
+def navigator_of(episodes: Episodes, k: int, scale: Floats) -> Navigator:
+    """Fit a navigator with headings to windows of k steps."""
+    scaled = episodes._replace(points=episodes.points / scale)
+    measured, motion = _measured(scaled, k, None)
+    cells, cell = _fitted(scaled, measured.windows, measured.width)
+    labels = Headings(len(scale))
+    motion = motion.within(*column_range(episodes.actions))
+    return Navigator(cells, motion, labels, counted(measured, cell, motion, labels), Settings(k), scale)
 
 
 def range_of(points: Floats) -> Floats:

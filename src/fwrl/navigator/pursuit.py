@@ -60,17 +60,17 @@ class Pursuit:
         to_goal = self._goal - point
         if to_goal @ to_goal <= self._near:
             self._left = 0
-            return self._push(to_goal, self._k)
+            return self.push(to_goal, self._k)
         if self._left > 0:
             if self._heading is not None:
                 self._left -= 1
-                return self._push(self._heading, 1.0)
+                return self.push(self._heading, 1.0)
             if self._point is not None:
                 away = self._point - point
                 if away @ away > REACHED**2 * self._near:
                     rate = self._k / self._left
                     self._left -= 1
-                    return self._push(away, rate)
+                    return self.push(away, rate)
         return self._aim(point, to_goal)
 
     def _aim(self, point: Floats, to_goal: Floats) -> Floats:
@@ -79,7 +79,7 @@ class Pursuit:
         target, label = int(self._plan.target[cell]), int(self._plan.label[cell])
         if target == NONE:
             self._left = 0
-            return self._push(to_goal, 1.0)
+            return self.push(to_goal, 1.0)
         moved = point - self._aimed_from if self._aimed_from is not None else to_goal
         self._stuck = self._stuck + 1 if moved @ moved < REACHED**2 * self._near else 0
         self._aimed_from, self._left = point, self._k - 1
@@ -89,9 +89,9 @@ class Pursuit:
         away = self._point - point
         if label != NONE and (self._stuck % 3 == 1 or away @ away > FAR**2 * self._near):
             self._heading = away = self._directions[label]
-        return self._push(away, 1.0)
+        return self.push(away, 1.0)
 
-    def _push(self, displacement: Floats, rate: float) -> Floats:
+    def push(self, displacement: Floats, rate: float) -> Floats:
         """Return the action that moves by `displacement` in k / rate steps, as far as actions allow."""
         wanted = (displacement * rate - self._coasting) @ self._inverse
         pushed: Floats = np.minimum(np.maximum(wanted, self._low), self._high)

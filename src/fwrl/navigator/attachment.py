@@ -1,0 +1,85 @@
+"""How a thing hangs on the hand while the hand has it, and when it does.
+
+We regress the displacement of the hand on that of the thing over windows in which the thing moves, so X = b + J y is
+where the hand is when it has a thing at y: a line for a drawer, the thing's own place for a cube. Nothing about the
+kind of the thing is told. Then R = H - X is the hand as the thing sees it.
+
+In a window the thing *follows* if the attachment explains at least half of the hand's displacement.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwrl.arrays import Floats, Ints
+from fwrl.errors import FwrlError
+
+Mask = NDArray[np.bool_]
+
+QUANTILE = 0.9
+ROUNDS = 20  # of the regression; it settles in a few
+MOVING = 0.25  # of the usual displacement: a hand that moves
+
+
+class Attachment(NamedTuple):
+    """X = b + J y.
+
+    Attributes:
+        matrix: (p, q) J.
+        offset: (p,) b.
+        spread: distance from X within which the hand had the thing in 0.9 of the windows.
+    """
+
+    matrix: Floats
+    offset: Floats
+    spread: float
+
+    def place(self, thing: Floats) -> Floats:
+        """Return X, (p,) or (n, p), of a thing at (q,) or (n, q)."""
+        where: Floats = self.offset + thing @ self.matrix.T
+        return where
+
+
+def fit_attachment(name: str, thing: Floats, hand: Floats, start: Ints, stop: Ints) -> tuple[Attachment, Mask]:
+    """Fit one thing's attachment; also return in which windows the thing follows.
+
+    Args:
+        name: of the thing, for messages.
+        thing: (n, q) positions.
+        hand: (n, p) positions.
+        start: (M,) first row of each window.
+        stop: (M,) last row.
+    """
+    moved, pushed = thing[stop] - thing[start], hand[stop] - hand[start]
+    size, push = np.linalg.norm(moved, axis=1), np.linalg.norm(pushed, axis=1)
+    rows = np.flatnonzero(size > np.sqrt(np.mean(size**2)))  # a thing rests most of the time
+    matrix: Floats = np.zeros((pushed.shape[1], moved.shape[1]))
+    used = rows
+    for _ in range(ROUNDS):
+        if len(used) == 0:
+            break
+        matrix = np.asarray(np.linalg.lstsq(moved[used], pushed[used], rcond=None)[0].T, np.float64)
+        apart = np.linalg.norm(pushed[rows] - moved[rows] @ matrix.T, axis=1)
+        kept = rows[apart <= push[rows] / 2]
+        if np.array_equal(kept, used):
+            break
+        used = kept
+    follows = following(pushed, moved @ matrix.T)[1]
+    if not follows.any():
+        raise FwrlError(
+            f"{name!r} never moves with the hand in these data; check its coordinates, or add episodes that move it"
+        )
+    at = hand[start[follows]] - thing[start[follows]] @ matrix.T
+    offset = at.mean(axis=0)
+    spread = float(np.quantile(np.linalg.norm(at - offset, axis=1), QUANTILE))
+    return Attachment(matrix, offset, spread), follows
+
+
+def following(pushed: Floats, moved: Floats) -> tuple[Mask, Mask]:
+    """Return where the hand moves, and where a thing follows, of displacements (n, p) of hand and attachment."""
+    push = np.linalg.norm(pushed, axis=1)
+    moving = push > MOVING * np.quantile(push, QUANTILE)
+    return moving, moving & (np.linalg.norm(pushed - moved, axis=1) <= push / 2)

@@ -1,0 +1,271 @@
+"""Fit a navigator with a hand: what it moves, what it presses, and how.
+
+All choices follow from the data by rules that are the same for all data.
+
+1. *Window*: the fewest of `WINDOWS` steps for which the motion model explains `EXPLAINED` of the hand's displacement;
+   if none does, the number that explains most.
+2. *Units* of cells near a thing: in position, twice the spread of the hand around the attachment, so that one cell
+   holds nearly all grasps; in opening, what takes as long as that (by the usual displacements); in angle, what moves
+   the edge of the near zone by as much.
+3. *Near zone*: so wide that, as cells widen in proportion to distance beyond it, those at the usual distance are as
+   wide as the usual displacement.
+4. *Held*: a cell in which, when the hand moves, the thing follows in at least half of the steps, in `SEEN` episodes.
+5. *Usual* means the 0.9 quantile over windows, as in `fwrl.navigator.from_episodes`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fwrl.arrays import Floats, Ints
+from fwrl.errors import FwrlError
+from fwrl.navigator.action_labels import Headings
+from fwrl.navigator.attachment import Attachment, Mask, fit_attachment, following
+from fwrl.navigator.episodes import Episodes, read_episodes
+from fwrl.navigator.from_episodes import QUANTILE, Measured, measure, navigator_of
+from fwrl.navigator.hand_graph import hand_graph
+from fwrl.navigator.hand_models import HandSettings, SwitchModel, ThingModel, relative
+from fwrl.navigator.hand_navigator import HandNavigator
+from fwrl.navigator.motion import LinearMotion, column_range
+from fwrl.navigator.moves import Moments
+from fwrl.navigator.nested_cells import fit_nested
+from fwrl.navigator.operators import constants, learn_operators
+from fwrl.navigator.poses import Scene, Seen
+from fwrl.navigator.steering import Steering
+
+WINDOWS = (3, 5, 7, 10, 14, 20)
+EXPLAINED = 0.9
+SEEN = 3
+
+
+class HandWindows(NamedTuple):
+    """All windows of k steps of a hand, over n rows."""
+
+    seen: Seen
+    first: Ints  # (N + 1,) first row of each episode
+    episode: Ints  # (n,) of each row
+    actions: Floats  # (n, m)
+    measured: Measured  # of pose and opening
+    motion: LinearMotion
+    label: Ints  # (M,) headings of position and opening
+    usual: Floats  # (3,) displacement of position, angle and opening
+    width: float | None  # of the finest cells, if given
+    near: float | None  # zone, if given
+
+    @property
+    def start(self) -> Ints:
+        """(M,) first rows."""
+        return self.measured.windows.start
+
+    @property
+    def stop(self) -> Ints:
+        """(M,) last rows."""
+        return self.measured.windows.stop
+
+    def steering(self) -> Steering:
+        """Return how to steer the hand's pose."""
+        p, a = self.seen.hand.shape[1], int(self.seen.angle.shape[1] > 0)
+        units = np.concatenate([np.full(p, self.usual[0]), np.full(a, self.usual[1])])
+        return Steering(self.motion, units, np.sqrt(np.mean(self.measured.actions**2, axis=0)))
+
+
+def hand_windows(
+    scene: Scene, episodes: Episodes, k: int | None = None, width: float | None = None, near: float | None = None
+) -> HandWindows:
+    """Cut episodes into windows, by rule 1 unless k is given, and fit the motion of pose and opening."""
+    seen = scene.of_used(episodes.points)
+    first = episodes.first
+    turns = np.unwrap(np.arctan2(seen.angle[:, 1:], seen.angle[:, :1]), axis=0) if seen.angle.shape[1] else seen.angle
+    poses = Episodes(np.concatenate([seen.hand, turns, seen.opening], axis=1), episodes.actions, first)
+    p, a = seen.hand.shape[1], turns.shape[1]
+    longest = int(np.diff(first).max()) - 1
+    found: list[tuple[float, Measured, LinearMotion, Floats]] = []
+    for steps in WINDOWS if k is None else (k,):
+        if steps <= longest and (not found or found[-1][0] < EXPLAINED):
+            measured = measure(poses, steps, np.inf)
+            motion = measured.motion()
+            intended = motion.predict(measured.actions, measured.velocities)
+            missed = np.sum((measured.moved[:, :p] - intended[:, :p]) ** 2)
+            found.append((float(1.0 - missed / np.sum(measured.moved[:, :p] ** 2)), measured, motion, intended))
+    if not found:
+        raise FwrlError(f"no episode has more than {k or WINDOWS[0]} steps; add longer episodes")
+    _, measured, motion, intended = max(found, key=lambda one: one[0])
+    motion = motion.within(*column_range(episodes.actions))
+    parts = (slice(0, p), slice(p, p + a), slice(p + a, None))
+    usual = np.array([usual_size(measured.moved[:, part]) for part in parts])
+    for size, part in zip(usual, parts, strict=True):
+        intended[:, part] /= max(usual_size(intended[:, part]), 1e-300) if size > 0.0 else 1.0
+    headed = np.concatenate([intended[:, :p], intended[:, p + a :]], axis=1)
+    label = Headings(headed.shape[1]).of(headed, 1.0)
+    episode = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    return HandWindows(seen, first, episode, episodes.actions, measured, motion, label, usual, width, near)
+
+
+def usual_size(vectors: Floats) -> float:
+    """Return the usual length of (n, d) vectors; 0 without coordinates."""
+    return float(np.quantile(np.linalg.norm(vectors, axis=1), QUANTILE)) if vectors.size else 0.0
+
+
+def sizes_of(windows: HandWindows, spread: float, distance: Floats) -> tuple[Floats, float]:
+    """Return the widths (D,) of the finest cells and the near zone, by rules 2 and 3.
+
+    Args:
+        spread: of the hand at contacts.
+        distance: (n,) of the hand to the nearest place of contact.
+    """
+    seen, usual = windows.seen, windows.usual
+    unit = 2.0 * spread if windows.width is None else windows.width
+    near = windows.near or max(unit * float(np.quantile(distance, QUANTILE)) / usual[0], unit)
+    opening = unit * usual[2] / usual[0] if usual[2] > 0.0 else 1.0
+    counts = (seen.hand.shape[1], seen.angle.shape[1], seen.opening.shape[1])
+    return np.repeat([unit, unit / near, opening], counts), near
+
+
+def fit_things(windows: HandWindows, scene: Scene) -> list[ThingModel]:
+    """Learn how a hand moves each thing."""
+    seen, start, stop = windows.seen, windows.start, windows.stop
+    fitted = [fit_attachment(*thing, seen.hand, start, stop) for thing in zip(scene.things, seen.things, strict=True)]
+    places = [one.place(thing) for (one, _), thing in zip(fitted, seen.things, strict=True)]
+    found = []
+    for number, (name, (attachment, follows)) in enumerate(zip(scene.things, fitted, strict=True)):
+        found.append(fit_thing(windows, scene, number, name, attachment, follows, places))
+    return found
+
+
+def fit_thing(
+    windows: HandWindows,
+    scene: Scene,
+    number: int,
+    name: str,
+    attachment: Attachment,
+    follows: Mask,
+    places: list[Floats],
+) -> ThingModel:
+    """Learn how a hand moves one thing; `places` is where the hand would be with each."""
+    seen, start, stop = windows.seen, windows.start, windows.stop
+    p = seen.hand.shape[1]
+    points = relative(seen, number, attachment)
+    units, near = sizes_of(windows, attachment.spread, np.linalg.norm(points[:, :p], axis=1))
+    cells, cell = fit_nested(points, units, np.zeros((1, p)), near)
+    S, begin, episode = len(cells), cell[start], windows.episode[start]
+    graph = hand_graph(S, 0, begin, windows.label, cell[stop], episode, windows.measured.actions, points[stop])
+    step = seen.hand[start + 1] - seen.hand[start]
+    moving, along = following(step, places[number][start + 1] - places[number][start])
+    stays = moving & ~along
+    followed, moved = np.bincount(begin[along], minlength=S), np.bincount(begin[moving], minlength=S)
+    held = (2 * followed >= moved) & (distinct(begin[along], episode[along], S) >= SEEN)
+    away = (2 * followed < moved) & (distinct(begin[stays], episode[stays], S) >= SEEN)
+    away &= cells.level(cells.centres) > 0
+    if not held.any():
+        raise FwrlError(f"{name!r} was moved in too few episodes to learn how; add episodes that move it")
+    spans = held_spans(windows, held[cell], follows)
+    rows = np.concatenate([np.arange(a, b) for a, b in spans])
+    lengths = np.concatenate([[0], np.cumsum(spans[:, 1] - spans[:, 0])])
+    carried = Episodes(seen.things[number][rows], windows.actions[rows], lengths)
+    carry = navigator_of(carried, windows.measured.k, 1.0 / np.linalg.norm(attachment.matrix, axis=0))
+    last = windows.first[1:][windows.episode[spans[:, 0]]] - 1
+    put = np.minimum(spans[:, 1] - 1 + windows.measured.k, last)
+    return ThingModel(
+        attachment,
+        cells,
+        graph,
+        held,
+        away,
+        carry,
+        windows.actions[rows].mean(axis=0),
+        moments(seen.things[number], places, number, spans[:, 0], windows),
+        moments(seen.things[number], places, number, put, windows),
+        *preconditions(windows, spans, len(scene.switches)),
+    )
+
+
+def preconditions(windows: HandWindows, spans: Ints, n: int) -> tuple[int, int]:
+    """Return the switches that never varied while a thing was held, as mask and values."""
+    if n == 0:
+        return 0, 0
+    rows = windows.seen.bits
+    on = np.array([np.mean((rows >> bit) & 1) for bit in range(n)])
+    at = spans[:, 0]
+    return constants(rows[at], windows.episode[at], on, n)
+
+
+def moments(thing: Floats, others: list[Floats], number: int, rows: Ints, windows: HandWindows) -> Moments:
+    """Return where things were, as thing `number` sees them, at some rows."""
+    p = windows.seen.hand.shape[1]
+    around = [other[rows] - others[number][rows] for j, other in enumerate(others) if j != number]
+    stacked = np.stack(around, axis=1) if around else np.zeros((len(rows), 0, p))
+    return Moments(thing[rows], stacked, windows.episode[rows])
+
+
+def held_spans(windows: HandWindows, held: Mask, follows: Mask) -> Ints:
+    """(N, 2) first and last row + 1 of the stretches in which a thing was held, at least one window long.
+
+    Rows in held cells or in windows in which it follows; gaps of up to a window are closed.
+    """
+    n, k = len(held), windows.measured.k
+    change = np.zeros(n + 1, np.int64)
+    np.add.at(change, windows.start[follows], 1)
+    np.add.at(change, windows.stop[follows] + 1, -1)
+    carried = np.cumsum(change[:n]) > 0
+    rows = np.flatnonzero(held | carried)
+    cut = (np.diff(rows) > k) | (np.diff(windows.episode[rows]) > 0)
+    begin = rows[np.concatenate([[True], cut])]
+    end = rows[np.concatenate([cut, [True]])] + 1
+    total = np.concatenate([[0], np.cumsum(carried)])
+    kept = (total[end] > total[begin]) & (end - begin > k)
+    return np.stack([begin[kept], end[kept]], axis=1)
+
+
+def distinct(cell: Ints, episode: Ints, S: int) -> Ints:
+    """(S,) in how many distinct episodes each cell occurs."""
+    n = int(episode.max(initial=0)) + 1
+    return np.bincount(np.unique(cell * n + episode) // n, minlength=S)
+
+
+def fit_switches(windows: HandWindows, n: int) -> SwitchModel:
+    """Learn how a hand presses n switches."""
+    seen, first, k = windows.seen, windows.first, windows.measured.k
+    flips = np.zeros(len(seen.bits), np.int64)
+    flips[1:] = seen.bits[1:] ^ seen.bits[:-1]
+    flips[first[:-1]] = 0
+    at = np.flatnonzero(flips)
+    if len(at) == 0:
+        raise FwrlError("no switch flips in these data; check their coordinates, or add episodes that press them")
+    operators, kind = learn_operators(seen.bits[at - 1], flips[at], windows.episode[at], seen.hand[at], seen.bits, n)
+    n_kinds = len(operators.flips)
+    places = np.stack([np.median(seen.hand[at[kind == o]], axis=0) for o in range(n_kinds)])
+    apart = np.linalg.norm(seen.hand[at] - places[kind], axis=1)
+    spread = float(np.median([np.quantile(apart[kind == o], QUANTILE) for o in range(n_kinds)]))
+    points = np.concatenate([seen.hand, seen.angle, seen.opening], axis=1)
+    distance = np.min([np.linalg.norm(seen.hand - place, axis=1) for place in places], axis=0)
+    units, near = sizes_of(windows, spread, distance)
+    cells, cell = fit_nested(points, units, places, near)
+    S = len(cells)
+    start, stop = windows.start, windows.stop
+    event = np.searchsorted(at, start, side="right")  # the first flip after a row
+    flip = np.append(at, len(flips))[event]
+    pressed = flip <= stop
+    target = cell[stop]
+    target[pressed] = S + kind[event[pressed]]
+    ends = points[stop]
+    at = flip[pressed]  # a press is a threshold: aim half a window past it
+    ends[pressed] = points[at]
+    ends[pressed, : seen.hand.shape[1]] += (seen.hand[at] - seen.hand[at - 1]) * ((k + 1) // 2)
+    actions = windows.measured.actions
+    graph = hand_graph(S, n_kinds, cell[start], windows.label, target, windows.episode[start], actions, ends)
+    return SwitchModel(cells, graph, operators, places)
+
+
+def fit_hand(
+    source: Any, scene: Scene, window: int | None, width: float | None, near: float | None, **settings: Any
+) -> HandNavigator:
+    """Fit a navigator with a hand (see `fwrl.navigator.from_episodes.fit_navigator`)."""
+    episodes = read_episodes(source, scene.indices)
+    scene.check(episodes.points)
+    windows = hand_windows(scene, episodes, window, width, near)
+    things = fit_things(windows, scene)
+    switches = fit_switches(windows, len(scene.switches)) if scene.switches else None
+    k = windows.measured.k
+    return HandNavigator(scene, windows.motion, windows.steering(), things, switches, HandSettings(k, **settings))

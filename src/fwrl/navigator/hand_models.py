@@ -1,0 +1,98 @@
+"""What was learned about one thing, and about the switches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from fwrl.arrays import Floats
+from fwrl.errors import OptionError
+from fwrl.navigator.attachment import Attachment, Mask
+from fwrl.navigator.hand_graph import HandGraph
+from fwrl.navigator.moves import Moments
+from fwrl.navigator.navigator import Navigator
+from fwrl.navigator.nested_cells import NestedCells
+from fwrl.navigator.operators import Operators
+from fwrl.navigator.poses import Seen, turned
+
+KIND = "hand-navigator"  # of saved files
+DOUBT = 0.25
+
+
+@dataclass(frozen=True)
+class HandSettings:
+    """How a navigator with a hand was fitted.
+
+    Attributes:
+        window: steps of a window, k.
+        doubt: weight of the failure that a pair may hide, in episodes.
+        give_up: cost of giving up, in steps; None for one window for each cell.
+        backup: "expected", or "best" for the best outcome.
+        seed: of random detours.
+    """
+
+    window: int
+    doubt: float = DOUBT
+    give_up: float | None = None
+    backup: str = "expected"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.doubt < np.inf:
+            raise OptionError(f"expected a doubt of at least 0 episodes, got {self.doubt}")
+        if self.give_up is not None and not 0.0 < self.give_up < np.inf:
+            raise OptionError(f"expected a positive cost of giving up, got {self.give_up}")
+        if self.backup not in ("expected", "best"):
+            raise OptionError(f"expected backup='expected' or 'best', got {self.backup!r}")
+
+
+class ThingModel(NamedTuple):
+    """What a hand does with one thing."""
+
+    attachment: Attachment
+    cells: NestedCells  # of the hand as the thing sees it
+    graph: HandGraph
+    held: Mask  # (S,) cells of the mode held
+    away: Mask  # (S,) cells in which the hand has left the thing
+    carry: Navigator  # in the thing's own coordinates, while held
+    grip: Floats  # (m,) mean action while held
+    picked: Moments
+    put: Moments
+    mask: int = 0  # switches of its preconditions
+    needed: int = 0  # their values
+
+    @property
+    def unit(self) -> float:
+        """Width of the finest cells."""
+        return float(self.cells.units[0])
+
+    def cell(self, now: Seen, number: int) -> int:
+        """Return the cell of an observation; `number` is the thing's."""
+        return int(self.cells.of(relative(now, number, self.attachment)[None])[0])
+
+    def is_held(self, now: Seen, number: int) -> bool:
+        """Whether the hand has the thing: in a cell of the mode held, in the near zone."""
+        point = relative(now, number, self.attachment)
+        p = len(now.hand)
+        return bool(np.linalg.norm(point[:p]) <= self.cells.near and self.held[self.cells.of(point[None])[0]])
+
+    def apart(self, place: Floats, other: Floats) -> float:
+        """Distance between two places of the thing, as the hand goes, in units."""
+        return float(np.linalg.norm(self.attachment.matrix @ (other - place))) / self.unit
+
+
+class SwitchModel(NamedTuple):
+    """What a hand does with switches."""
+
+    cells: NestedCells  # of the hand
+    graph: HandGraph  # its events are the kinds
+    operators: Operators
+    places: Floats  # (O, p) where the hand is when each kind happens
+
+
+def relative(seen: Seen, thing: int, attachment: Attachment) -> Floats:
+    """Return the hand as a thing sees it, with its opening: (D,) or (n, D)."""
+    place = attachment.place(seen.things[thing])
+    return np.concatenate([seen.hand - place, turned(seen.angle, seen.angles[thing]), seen.opening], axis=-1)

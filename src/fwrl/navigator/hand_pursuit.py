@@ -1,0 +1,121 @@
+"""Follow a hand's plan, one step at a time.
+
+It takes the likeliest better outcome of the best pair of its cell, aims at the outcome's mean last point with the mean
+action as recipe, and keeps to it for k steps or until it's close. Aiming again at every step would send the hand back
+and forth. A pair that was followed twice without getting to a better cell loses rank. Stuck `STUCK` times in a row, the
+hand goes to a random nearby cell that has a plan. Without a plan it goes to the nearest cell that has one.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from fwrl.arrays import Floats, Ints
+from fwrl.navigator.hand_graph import NONE, HandPlan
+from fwrl.navigator.nested_cells import NestedCells
+from fwrl.navigator.poses import turn
+from fwrl.navigator.steering import Steering
+
+REACHED = 0.25  # widths
+TRIES = 2
+STUCK = 3
+NEARBY = 8  # cells to choose a detour from
+
+
+class Followable:
+    """A plan with what it takes to follow it.
+
+    Args:
+        cells: of the plan.
+        plan: for a set of goals.
+        steering: of the hand.
+        k: steps of a window.
+    """
+
+    def __init__(self, cells: NestedCells, plan: HandPlan, steering: Steering, k: int) -> None:
+        self.cells, self.plan, self.steering, self.k = cells, plan, steering, k
+
+    @functools.cached_property
+    def planned(self) -> Ints:
+        """Cells from which the plan may arrive."""
+        S = self.plan.graph.n_cells
+        return np.flatnonzero((self.plan.arrival > 0.0) & ~self.plan.goal[:S])
+
+    @functools.cached_property
+    def tree(self) -> cKDTree:
+        """The planned cells, in units."""
+        return cKDTree(self.cells.centres[self.planned] / self.cells.units)
+
+    def nearest(self, point: Floats, n: int) -> Ints:
+        """Return up to n planned cells, the nearest first."""
+        found = np.atleast_1d(self.tree.query(point / self.cells.units, k=min(n, len(self.planned)))[1])
+        return self.planned[found]
+
+
+class Aim(NamedTuple):
+    """What to do for the next k steps."""
+
+    end: Floats  # (D,) point to go to
+    recipe: Floats  # (m,) action where the motion model doesn't care
+    whole: bool  # whether to keep to it for all k steps
+
+
+class HandPursuit:
+    """One approach by one plan.
+
+    Args:
+        followed: the plan.
+        angle: 2 if points have an angle after their position, else 0.
+        rng: chooses detours.
+    """
+
+    def __init__(self, followed: Followable, angle: int, rng: np.random.Generator) -> None:
+        self._f, self._angle, self._rng = followed, angle, rng
+        self._left = 0
+        self._aim: Aim | None = None
+        self._cell, self._pair = NONE, NONE
+        self._tried: dict[int, int] = {}
+        self._stuck = 0
+
+    def act(self, point: Floats, velocity: Floats) -> Floats:
+        """Choose the action (m,) at a point (D,), at a velocity (d,) of the hand's pose."""
+        f, aim = self._f, self._aim
+        if aim is not None and self._left > 0 and not aim.whole:
+            close = np.abs(aim.end - point) <= REACHED * f.cells.width(point) * f.cells.units
+            self._left *= not close.all()
+        if aim is None or self._left == 0:
+            aim = self._aim = self._choose(point)
+            self._left = f.k
+        p, a = f.cells.places.shape[1], f.cells.places.shape[1] + self._angle
+        away = np.concatenate([aim.end[:p] - point[:p], turn(aim.end[p:a], point[p:a])])
+        action = f.steering.action(away * (f.k / self._left), velocity, aim.recipe)
+        self._left -= 1
+        return action
+
+    def _choose(self, point: Floats) -> Aim:
+        """Choose what to do from a point, given what came of the last choice."""
+        f, plan = self._f, self._f.plan
+        cell = int(f.cells.of(point[None])[0])
+        if self._cell != NONE:
+            worse = plan.value[cell] <= plan.value[self._cell]
+            self._stuck = self._stuck + 1 if worse else 0
+            self._tried[self._pair] = self._tried.get(self._pair, 0) + worse
+        self._cell, self._pair = cell, NONE
+        detour = self._stuck % (STUCK + 1) == STUCK
+        if detour or plan.arrival[cell] == 0.0 or plan.goal[cell]:
+            near = f.nearest(point, NEARBY if detour else 1)
+            cell = int(near[self._rng.integers(len(near))])
+            edge = plan.outcome(self._best(cell))
+            return Aim(f.cells.centres[cell], plan.graph.action[edge], False)
+        self._pair = self._best(cell)
+        edge = plan.outcome(self._pair)
+        return Aim(plan.graph.end[edge], plan.graph.action[edge], bool(plan.goal[plan.graph.target[edge]]))
+
+    def _best(self, cell: int) -> int:
+        """Return the best pair of a cell among those that were followed least, TRIES at a time."""
+        pairs = [pair for pair in self._f.plan.pairs(cell).tolist() if self._f.plan.outcome(pair) != NONE]
+        return int(min(pairs, key=lambda pair: self._tried.get(pair, 0) // TRIES))

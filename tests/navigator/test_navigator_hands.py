@@ -1,0 +1,311 @@
+"""Navigators with a hand, on a tabletop with known geometry and known shortest plans."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import fwrl
+from fwrl.envs.tabletop import REACH, Tabletop
+from fwrl.navigator.hand_navigator import HandNavigator
+from fwrl.navigator.operators import Operators, learn_operators, nearest, reachable, search
+
+HAND: dict[str, Any] = {"hand": fwrl.Pose((0, 1)), "opening": (2,)}
+
+
+def things_of(table, moved=lambda indices: indices):
+    things = {f"block {i}": fwrl.Pose((3 + 2 * i, 4 + 2 * i)) for i in range(table.blocks)}
+    if table.drawer is not None:
+        things["drawer"] = fwrl.Pose((3 + 2 * table.blocks,))
+    return things
+
+
+def switches_of(table):
+    first = 3 + 2 * table.blocks + (table.drawer is not None)
+    return {f"button {i}": (first + i,) for i in range(len(table.buttons))}
+
+
+def fitted(table, episodes, **options):
+    data = table.demonstrate(episodes, 300)
+    return fwrl.fit_navigator(data, **HAND, things=things_of(table), switches=switches_of(table), **options)
+
+
+def put(table, places, hand=(8.0, 4.0, 1.0)):
+    """Put blocks and hand somewhere; return the observation."""
+    table.reset(np.random.default_rng(0))
+    table.places, table.hand = np.array(places, float), np.array(hand)
+    return table.observation()
+
+
+def moves_to(navigator, table, goal, limit=400):
+    """How often a goal took hold of a thing until everything was at its place, let go; None if it took too long."""
+    n = 2 * table.blocks
+    taken, before, seen = 0, -1, table.observation()
+    navigator.aim(goal)
+    for _ in range(limit):
+        seen = table.step(navigator.act(seen))
+        taken += table.held >= 0 > before
+        before = table.held
+        slid = table.drawer is None or abs(seen[3 + n] - goal[3 + n]) < REACH
+        there = np.abs(seen[3 : 3 + n] - goal[3 : 3 + n]).max(initial=0.0) < REACH and slid
+        if (
+            there
+            and table.held < 0
+            and (seen[len(seen) - len(table.buttons) :] == goal[len(goal) - len(table.buttons) :]).all()
+        ):
+            return taken
+    return None
+
+
+@pytest.fixture(scope="module")
+def one():
+    return fitted(Tabletop(1), 40)
+
+
+@pytest.fixture(scope="module")
+def two():
+    return fitted(Tabletop(2), 80)
+
+
+def test_attachment_is_the_geometry_of_the_hand(one):
+    found = one.things[0].attachment
+    np.testing.assert_allclose(found.matrix, np.eye(2), atol=0.01)
+    np.testing.assert_allclose(found.offset, 0.0, atol=0.05)
+    assert found.spread < REACH  # the fingers take a block from nowhere farther
+
+
+def test_a_drawer_is_a_line_from_its_closed_handle():
+    found = fitted(Tabletop(0, drawer=6.0), 40).things[0].attachment
+    np.testing.assert_allclose(found.matrix, [[1.0], [0.0]], atol=0.03)
+    np.testing.assert_allclose(found.offset, [6.0, 3.0], atol=0.1)
+
+
+def test_cells_are_held_only_with_closed_fingers_around_the_thing(one):
+    thing = one.things[0]
+    centres = thing.cells.centres[thing.held]
+    assert len(centres) > 0
+    np.testing.assert_allclose(centres[:, 2], 0.4, atol=0.01)  # the opening around a block
+    assert np.linalg.norm(centres[:, :2], axis=1).max() < REACH
+
+
+def test_a_block_is_taken_to_any_place_in_one_move(one):
+    table = Tabletop(1)
+    for start, goal in np.random.default_rng(0).uniform(1, 9, (8, 2)):
+        wanted = put(table, [[goal, 0.5]])
+        put(table, [[start, 0.5]])
+        if abs(start - goal) > 1.0:
+            assert moves_to(one, table, wanted) == 1, (start, goal)
+
+
+@pytest.mark.parametrize(
+    ("start", "goal", "moves"),
+    [
+        ([[2, 0.5], [7, 0.5]], [[7, 1.5], [7, 0.5]], 1),  # onto the other
+        ([[2, 0.5], [7, 0.5]], [[5, 0.5], [5, 1.5]], 2),  # a new stack: the lower block first
+        ([[2, 0.5], [7, 0.5]], [[7, 0.5], [2, 0.5]], 3),  # swap: park one
+        ([[7, 1.5], [7, 0.5]], [[7, 0.5], [7, 1.5]], 4),  # turn a stack over where it is: both must leave
+    ],
+)
+def test_stacking_and_swapping_take_the_least_possible_number_of_moves(two, start, goal, moves):
+    table = Tabletop(2)
+    wanted = put(table, goal)
+    put(table, start)
+    assert moves_to(two, table, wanted) == moves
+
+
+def test_two_rooms_cannot_exchange_things():
+    table = Tabletop(1, wall=5.0)
+    navigator = fitted(table, 60)
+    inside, across = put(table, [[3.5, 0.5]], hand=(3.0, 4.0, 1.0)), put(table, [[8.0, 0.5]], hand=(8.0, 4.0, 1.0))
+    put(table, [[1.5, 0.5]], hand=(3.0, 4.0, 1.0))
+    assert moves_to(navigator, table, inside) == 1
+    navigator.aim(across)
+    with pytest.raises(fwrl.NoPlanError):
+        navigator.act(inside)
+
+
+def test_a_locked_drawer_needs_its_button():
+    table = Tabletop(1, buttons=(2.0, 5.0), drawer=6.0, lock=0)
+    navigator = fitted(table, 60)
+    block, drawer = navigator.things
+    assert (block.mask, block.needed) == (0, 0)
+    assert (drawer.mask, drawer.needed) == (1, 1)  # the first switch must be 1, the other doesn't matter
+    put(table, [[8.0, 0.5]])
+    table.slid, table.switches = 1.5, np.array([0, 1])
+    wanted = table.observation()
+    table.slid = 0.2  # closed and locked: unlock, slide, lock again
+    assert moves_to(navigator, table, wanted) is not None
+
+
+def test_translation_rotation_and_scaling_change_nothing():
+    table = Tabletop(1)
+    data = table.demonstrate(40, 300)
+    turn = np.array([[np.cos(0.7), np.sin(0.7)], [-np.sin(0.7), np.cos(0.7)]])
+
+    def seen(observation):
+        changed = np.array(observation, float)
+        for columns in ([0, 1], [3, 4]):
+            changed[..., columns] = 3.0 * np.asarray(observation)[..., columns] @ turn + [40.0, -7.0]
+        return changed
+
+    def done(action):
+        return np.concatenate([np.asarray(action)[..., :2] @ turn, np.asarray(action)[..., 2:]], axis=-1)
+
+    changed = [(seen(o), done(a)) for o, a in data]
+    navigator = fwrl.fit_navigator(changed, **HAND, things=things_of(table))
+    plain = fwrl.fit_navigator(data, **HAND, things=things_of(table))
+    assert navigator.things[0].attachment.spread == pytest.approx(3.0 * plain.things[0].attachment.spread)
+    arrived = 0
+    for start, goal in ((2.0, 7.0), (8.0, 3.0), (5.0, 1.5), (1.5, 8.5)):
+        wanted = seen(put(table, [[goal, 0.5]]))
+        observation = put(table, [[start, 0.5]])
+        navigator.aim(wanted)
+        for _ in range(200):
+            action = navigator.act(seen(observation))
+            observation = table.step(np.concatenate([action[:2] @ turn.T, action[2:]]))
+            if abs(observation[3] - goal) < REACH and table.held < 0:
+                arrived += 1
+                break
+    assert arrived == 4
+
+
+def free(flips, before=(), kind=()):
+    """Operators without preconditions, and counted edges."""
+    flips = np.array(flips)
+    none = np.zeros(len(flips), np.int64)
+    trusted = np.full(len(flips), len(before) == 0)
+    return Operators(flips, none, none, trusted, np.array(before, np.int64), np.array(kind, np.int64))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_search_from_both_ends_equals_breadth_first_search(seed):
+    rng = np.random.default_rng(seed)
+    bits = int(rng.integers(3, 8))
+    flips = np.unique(rng.integers(1, 2**bits, int(rng.integers(2, 7))))
+    mask = rng.integers(0, 2**bits, len(flips)) & rng.integers(0, 2**bits, len(flips))
+    needed = mask & rng.integers(0, 2**bits, len(flips))
+    before, kind = rng.integers(0, 2**bits, 10), rng.integers(0, len(flips), 10)
+    operators = Operators(flips, mask, needed, rng.random(len(flips)) < 0.7, before, kind)
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(2**bits))
+    for state, o in itertools.product(range(2**bits), range(len(flips))):
+        if operators.trusted[o] and state & mask[o] == needed[o]:
+            graph.add_edge(state, state ^ int(flips[o]))
+    graph.add_edges_from((int(s), int(s ^ flips[o])) for s, o in zip(before, kind, strict=True))
+    for start, goal in rng.integers(0, 2**bits, (40, 2)).tolist():
+        kinds = search(operators, start, goal)
+        if kinds is None:
+            assert not nx.has_path(graph, start, goal)
+        else:
+            assert len(kinds) == nx.shortest_path_length(graph, start, goal)
+            state = start
+            for o in kinds:
+                assert graph.has_edge(state, state ^ int(flips[o]))
+                state ^= int(flips[o])
+            assert state == goal
+    assert set(reachable(operators, 0).tolist()) == {0, *nx.descendants(graph, 0)}
+
+
+def test_counted_edges_alone_plan_only_what_was_seen():
+    operators = free([1, 2], before=[0, 1], kind=[0, 1])
+    assert search(operators, 0, 3) == [0, 1]
+    assert search(operators, 3, 0) is None
+    assert nearest(reachable(operators, 3), 1) == 3
+
+
+def learned(contradicted):
+    rng = np.random.default_rng(0)
+    states = rng.integers(0, 8, 200)
+    # The button at 0 flips switch 0; that at 5 flips switch 1, and switch 2 as well while switch 0 is on.
+    place = rng.choice([0.0, 5.0], 200)
+    flips = np.where(place == 0.0, 1, np.where(states & 1, 6, 2))
+    if contradicted:
+        flips[np.flatnonzero(place == 0.0)[7]] = 5  # just once, for no reason that can be seen
+    episode = np.arange(200) // 4
+    return learn_operators(states, flips, episode, place[:, None] + rng.normal(0, 0.1, (200, 1)), states, 3)[0]
+
+
+def test_preconditions_are_what_never_varied():
+    operators = learned(contradicted=False)
+    rules = dict(
+        zip(operators.flips.tolist(), zip(operators.mask.tolist(), operators.needed.tolist(), strict=True), strict=True)
+    )
+    assert rules == {1: (0, 0), 2: (1, 0), 6: (1, 1)}
+    assert operators.trusted.all()
+
+
+def test_a_pattern_that_was_ever_contradicted_is_no_operator():
+    operators = learned(contradicted=True)
+    trusted = dict(zip(operators.flips.tolist(), operators.trusted.tolist(), strict=True))
+    assert not trusted[1]
+    assert trusted[2]
+    assert trusted[6]
+
+
+def test_buttons_that_flip_several_switches_are_pressed_in_the_right_states():
+    table = Tabletop(0, buttons=(1.0, 3.0, 5.0, 7.0), flips=((0, 1), (1, 2), (2, 3), (3,)))
+    navigator = fitted(table, 30)
+    for seed in range(4):
+        wanted = table.reset(np.random.default_rng(seed))
+        table.reset(np.random.default_rng(seed + 100))
+        assert moves_to(navigator, table, wanted) == 0  # nothing to hold
+
+
+def test_an_unreachable_state_of_switches_is_refused_with_the_nearest_one():
+    table = Tabletop(0, buttons=(2.0, 6.0), flips=((0, 1), (0, 1)))
+    navigator = fitted(table, 30)
+    put(table, [])
+    table.switches = np.array([0, 0])
+    start = table.observation()
+    table.switches = np.array([0, 1])
+    navigator.aim(table.observation())
+    with pytest.raises(fwrl.NoPlanError, match="button") as refused:
+        navigator.act(start)
+    assert refused.value.nearest in ({"button 0": 0, "button 1": 0}, {"button 0": 1, "button 1": 1})
+
+
+def test_a_saved_navigator_acts_and_explains_as_before(two, tmp_path):
+    two.save(tmp_path / "two.fwrl")
+    loaded = fwrl.load(tmp_path / "two.fwrl")
+    assert isinstance(loaded, HandNavigator)
+    assert repr(loaded) == repr(two)
+    wanted, start = put(Tabletop(2), [[7, 0.5], [2, 0.5]]), put(Tabletop(2), [[2, 0.5], [7, 0.5]])
+    for navigator in (two, loaded):
+        navigator.aim(wanted)
+    assert loaded.explain(start) == two.explain(start)
+    table = Tabletop(2)
+    seen = put(table, [[2, 0.5], [7, 0.5]])
+    for _ in range(30):
+        action = two.act(seen)
+        np.testing.assert_allclose(loaded.act(seen), action, atol=1e-9)
+        seen = table.step(action)
+
+
+def test_explain_tells_why_a_block_must_leave_first(two):
+    table = Tabletop(2)
+    wanted = put(table, [[7, 0.5], [2, 0.5]])
+    two.aim(wanted)
+    told = two.explain(put(table, [[2, 0.5], [7, 0.5]]))
+    first, second, third = told.split("; then block")
+    assert "out of the way" in first
+    assert "nobody put it like that with things where they are now" in second
+    assert third.count("(") >= 1
+
+
+def test_options_of_hands_are_checked():
+    data = Tabletop(1).demonstrate(2, 50)
+    block: dict[str, Any] = {"things": {"block 0": fwrl.Pose((3, 4))}}
+    with pytest.raises(fwrl.OptionError, match="need a hand"):
+        fwrl.fit_navigator(data, **block)
+    with pytest.raises(fwrl.OptionError, match="don't go with a hand"):
+        fwrl.fit_navigator(data, **HAND, **(block | {"coordinates": (0, 1)}))
+    with pytest.raises(fwrl.OptionError, match="name things, switches or both"):
+        fwrl.fit_navigator(data, **HAND)
+    with pytest.raises(fwrl.OptionError, match="other values"):
+        fwrl.fit_navigator(data, **HAND, switches={"lamp": (3,)})
+    with pytest.raises(fwrl.FwrlError, match="from 0 to 4"):
+        fwrl.fit_navigator(data, hand=fwrl.Pose((0, 1)), things={"far": fwrl.Pose((30, 31))})
