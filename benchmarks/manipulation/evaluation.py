@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -185,8 +185,10 @@ def start(env: Any, world: str, task: int, seed: int, k: int) -> tuple[Floats, F
     return np.asarray(seen, np.float64), np.asarray(info["goal"], np.float64)
 
 
-def run_episode(navigator: Actor, env: Any, seen: Floats, goal: Floats, limit: int) -> Episode:
-    """Follow a navigator until the environment reports success or the limit is reached."""
+def run_episode(
+    navigator: Actor, env: Any, seen: Floats, goal: Floats, limit: int, look: Callable[[], None] = lambda: None
+) -> Episode:
+    """Follow a navigator until the environment reports success or the limit is reached; `look` after each step."""
     path, seconds, success = [seen], [], False
     navigator.aim(goal)
     while not success and len(seconds) < limit:
@@ -199,4 +201,5 @@ def run_episode(navigator: Actor, env: Any, seen: Floats, goal: Floats, limit: i
         observation, _, _, _, info = env.step(action)
         path.append(np.asarray(observation, np.float64))
         success = bool(info["success"])
+        look()
     return Episode(np.array(path), success, seconds, "")
