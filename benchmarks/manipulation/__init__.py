@@ -1,1 +1,1 @@
-"""Navigators on OGBench's manipulation tasks: data, evaluation, films, and a page with our numbers and published ones."""
+"""Navigators on OGBench's manipulation tasks: data, evaluation, a film, and a page with published numbers."""

@@ -16,7 +16,8 @@ Arrays are those of OGBench's files: `observations`, `actions`, `terminals`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,18 +52,20 @@ def load_data(
         progress: Called with the part that is done, from 0 to 1.
     """
     kept = folder / f"{dataset}-regenerated-{seed}"
+    files = {first: kept / f"{first:05d}.npz" for first in range(0, episodes, PART)}
+    missing = [first for first, path in files.items() if not path.is_file()]
+    collected = collect(dataset, seed, [first + k for first in missing for k in range(PART)])
+    for done, first in enumerate(missing, 1):
+        arrays: Any = merged(list(itertools.islice(collected, PART)))
+        kept.mkdir(parents=True, exist_ok=True)
+        with replaced(files[first]) as draft, draft.open("wb") as file:
+            np.savez_compressed(file, **arrays)
+        if progress is not None:
+            progress(done / len(missing))
     parts = []
-    for first in range(0, episodes, PART):
-        path = kept / f"{first:05d}.npz"
-        if not path.is_file():
-            kept.mkdir(parents=True, exist_ok=True)
-            collected: Any = merged(list(collect(dataset, seed, range(first, first + PART))))
-            with replaced(path) as draft, draft.open("wb") as file:
-                np.savez_compressed(file, **collected)
+    for path in files.values():
         with np.load(path) as stored:
             parts.append({name: stored[name] for name in stored.files})
-        if progress is not None:
-            progress(min(1.0, (first + PART) / episodes))
     return {name: array[: episodes * STEPS] for name, array in merged(parts).items()}
 
 
@@ -71,7 +74,7 @@ def merged(parts: list[Arrays]) -> Arrays:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def collect(dataset: str, seed: int, episodes: range) -> Iterator[Arrays]:
+def collect(dataset: str, seed: int, episodes: Sequence[int]) -> Iterator[Arrays]:
     """Collect episodes by their number."""
     world, kind = parts_of(dataset)
     env = make_arm(world, seed, terminate_at_goal=False, mode="data_collection")
@@ -125,9 +128,9 @@ def _episode(
         observations[t] = seen
         seen, _, _, _, info = env.step(actions[t])
         if oracle.done:
-            aimed_at, target = env.set_new_target(p_stack=stacked)
-            oracle = oracles[target["privileged/target_task"]]
-            oracle.reset(aimed_at, target)
+            seen, info = env.set_new_target(p_stack=stacked)
+            oracle = oracles[info["privileged/target_task"]]
+            oracle.reset(seen, info)
     terminals = np.zeros(STEPS, np.bool_)
     terminals[-1] = True
     return {"observations": observations, "actions": actions, "terminals": terminals}

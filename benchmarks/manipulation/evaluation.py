@@ -137,9 +137,7 @@ def kept(case: Case, seed: int, task: int, episodes: int, folder: Path) -> Path:
 def _evaluate(case: Case, seed: int, folder: Path, tasks: list[int], episodes: int, watch: Watch) -> None:
     world, _ = parts_of(case.dataset)
     name = f"{case.name}, seed {seed}"
-    data = load_data(
-        folder / "data", case.dataset, seed, case.episodes, lambda part: watch(f"collecting {name}", part)
-    )
+    data = load_data(folder / "data", case.dataset, seed, case.episodes, lambda part: watch(f"collecting {name}", part))
     watch(f"fitting {name}", 0.0)
     began = time.process_time()
     navigator = fit(data, world, case.ablation)

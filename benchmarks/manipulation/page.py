@@ -196,7 +196,9 @@ def _draw(axes: Axes, results: Results, datasets: Sequence[str]) -> None:
         bars = np.clip([y - ends[:, 0], ends[:, 1] - y], 0.0, None)
         shifted = x * (1.0 + 0.03 * (k - len(datasets) / 2))  # bars next to each other
         label = parts_of(dataset)[0]
-        axes.errorbar(shifted, y, bars, color=colour, marker=marker, markersize=5, linewidth=1.4, capsize=2, label=label)
+        axes.errorbar(
+            shifted, y, bars, color=colour, marker=marker, markersize=5, linewidth=1.4, capsize=2, label=label
+        )
         axes.plot([100.0 * (1.0 + 0.03 * (k - len(datasets) / 2))], [max(PUBLISHED[dataset])], "_", color=colour, ms=14)
     axes.set_xscale("log")
     axes.set_xlim(0.8, 160)
