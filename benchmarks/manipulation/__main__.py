@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Annotated
 
@@ -46,8 +47,8 @@ def manipulation(
         for seed in range(seeds):
             if collect:
                 for dataset in only or DATASETS:
-                    words = f"collecting {dataset}, seed {seed}"
-                    load_data(out / "data", dataset, seed, most, lambda part, words=words: watch(words, part))
+                    progress = functools.partial(watch, f"collecting {dataset}, seed {seed}")
+                    load_data(out / "data", dataset, seed, most, progress)
                 continue
             for case in cases:
                 results[case] += run_case(case, seed, out, episodes, drawn, watch)

@@ -84,9 +84,9 @@ def make_arm(world: str, seed: int, **options: Any) -> Any:
 
     spec = gymnasium.spec(f"{world}-v0")
     assert isinstance(spec.entry_point, str)
+    arm: Any = load_env_creator(spec.entry_point)
     actions = gymnasium.spaces.Box(-1.0, 1.0, (5,), np.float32, seed=seed)
-    seeded: Any = type("SeededArm", (load_env_creator(spec.entry_point),), {"action_space": actions})
-    env = seeded(**{**spec.kwargs, **options})
+    env = type("SeededArm", (arm,), {"action_space": actions})(**{**spec.kwargs, **options})
     env.reset(seed=seed)
     return env
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -142,13 +142,14 @@ def _evaluate(case: Case, seed: int, folder: Path, tasks: list[int], episodes: i
     began = time.process_time()
     navigator = fit(data, world, case.ablation)
     fit_seconds = time.process_time() - began
+    env = make_arm(world, seed, terminate_at_goal=False)
     for task in tasks:
         done: list[Episode] = []
-        for episode in run_episodes(navigator, world, task, episodes, seed):
-            done.append(episode)
+        for k in range(episodes):
+            done.append(run_episode(navigator, env, *start(env, world, task, seed, k), WORLDS[world].limit))
             solved = sum(episode.success for episode in done)
             watch(f"{name}, task {task}: {solved} of {len(done)}", len(done) / episodes)
-        seconds = np.concatenate([episode.seconds for episode in done if episode.seconds] or [np.zeros(1)])
+        seconds = [second for episode in done for second in episode.seconds] or [0.0]
         result = Task(
             seed,
             task,
@@ -161,20 +162,11 @@ def _evaluate(case: Case, seed: int, folder: Path, tasks: list[int], episodes: i
             [episode.refused for episode in done if episode.refused],
         )
         keep(result, kept(case, seed, task, episodes, folder))
-
-
-def run_episodes(navigator: Actor, world: str, task: int, episodes: int, seed: int) -> Iterator[Episode]:
-    """Episodes of a task from 1 to 5, or of pairs of our own (0), each with its own seed."""
-    env = make_arm(world, seed, terminate_at_goal=False)
-    try:
-        for k in range(episodes):
-            yield run_episode(navigator, env, *start(env, world, task, seed, k), WORLDS[world].limit)
-    finally:
-        env.close()
+    env.close()
 
 
 def start(env: Any, world: str, task: int, seed: int, k: int) -> tuple[Floats, Floats]:
-    """Begin the k-th episode of a task; the first observation and the goal."""
+    """Begin the k-th episode of a task from 1 to 5, or of our own pairs (0): the first observation and the goal."""
     rng = np.random.default_rng([1_000_003, seed, task, k])  # other streams than the collector's
     options = {"task_id": task} if task else {"task_info": drawn_task(world, rng)}
     drawn = int(rng.integers(2**31))
@@ -187,7 +179,8 @@ def run_episode(
     navigator: Actor, env: Any, seen: Floats, goal: Floats, limit: int, look: Callable[[], None] = lambda: None
 ) -> Episode:
     """Follow a navigator until the environment reports success or the limit is reached; `look` after each step."""
-    path, seconds, success = [seen], [], False
+    path, success = [seen], False
+    seconds: list[float] = []
     navigator.aim(goal)
     while not success and len(seconds) < limit:
         began = time.perf_counter()

@@ -9,7 +9,6 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 from PIL import Image, ImageDraw, ImageFont
 
@@ -55,16 +54,27 @@ def filmed(navigator: Any, world: str, task: int, seed: int) -> list[Image.Image
     env = make_arm(world, seed, terminate_at_goal=False, width=SIZE, height=SIZE)
     try:
         for k in range(TRIES):
-            seen, goal = start(env, world, task, seed, k)
-            frames = [env.render()]
-            episode = run_episode(
-                navigator, env, seen, goal, WORLDS[world].limit, lambda frames=frames: frames.append(env.render())
-            )
+            camera = _Camera(env)
+            episode = run_episode(navigator, env, *start(env, world, task, seed, k), WORLDS[world].limit, camera.look)
             if episode.success:
-                return [Image.fromarray(np.asarray(frame)) for frame in [*frames[::SKIPPED], frames[-1]]]
+                return [*camera.frames, Image.fromarray(env.render())]
         raise FwrlError(f"task {task} of {world} wasn't solved in {TRIES} episodes; collect more data with --most")
     finally:
         env.close()
+
+
+class _Camera:
+    """Takes a picture every few steps."""
+
+    def __init__(self, env: Any) -> None:
+        self._env, self._steps = env, 0
+        self.frames: list[Image.Image] = []
+
+    def look(self) -> None:
+        """Call after each step."""
+        if self._steps % SKIPPED == 0:
+            self.frames.append(Image.fromarray(self._env.render()))
+        self._steps += 1
 
 
 def write_film(names: list[str], panels: list[list[Image.Image]], file: Path) -> None:

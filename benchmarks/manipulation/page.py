@@ -1,4 +1,4 @@
-"""The page of the manipulation tasks: our success and what was published, less data, and one idea left out at a time."""
+"""The page of the manipulation tasks: success next to published numbers, with less data, and with an idea left out."""
 
 from __future__ import annotations
 
