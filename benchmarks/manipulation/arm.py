@@ -19,7 +19,7 @@ CUBE, BUTTON, JOINT = 9, 4, 2  # coordinates of each cube, button, and drawer or
 SIDE = 0.04  # metres of a cube's edge
 APART = 0.08  # metres between the middles of cubes on the table, so that a gripper fits between them
 TABLE = ((0.3, -0.3), (0.55, 0.3))  # metres, where OGBench puts cubes
-SCENE_TABLE = ((0.3, -0.2), (0.55, 0.2))  # metres, where drawer and window leave room
+SCENE_TABLE = ((0.3, -0.05), (0.5, 0.15))  # metres, what the open drawer, the window and the buttons leave free
 DRAWER = (0.33, -0.356, 0.066)  # metres, a cube that lies in the closed drawer
 
 
@@ -113,7 +113,7 @@ def _drawn_cubes(n: int, rng: np.random.Generator, table: Any = TABLE) -> Any:
         below = found[rng.integers(k)] if k and rng.random() < 1 / 3 else None
         while True:
             xyz = np.append(rng.uniform(*table), SIDE / 2)
-            if below is not None:  # on top of whatever stands there
+            if below is not None:  # on top of the others there
                 xyz = np.append(below[:2], SIDE * (np.all(found[:k, :2] == below[:2], axis=1).sum() + 0.5))
                 break
             if k == 0 or np.linalg.norm(found[:k, :2] - xyz[:2], axis=1).min() >= APART:

@@ -45,7 +45,7 @@ def load_data(
     """The first episodes of a dataset; those that aren't there are collected and kept, a few to a file.
 
     Args:
-        folder: Where the files are.
+        folder: Of the files.
         dataset: An environment and a kind, as "cube-single-play".
         seed: Of the collector.
         episodes: How many.

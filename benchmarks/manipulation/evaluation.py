@@ -35,7 +35,7 @@ SOURCES = (
 
 @dataclass(frozen=True)
 class Case:
-    """What is evaluated.
+    """A dataset, how much of it is used, and what is left out.
 
     Attributes:
         dataset: An environment and a kind of data, as "cube-single-play".
@@ -82,7 +82,7 @@ class Task:
         rows: Of data.
         fit_seconds: Processor time of fitting.
         action_seconds: Median wall-clock time of an action; the slowest of a thousand in `slow_seconds`.
-        refused: Why the navigator saw no plan, for each episode that it refused.
+        refused: The navigator's reason, for each episode in which it found no plan.
     """
 
     seed: int
@@ -105,18 +105,17 @@ class Episode(NamedTuple):
     observations: Floats
     success: bool
     seconds: list[float]  # of each action
-    refused: str  # why there was no plan
+    refused: str  # the reason, if the navigator found no plan
 
 
 def run_case(case: Case, seed: int, folder: Path, episodes: int, drawn: bool, watch: Watch) -> list[Task]:
     """Evaluate a case on one data seed, or read what is there.
 
     Args:
-        case: What to evaluate.
         seed: Of the data.
-        folder: Where data and evaluations are kept.
+        folder: Keeps data and evaluations.
         episodes: Per task.
-        drawn: Evaluate pairs of our own instead of the five tasks, as many in all.
+        drawn: Evaluate pairs of our own instead of the five tasks, the same number in total.
         watch: Called with what is done and the part of it that is.
     """
     tasks = [0] if drawn else list(range(1, TASKS + 1))
@@ -129,7 +128,7 @@ def run_case(case: Case, seed: int, folder: Path, episodes: int, drawn: bool, wa
 
 
 def kept(case: Case, seed: int, task: int, episodes: int, folder: Path) -> Path:
-    """Where the evaluation of a task by this code is kept."""
+    """Return the file that keeps the evaluation of a task by this code."""
     words = (case.dataset, case.episodes, case.ablation or "default", f"seed{seed}", f"task{task}", episodes)
     return folder / "runs" / digest(*SOURCES) / ("-".join(map(str, words)).replace(" ", "_") + ".json")
 

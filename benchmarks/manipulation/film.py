@@ -78,7 +78,7 @@ class _Camera:
 
 
 def write_film(names: list[str], panels: list[list[Image.Image]], file: Path) -> None:
-    """Play all panels at once; each keeps its last frame until the longest ends."""
+    """Play all panels together; each keeps its last frame until the longest ends."""
     frames = []
     font = ImageFont.load_default(13)
     for t in range(max(map(len, panels)) + HOLD):

@@ -22,7 +22,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
 
 
 class Actor(Protocol):
-    """What an evaluation needs of a navigator."""
+    """A navigator, as an evaluation uses it."""
 
     def aim(self, goal: Floats) -> None:
         """Begin an episode."""

@@ -157,7 +157,7 @@ def _percent(tasks: Sequence[Task]) -> float:
 
 
 def interval(tasks: Sequence[Task]) -> tuple[float, float]:
-    """Wilson's 95 % interval over all episodes, in percent: a bootstrap would have no width where all succeed."""
+    """Wilson's 95 % interval over all episodes, in percent: where all succeed, a bootstrap says nothing."""
     found = [success for task in tasks for success in task.success]
     low, high = binomtest(sum(found), len(found)).proportion_ci(method="wilson")
     return 100.0 * float(low), 100.0 * float(high)
