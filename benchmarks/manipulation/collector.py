@@ -11,6 +11,9 @@ How often a cube's target is on another cube is drawn for each episode. In the s
 leaves the visible part of the table is dropped. Every episode has its own seed, so that more can be added later, and
 the first hundred of a dataset are the same however many follow.
 
+One detail differs: after a target is reached, OGBench's loop lets the next oracle see the old target for one more step.
+Ours doesn't, so no episode depends on the one before.
+
 Arrays are those of OGBench's files: `observations`, `actions`, `terminals`.
 """
 

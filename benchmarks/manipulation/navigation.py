@@ -16,8 +16,6 @@ from fwrl.arrays import Floats
 ABLATIONS: dict[str, dict[str, Any]] = {
     "": {},
     "best outcome": {"backup": "best"},
-    "no stitching": {"stitch": False},
-    "joint cells": {"relative": False},
 }
 
 
@@ -48,6 +46,7 @@ def told(world: str) -> dict[str, Any]:
     return {"hand": hand, "opening": (17,), "things": things, "switches": switches}
 
 
-def fit(data: Arrays, world: str, ablation: str = "") -> fwrl.Navigator:
+def fit(data: Arrays, world: str, ablation: str = "") -> Actor:
     """A navigator with default options, or with one idea left out."""
-    return fwrl.fit_navigator(data, **told(world), **ABLATIONS[ablation])
+    navigator: Actor = fwrl.fit_navigator(data, **told(world), **ABLATIONS[ablation])
+    return navigator

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 
 from benchmarks.manipulation.arm import WORLDS, parts_of
 from benchmarks.manipulation.evaluation import SHARES, TASKS, Case, Results, Task
-from fwrl.figures.palette import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILLION
+from fwrl.figures.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
 from fwrl.figures.style import Figure, figure_of, save, sheet
 from fwrl.files import replaced
 
@@ -50,7 +50,7 @@ NEWER = {
     "puzzle-4x6-noisy": "ORS 19",
     "scene-noisy": "ORS 40",
 }
-COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, BLACK, GREY)
+COLOURS = dict(zip(WORLDS, (BLUE, VERMILLION, GREEN, ORANGE, BLACK, PURPLE, SKY, GREY), strict=True))
 WORDS = Path(__file__).with_name("page.md")
 
 
@@ -186,7 +186,8 @@ def data_figure(results: Results) -> Figure:
 
 def _draw(axes: Axes, results: Results, datasets: Sequence[str]) -> None:
     for k, dataset in enumerate(datasets):
-        colour, marker = COLOURS[k % len(COLOURS)], "o" if k < len(COLOURS) else "s"
+        label = parts_of(dataset)[0]
+        colour = COLOURS[label]
         cases = sorted(
             (case for case in results if case.dataset == dataset and not case.ablation), key=lambda case: case.episodes
         )
@@ -196,9 +197,7 @@ def _draw(axes: Axes, results: Results, datasets: Sequence[str]) -> None:
         bars = np.clip([y - ends[:, 0], ends[:, 1] - y], 0.0, None)
         shifted = x * (1.0 + 0.03 * (k - len(datasets) / 2))  # bars next to each other
         label = parts_of(dataset)[0]
-        axes.errorbar(
-            shifted, y, bars, color=colour, marker=marker, markersize=5, linewidth=1.4, capsize=2, label=label
-        )
+        axes.errorbar(shifted, y, bars, color=colour, marker="o", markersize=5, linewidth=1.4, capsize=2, label=label)
         axes.plot([100.0 * (1.0 + 0.03 * (k - len(datasets) / 2))], [max(PUBLISHED[dataset])], "_", color=colour, ms=14)
     axes.set_xscale("log")
     axes.set_xlim(0.8, 160)
