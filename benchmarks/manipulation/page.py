@@ -186,8 +186,8 @@ def data_figure(results: Results) -> Figure:
 
 def _draw(axes: Axes, results: Results, datasets: Sequence[str]) -> None:
     for k, dataset in enumerate(datasets):
-        label = parts_of(dataset)[0]
-        colour = COLOURS[label]
+        world = parts_of(dataset)[0]
+        colour = COLOURS[world]
         cases = sorted(
             (case for case in results if case.dataset == dataset and not case.ablation), key=lambda case: case.episodes
         )
@@ -196,8 +196,7 @@ def _draw(axes: Axes, results: Results, datasets: Sequence[str]) -> None:
         ends = np.array([interval(results[case]) for case in cases])
         bars = np.clip([y - ends[:, 0], ends[:, 1] - y], 0.0, None)
         shifted = x * (1.0 + 0.03 * (k - len(datasets) / 2))  # bars next to each other
-        label = parts_of(dataset)[0]
-        axes.errorbar(shifted, y, bars, color=colour, marker="o", markersize=5, linewidth=1.4, capsize=2, label=label)
+        axes.errorbar(shifted, y, bars, color=colour, marker="o", ms=5, lw=1.4, capsize=2, label=world)
         axes.plot([100.0 * (1.0 + 0.03 * (k - len(datasets) / 2))], [max(PUBLISHED[dataset])], "_", color=colour, ms=14)
     axes.set_xscale("log")
     axes.set_xlim(0.8, 160)
