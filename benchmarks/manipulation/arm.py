@@ -98,7 +98,10 @@ def drawn_task(world: str, rng: np.random.Generator) -> dict[str, Any]:
     if world == "scene":
         return {"init": _drawn_scene(rng, inside=False), "goal": _drawn_scene(rng, inside=rng.random() < 1 / 4)}
     if kind.cubes:
-        return {"init_xyzs": _drawn_cubes(kind.cubes, rng), "goal_xyzs": _drawn_cubes(kind.cubes, rng)}
+        while True:  # until something is to be moved
+            start, goal = (_drawn_cubes(kind.cubes, rng) for _ in range(2))
+            if np.linalg.norm(goal - start, axis=1).max() >= APART:
+                return {"init_xyzs": start, "goal_xyzs": goal}
     start_buttons = rng.integers(2, size=rows * columns)
     pressed = rng.random((rows, columns)) < 0.5
     flips = np.pad(pressed, 1).astype(np.int64)
