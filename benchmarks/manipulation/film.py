@@ -89,7 +89,10 @@ def write_film(names: list[str], panels: list[list[Image.Image]], file: Path) ->
             done = t >= len(panel) - 1
             pen.text((k * SIZE + 6, 3), f"{name}: solved" if done else name, fill="#1b1f26", font=font)
         frames.append(frame)
-    palette = frames[len(frames) // 2].quantize(COLOURS)
+    ends = Image.new("RGB", (frame.width, 2 * frame.height))
+    ends.paste(frames[0])
+    ends.paste(frames[-1], (0, frame.height))
+    palette = ends.quantize(COLOURS, Image.Quantize.MAXCOVERAGE)  # keeps the colours of small things
     small = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     with replaced(file) as draft, draft.open("wb") as stream:
         small[0].save(
