@@ -688,6 +688,7 @@ def test_coordinates_may_be_called_lon_and_lat(call, kit, monkeypatch):
 def test_positions_may_have_decimal_commas(kit):
     (kit / "comma.csv").write_text("state;x;y\nA;11,5862;48,1\nB;11,5;48\nC;-0,25;7\n")
     planner = fwrl.load(kit / "p.fwrl")
+    assert isinstance(planner, fwrl.Planner)
     read = dict(zip(planner.states, read_positions(kit / "comma.csv", planner.states).tolist(), strict=True))
     assert [read[name] for name in "ABC"] == [[11.5862, 48.1], [11.5, 48.0], [-0.25, 7.0]]
 

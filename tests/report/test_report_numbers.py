@@ -223,7 +223,7 @@ def test_the_muddy_costs_follow_from_the_raw_audits(folder, found):
             by_run = np.array([v for (v,) in raw(folder, sql)]).reshape(SEEDS, -1)
             costs.append(statistic(by_run, axis=1).mean() / -2.5e-4)
             assert f"{costs[-1]:.2f}" in finding.numbers
-        assert f"saved {costs[1] - costs[0]:.2f} [" in finding.numbers
+        assert f"FWRL saves {costs[1] - costs[0]:.2f} [" in finding.numbers
 
 
 def test_a_random_walkers_stay_follows_from_simulation():

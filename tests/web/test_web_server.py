@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import struct
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -73,7 +72,7 @@ def test_a_goal_clicked_and_a_cell_inspected(server):
     with server.page() as page:
         page.send("speed", value=1e6)
         page.send("play")
-        while struct.unpack_from("<d", page.frame(), 28)[0] < 30_000:  # steps of each agent
+        while page.steps() < 30_000:  # steps of each agent
             pass
         page.send("pause")
         page.send("goal", cell=13)
@@ -86,10 +85,6 @@ def test_a_goal_clicked_and_a_cell_inspected(server):
         assert fwrl["stretches"][0]["states"][0] == 12
 
 
-def steps_of(page):
-    return struct.unpack_from("<d", page.frame(), 28)[0]
-
-
 def test_a_page_that_comes_back_goes_on_and_nobody_else_can(server):
     with server.page() as page:
         key = page.receive("hello")["session"]
@@ -97,11 +92,11 @@ def test_a_page_that_comes_back_goes_on_and_nobody_else_can(server):
         page.send("step")
         page.receive("update")
     with server.page(session="a guess") as stranger:
-        assert steps_of(stranger) == 8000
+        assert stranger.steps() == 8000
     with server.page(session=key) as again:
-        assert steps_of(again) == 8001
+        assert again.steps() == 8001
     with server.page(session=key) as third:  # the key is used up
-        assert steps_of(third) == 8000
+        assert third.steps() == 8000
 
 
 def test_nothing_is_done_before_the_first_message(server):

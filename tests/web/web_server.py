@@ -16,7 +16,10 @@ from typing import Any, NamedTuple
 
 from websockets.sync.client import ClientConnection, connect
 
+from fwrl.web.play.protocol import HEADER
+
 TIMEOUT = 300.0  # seconds: machines may be busy, and no test is about time
+HEADER_STEPS = 8  # position of the number of steps in a frame of `play`
 
 LIMITED = """
 from fwrl.web import Limits, serve
@@ -83,6 +86,10 @@ class Client:
         while isinstance(message := self.next(), dict):
             pass
         return message
+
+    def steps(self) -> float:
+        """How many steps each agent of `play` has taken by the next frame."""
+        return float(HEADER.unpack_from(self.frame())[HEADER_STEPS])
 
     def next(self) -> dict[str, Any] | bytes:
         received = self.socket.recv(timeout=TIMEOUT)

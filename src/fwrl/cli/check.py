@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,7 +27,7 @@ def check(
     sections: list[dict[str, Any]] = [
         {"name": name, "shape": list(archive[name].shape), "bytes": archive[name].nbytes} for name in archive.names
     ]
-    logs = [asdict(log) for log in loaded.experience.logs] if isinstance(loaded, Planner) else []
+    logs = [log._asdict() for log in loaded.experience.logs] if isinstance(loaded, Planner) else []
     if as_json:
         typer.echo(json.dumps({"kind": archive.kind, "holds": repr(loaded), "sections": sections, "logs": logs}))
         return
