@@ -112,5 +112,5 @@ def test_every_drawing_that_is_named_exists():
     plots = importlib.import_module("fwrl.figures.plots")
     sources = Path(fwrl.__file__).parent.rglob("*.py")
     named = {name for path in sources for name in re.findall(r'drawn\("(\w+)"', path.read_text(encoding="utf-8"))}
-    assert len(named) == 5
+    assert len(named) == 6
     assert all(callable(getattr(plots, name)) for name in named)

@@ -6,12 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from make_samples import ANSWERS, SAMPLES, VARIANTS, agent_answers, file_name, make_samples, planner_answers
 
 import fwrl
+from fwrl.files import open_archive
 from fwrl.planner import Planner
 
+SOLVED = "fwrl-rate-expected-optimistic.fwrl"
 RECORDED: dict[str, Any] = json.loads((SAMPLES / ANSWERS).read_text())
 
 
@@ -48,4 +51,13 @@ def made_now(tmp_path_factory) -> Path:
 
 def test_samples_made_now_are_the_recorded_ones_to_the_byte(made_now):
     for path in SAMPLES.glob("*.fwrl"):
-        assert (made_now / path.name).read_bytes() == path.read_bytes()
+        if path.name != SOLVED:
+            assert (made_now / path.name).read_bytes() == path.read_bytes()
+
+
+def test_a_sample_with_a_solved_rate_is_the_recorded_one_up_to_its_last_digits(made_now):
+    # The rate comes from a sparse solver, whose last digit differs between processors.
+    made, recorded = open_archive(made_now / SOLVED), open_archive(SAMPLES / SOLVED)
+    assert made.names == recorded.names
+    for name in recorded.names:
+        np.testing.assert_allclose(made[name], recorded[name], rtol=1e-9, err_msg=name)

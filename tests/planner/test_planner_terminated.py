@@ -164,7 +164,7 @@ def test_episodes_tell_by_their_terminations_unless_they_end_at_their_own_goal()
     assert flags_of(fwrl.fit([SimpleNamespace(**ended, infos={})])) == [0, 0, 1]
     assert fwrl.fit([{**ended, "infos": {"success": [False, False, True]}}]).summary.terminated == 0
     goals = {"observation": np.array([0, 1, 2]), "desired_goal": np.array([2, 2, 2])}
-    assert fwrl.fit([{**ended, "observations": goals}]).experience.terminated is None
+    assert fwrl.fit([{**ended, "observations": goals}]).summary.terminated == 0
     assert fwrl.fit([steps]).experience.terminated is None
 
 

@@ -118,7 +118,7 @@ def test_invalid_runs_are_refused_in_words():
     for nothing in invalid:
         with pytest.raises(OptionError, match=r"whole number (from 1 to 1,000,000,000|of at least 1)"):
             fwrl.run(world, made(world), **nothing)
-    with pytest.raises(OptionError, match="episodes as a whole number of at least 1, got 0"):
+    with pytest.raises(OptionError, match="episodes as a whole number from 1 to 1,000,000,000, got 0"):
         next(rollout(Task(world), made(world), episodes=0, steps=5))
 
 
