@@ -1,4 +1,4 @@
-"""Fixtures and an option for doctests and tests alike."""
+"""Fixtures and an option for both doctests and tests."""
 
 from __future__ import annotations
 
