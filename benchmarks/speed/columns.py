@@ -235,6 +235,7 @@ def agent_of(walker: Walker, world: World, goal: int, noise: float, steps: int) 
         known = transitions_of(world)
         reward = rewards(len(known.source), noise, np.random.default_rng(0))
         agent.observe_many(known.source, known.action, reward, known.target)
+    agent.reserve(steps)
     agent.begin_episode(goal, steps=steps)
     return agent
 
