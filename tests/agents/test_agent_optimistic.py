@@ -224,3 +224,21 @@ def test_optimistic_sweeping_converges_to_the_values_of_the_optimistic_model(ste
             q = unseen_share(plan, len(known))
             outcomes[s][a] = [*(((1 - q) / len(known), n, r) for n, r in known), (q, goal, promise)]
     np.testing.assert_allclose(plan.V, optimum(from_outcomes("optimistic", outcomes), goal).value, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("reward", [-1.0, 0.5])
+def test_a_trap_in_which_everything_was_tried_often_leads_nowhere(reward):
+    agent = fwrl.make_agent("fwrl", 4, 2, explorer="optimistic", backup="expected")
+    goal, trap = 3, 1
+    agent.begin_episode(goal)
+    for a in (0, 1):
+        agent.observe_many([trap] * 63, [a] * 63, [-1.0] * 63, [trap] * 63)
+    agent.observe(0, 0, reward, 2)
+    agent.begin_episode(goal)
+    assert agent.tables.plan.V[trap] > -np.inf
+    for a in (0, 1):
+        agent.observe(trap, a, -1.0, trap)
+    assert agent.tables.plan.V[trap] == -np.inf
+    agent.begin_episode(goal)
+    assert agent.tables.plan.V[trap] == -np.inf
+    assert agent.tables.plan.V[0] > -np.inf

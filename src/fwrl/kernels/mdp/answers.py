@@ -20,7 +20,7 @@ from fwrl.kernels.mdp.counts import Outcomes, outcomes_of
 from fwrl.kernels.mdp.policy_iteration import PositiveMeanError
 from fwrl.kernels.mdp.reachability import ARRIVES, TRAP, UNKNOWN
 from fwrl.kernels.mdp.solver import Solution, solve
-from fwrl.kernels.mdp.updates import OPTIMISTIC, PROMISE, Plan, surprise_rate
+from fwrl.kernels.mdp.updates import KNOWN, OPTIMISTIC, PROMISE, Plan, surprise_rate
 from fwrl.kernels.shortest_paths import IncomingCsr, ShortestPaths, incoming_csr, potential
 from fwrl.kernels.ties import LEAST_GAIN, RELATIVE, SMALLEST_SCALE
 
@@ -45,7 +45,7 @@ def counted_outcomes(
     if plan is not None and plan.counts[OPTIMISTIC]:
         n = np.bincount(pair, times, S * A)
         beta = surprise_rate(plan)
-        more = np.flatnonzero(np.repeat(closed == 0, A))
+        more = np.flatnonzero(np.repeat(closed == 0, A) & (n < KNOWN))
         pair, target = np.concatenate([pair, more]), np.concatenate([target, np.full(len(more), goal)])
         # u = beta / (n + beta) among n observed tries is a weight of beta.
         times = np.concatenate([times, np.where(n[more] > 0, beta, 1.0)])

@@ -41,6 +41,7 @@ from fwrl.kernels.jit import borrowed, compiled, inner, shared
 
 TOLERANCE, EXACTLY = 1e-3, 1e-12  # smaller relative changes aren't passed on, for means and for best outcomes
 CREDIT, MOST_CREDIT = 100, 20_000  # backups that a step earns, and that can be saved up
+KNOWN = 64  # tries after which no further outcome is expected
 PRIOR, WEIGHT = 0.5, 50.0  # beta before any evidence, and the weight of this prior
 FREE_STEP = 1e-3  # cost of a free step in the plan, in units of the costliest one: without it, loops would support
 # their own values as they fall
@@ -71,11 +72,13 @@ def surprise_rate(plan: Plan) -> float:
 
 @inner
 def unseen_share(plan: Plan, n: int) -> float:
-    """Return u(n): 1 for an untried action, 0 while optimism is off."""
+    """Return u(n): 1 for an untried action, 0 for a known one and while optimism is off."""
     if plan.counts[OPTIMISTIC] == 0:
         return 0.0
     if plan.counts[BEST] != 0:
         return 1.0 if n == 0 else 0.0
+    if n >= KNOWN:
+        return 0.0
     beta = surprise_rate(plan)
     return beta / (n + beta)
 
