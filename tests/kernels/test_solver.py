@@ -173,6 +173,13 @@ def test_of_two_pairs_that_seldom_leave_a_loop_the_likelier_is_taken():
     assert found.v[0] == pytest.approx(-(2.0 * often + 1), rel=1e-9)
 
 
+def test_where_arriving_is_certain_not_even_a_tiny_chance_of_failing_is_taken():
+    cheap = {1: (10_000_000_000, -1.0), 2: (1, -1.0)}
+    found = solve(outcomes_in([[{1: (1, -100.0)}, cheap], [], [{2: (1, 0.0)}]]), 1)
+    assert found.p[0] == 1.0
+    assert found.v[0] == -100.0
+
+
 @pytest.mark.parametrize("rare", [10**3, 10**14])
 def test_a_positive_loop_left_once_in_a_large_number_is_solved_or_refused(rare):
     """Round the loop of the first two states gains 1, and it is left once in `rare` either way."""
