@@ -84,21 +84,25 @@ def incoming_csr(
     for states, what in ((sources, "sources"), (targets, "targets")):
         if len(states) and not (states.min() >= 0 and states.max() < n_states):
             raise OptionError(f"expected {what} from 0 to {n_states - 1}, got {states.min()} to {states.max()}")
-    edges = IncomingCsr(np.empty(n_states + 1, np.int32), np.empty(E, np.int32), np.empty(E))
-    place, given = np.empty(E, np.int32), np.empty(E, np.int32)
-    counting_sort(targets, edges.first, place)
-    _move_edges(sources, rewards, place, edges, given)
-    return edges, given
+    first, given = sorted_by(targets, n_states)
+    return IncomingCsr(first, sources[given], rewards[given]), given
+
+
+def sorted_by(key: Indices, n_keys: int) -> tuple[Indices, Indices]:
+    """Sort entries by key, stably.
+
+    Returns:
+        (n_keys + 1,) the position of the first entry of each key, and (E,) the entries in order.
+    """
+    first, order = np.zeros(n_keys + 1, np.int32), np.empty(len(key), np.int32)
+    counting_sort(key, first, order)
+    return first, order
 
 
 @compiled
-def counting_sort(key: Indices, first: Indices, place: Indices) -> None:
-    """Sort entries by key, stably: fill place[e], the position of entry e, and first[y], that of the first of key y.
-
-    `first` has one more element than there are keys; `place` has at least one per entry.
-    """
+def counting_sort(key: Indices, first: Indices, order: Indices) -> None:
+    """Fill the two results of `sorted_by`; `first` must be zero on entry."""
     S = len(first) - 1
-    first[:] = 0
     for e in range(len(key)):
         first[key[e] + 1] += 1
     for y in range(S):
@@ -106,20 +110,11 @@ def counting_sort(key: Indices, first: Indices, place: Indices) -> None:
     # first[y] moves to the end of its group as the group fills; after that every group's end is the next one's start.
     for e in range(len(key)):
         y = key[e]
-        place[e] = first[y]
+        order[first[y]] = e
         first[y] += 1
     for y in range(S, 0, -1):
         first[y] = first[y - 1]
     first[0] = 0
-
-
-@compiled
-def _move_edges(source: Indices, reward: Floats, place: Indices, edges: IncomingCsr, given: Indices) -> None:
-    for e in range(len(source)):
-        i = place[e]
-        edges.source[i] = source[e]
-        edges.reward[i] = reward[e]
-        given[i] = e
 
 
 @compiled
@@ -331,10 +326,8 @@ class ShortestPaths:
 
     def column(self, goal: int, out: Floats | None = None) -> Floats:
         """(S,) V(., goal), in `out` if given."""
-        S = self.edges.n_states
-        if not 0 <= goal < S:
-            raise OptionError(f"expected a goal from 0 to {S - 1}, got {goal}")
-        V = np.empty(S) if out is None else out
+        self._check(goal)
+        V = np.empty(self.edges.n_states) if out is None else out
         if self._h is None:
             self._fill(goal, V)
         else:
@@ -344,15 +337,25 @@ class ShortestPaths:
 
     def routes(self, goal: int) -> Routes:
         """Return V(., goal) and the next edge from every state."""
+        self._check(goal)
         S = self.edges.n_states
-        routes = Routes(self.column(goal), np.empty(S, np.int32), np.empty(S, np.int32))
-        fewest_steps(self.edges, goal, routes, self._queue)
+        routes = Routes(np.empty(S), np.empty(S, np.int32), np.empty(S, np.int32))
+        if self.order == "breadth" and self._h is None:
+            breadth_first(self.edges.first, self.edges.source, -self._least_cost, goal, *routes, self._queue)
+        else:
+            self.column(goal, routes.value)
+            fewest_steps(self.edges, goal, routes, self._queue)
         return routes
+
+    def _check(self, goal: int) -> None:
+        if not 0 <= goal < self.edges.n_states:
+            raise OptionError(f"expected a goal from 0 to {self.edges.n_states - 1}, got {goal}")
 
     def _fill(self, goal: int, V: Floats) -> None:
         first, source = self.edges.first, self.edges.source
         if self.order == "breadth":
-            breadth_first(first, source, -self._least_cost, goal, V, self._queue)
+            none = self._queue[:0]
+            breadth_first(first, source, -self._least_cost, goal, V, none, none, self._queue)
         elif self.order == "heap":
             dijkstra(first, source, self._reward, goal, V, self._heap)
         else:
@@ -392,13 +395,18 @@ def _listed(states: Indices) -> str:
 
 
 @compiled
-def breadth_first(first: Indices, source: Indices, r: float, g: int, V: Floats, queue: Indices) -> None:
-    """Fill V for edges that all have the reward `r`; `queue` (S,) is scratch.
+def breadth_first(
+    first: Indices, source: Indices, r: float, g: int, V: Floats, steps: Indices, edge: Indices, queue: Indices
+) -> None:
+    """Fill V for edges that all have the reward `r`, and unless they're empty the `steps` and `edge` of `Routes`.
 
-    A sum that exceeds all floating-point numbers counts as no path.
+    `queue` (S,) is scratch. A sum that exceeds all floating-point numbers counts as no path.
     """
     V[:] = -np.inf
     V[g] = 0.0
+    steps[:] = UNSEEN
+    edge[:] = UNSEEN
+    steps[g : g + 1] = 0
     queue[0] = g
     head = 0
     tail = 1
@@ -412,6 +420,9 @@ def breadth_first(first: Indices, source: Indices, r: float, g: int, V: Floats, 
             x = source[e]
             if V[x] == -np.inf:
                 V[x] = through
+                if len(edge) > 0:
+                    steps[x] = steps[y] + 1
+                    edge[x] = e
                 queue[tail] = x
                 tail += 1
 
@@ -457,8 +468,8 @@ def by_buckets(
                 if through > before:
                     V[x] = through
                     better = int(through * per_reward)
-                    again = wide and buckets.expanded[x] == before
-                    if before == -np.inf or int(before * per_reward) != better or again:
+                    fresh = before == -np.inf or int(before * per_reward) != better
+                    if fresh or (wide and buckets.expanded[x] == before):
                         put = better % ring
                         if wide and buckets.sizes[put] == S:  # only this bucket can be full: drop what is done
                             for k in range(i, S):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fwrl.arrays import Floats, Indices, Ints
-from fwrl.kernels.shortest_paths import counting_sort
+from fwrl.kernels.shortest_paths import sorted_by
 
 
 class Outcomes(NamedTuple):
@@ -54,10 +54,7 @@ def outcomes_of(
     targets = np.ascontiguousarray(target, np.int32)
     first_pair = np.searchsorted(sources, np.arange(n_states + 1))
     first = np.searchsorted(pairs, np.arange(len(sources) + 1))
-    first_in, place = np.zeros(n_states + 1, np.int32), np.empty(len(targets), np.int32)
-    counting_sort(targets, first_in, place)
-    edge_in = np.empty(len(targets), np.int32)
-    edge_in[place] = np.arange(len(targets), dtype=np.int32)
+    first_in, edge_in = sorted_by(targets, n_states)
     return Outcomes(
         first_pair,
         first,
