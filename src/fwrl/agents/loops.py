@@ -182,8 +182,10 @@ def _observe(agent: Any, s: int, a: int, r: float, next_s: int, arrived: bool) -
     return observe(agent, s, a, r, next_s, arrived)
 
 
-def _action_values(agent: Any, s: int, g: int, values: NDArray[np.float64]) -> None:
-    action_values(agent, s, g, values)
+def _action_values(agent: Any, first: int, g: int, table: NDArray[np.float64]) -> None:
+    """Fill `table` (n, A) with the action values of n states, from the state `first` on."""
+    for k in range(len(table)):
+        action_values(agent, first + k, g, table[k])
 
 
 def _observe_all(
@@ -200,12 +202,5 @@ def _observe_all(
     return len(states), LEARNED
 
 
-def _all_action_values(agent: Any, g: int, table: NDArray[np.float64]) -> None:
-    """Fill `table` (S, A) with the action values of every state."""
-    for s in range(len(table)):
-        action_values(agent, s, g, table[s])
-
-
-act_once, observe_once, values_once = Loop(_act), Loop(_observe), Loop(_action_values)
-observe_all = Loop(_observe_all)
-all_action_values = Loop(_all_action_values)
+act_once, observe_once = Loop(_act), Loop(_observe)
+observe_all, action_table = Loop(_observe_all), Loop(_action_values)

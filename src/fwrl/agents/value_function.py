@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.agents.loops import Verbs, all_action_values, values_once
+from fwrl.agents.loops import Verbs, action_table
 from fwrl.agents.validation import checked_batch, checked_index
 from fwrl.arrays import Floats
 from fwrl.errors import FwrlError
@@ -61,15 +61,15 @@ class ValueFunction(Generic[Tables]):
         -inf for actions without a known path to the goal, if the agent can tell.
         """
         state, goal = self._state(state), self._state(goal, "goal")
-        values = np.empty(self.n_actions)
-        values_once.of(self.verbs)(self.tables, state, goal, values)
-        return values
+        values = np.empty((1, self.n_actions))
+        action_table.of(self.verbs)(self.tables, state, goal, values)
+        return values[0]
 
     def action_table(self, goal: int) -> Floats:
         """Return the (S, A) action values of every state, in one compiled call."""
         goal = self._state(goal, "goal")
         table = np.empty((self.n_states, self.n_actions))
-        all_action_values.of(self.verbs)(self.tables, goal, table)
+        action_table.of(self.verbs)(self.tables, 0, goal, table)
         return table
 
     def value(self, state: int, goal: int) -> float:
