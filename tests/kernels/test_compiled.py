@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import os
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -86,3 +89,28 @@ def test_functions_without_a_wrapper_for_python_are_called_by_compiled_ones_only
                 kernel = getattr(module, other, None)
                 options = getattr(kernel, "targetoptions", {})
                 assert not options.get("no_cpython_wrapper"), f"{path}: {name} calls {other}"
+
+
+ONE_RUN = """
+import sys, fwrl
+from numba.core.registry import CPUDispatcher
+
+world = fwrl.load_world("four-rooms")
+agent = fwrl.make_agent("fwrl", world.n_states, world.n_actions, backup="expected", explorer="optimistic")
+fwrl.run(world, agent, episodes=2, steps=100, seed=0)
+agent.values(5)
+fwrl.fit([("a", "go", -cost, "b") for cost in range(20)]).plan("a", "b")
+for module in [module for name, module in sys.modules.items() if name.startswith("fwrl.")]:
+    for name, kernel in vars(module).items():
+        if isinstance(kernel, CPUDispatcher) and kernel.__module__ == module.__name__ and name != "widened":
+            print(name, len(kernel.signatures))
+"""
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="nothing is compiled")
+def test_no_kernel_is_compiled_a_second_time_for_another_integer_type(tmp_path):
+    variables = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}  # what a cache already has isn't compiled
+    done = subprocess.run([sys.executable, "-c", ONE_RUN], check=True, capture_output=True, text=True, env=variables)
+    counts = {name: int(count) for name, count in map(str.split, done.stdout.splitlines())}
+    assert {name for name, count in counts.items() if count > 1} == set()
+    assert {"plan_for", "sweep", "fill_reward", "push"} <= {name for name, count in counts.items() if count == 1}

@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from fwrl.arrays import Field, Floats, Indices, Ints
-from fwrl.kernels.jit import compiled, inner
+from fwrl.kernels.jit import compiled, inner, widened
 
 OPEN = 0  # of `size`
 ABSENT, CLOSED = 0, -1  # of `place`
@@ -48,7 +48,7 @@ def push(heap: Heap, x: int, key: float) -> None:
         parent = (hole - 1) >> BITS
         if heap.key[parent] >= key:
             break
-        _put(heap, hole, heap.state[parent], heap.key[parent])
+        _put(heap, hole, widened(heap.state[parent]), heap.key[parent])
         hole = parent
     _put(heap, hole, x, key)
 
@@ -62,7 +62,7 @@ def pop(heap: Heap) -> int:
     if size > 0:
         _sift_down(heap, size)
     heap.place[top] = ABSENT
-    return int(np.int64(top))  # not 32 bits, for which callers would be compiled again
+    return widened(top)
 
 
 @compiled
@@ -82,8 +82,8 @@ def clear(heap: Heap) -> None:
 @inner
 def _sift_down(heap: Heap, size: int) -> None:
     """Move the entry at position `size` to the top and down to where it belongs."""
-    x, key = heap.state[size], heap.key[size]
-    hole = 0
+    x, key = widened(heap.state[size]), heap.key[size]
+    hole = widened(0)
     while True:
         child = (hole << BITS) + 1
         if child >= size:
@@ -96,7 +96,7 @@ def _sift_down(heap: Heap, size: int) -> None:
                 highest = heap.key[other]
         if highest <= key:
             break
-        _put(heap, hole, heap.state[best], highest)
+        _put(heap, hole, widened(heap.state[best]), highest)
         hole = best
     _put(heap, hole, x, key)
 

@@ -172,3 +172,9 @@ def digest(sources: tuple[Path, ...] = ()) -> str:
 
 def _package_sources() -> list[Path]:
     return sorted(path for layer in COMPILED_LAYERS for path in (PACKAGE / layer).rglob("*.py"))
+
+
+@inner
+def widened(i: int) -> int:
+    """Return an integer of 32 bits, or a literal, as one of 64 bits, for which kernels are compiled only once."""
+    return int(np.int64(i))

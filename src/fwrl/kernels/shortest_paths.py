@@ -42,7 +42,7 @@ from numpy.typing import ArrayLike, NDArray
 from fwrl.arrays import Floats, Indices, empty
 from fwrl.errors import OptionError, PositiveCycleError
 from fwrl.kernels.heap import OPEN, Heap, pop, push
-from fwrl.kernels.jit import compiled
+from fwrl.kernels.jit import compiled, widened
 from fwrl.kernels.ties import LEAST_GAIN, least_tie
 
 INDEX_LIMIT = 2**31 - 1  # states or edges
@@ -497,7 +497,7 @@ def dijkstra(first: Indices, source: Indices, reward: Floats, g: int, V: Floats,
             through = reward[e] + here
             if through > V[x]:
                 V[x] = through
-                push(heap, x, through)
+                push(heap, widened(x), through)
 
 
 @compiled

@@ -26,7 +26,7 @@ import numpy as np
 
 from fwrl.arrays import Floats, Indices, Ints, Marks
 from fwrl.kernels.heap import ABSENT, CLOSED, OPEN, Heap, close, pop, push
-from fwrl.kernels.jit import compiled
+from fwrl.kernels.jit import compiled, widened
 from fwrl.kernels.mdp.counts import Outcomes
 from fwrl.kernels.mdp.reachability import UNKNOWN, arriving_mass, leaving_mass
 
@@ -74,7 +74,7 @@ def fill_arrival(
     outcomes: Outcomes, status: Marks, sure: Marks, order: Indices, rank: Indices, equations: Equations, used: Ints
 ) -> None:
     """Fill in the equations of the probability of arriving, for the states of `order`; others have rank NONE."""
-    K, E = 0, 0
+    K, E = used[PAIRS], used[OUTCOMES]
     for i in range(1, len(order)):
         s = order[i]
         equations.first_pair[i] = K
@@ -114,7 +114,7 @@ def fill_reward(
     used: Ints,
 ) -> None:
     """Fill in the equations of the reward given arrival, over the pairs that arrive with at least `least` times p."""
-    K, E = 0, 0
+    K, E = used[PAIRS], used[OUTCOMES]
     for i in range(1, len(order)):
         s = order[i]
         equations.first_pair[i] = K
@@ -146,7 +146,7 @@ def arrival_losses(
     largest = 0.0
     for i in range(1, len(policy)):
         k = policy[i]
-        losses[k] = arriving_mass(outcomes, status, p, 0.0, equations.pair[k])[3] - PROBABILITY_ROUNDING
+        losses[k] = arriving_mass(outcomes, status, p, 0.0, widened(equations.pair[k]))[3] - PROBABILITY_ROUNDING
         losses[k] = max(losses[k], 0.0)
         largest = max(largest, losses[k])
     return largest
@@ -160,7 +160,7 @@ def fill_penalty(
 
     The last pair of each state, NONE in the model, is giving up.
     """
-    K, E = 0, 0
+    K, E = used[PAIRS], used[OUTCOMES]
     for i in range(1, len(order)):
         s = order[i]
         equations.first_pair[i] = K
@@ -334,7 +334,7 @@ def search_reward(
             once = -1.0 if count_tries else reward[k]
             through = key + once * mass[k] / (outcomes.times[e] * p[y])
             if heap.place[x] == ABSENT or through > heap.key[heap.place[x] - 1]:
-                push(heap, x, through)
+                push(heap, widened(x), through)
                 choice[x] = k
     return found
 
@@ -362,7 +362,7 @@ def search_arrival(
         if arriving > 0.0:
             through = math.log(arriving / elsewhere)
             if heap.place[x] == ABSENT or through > heap.key[heap.place[x] - 1]:
-                push(heap, x, through)
+                push(heap, widened(x), through)
                 choice[x] = k
     found = 1  # state 0 represents all states sure to arrive
     while heap.size[OPEN] > 0:
@@ -380,6 +380,6 @@ def search_arrival(
                 continue
             through = key + math.log(outcomes.times[e] / mass[k])
             if heap.place[x] == ABSENT or through > heap.key[heap.place[x] - 1]:
-                push(heap, x, through)
+                push(heap, widened(x), through)
                 choice[x] = k
     return found

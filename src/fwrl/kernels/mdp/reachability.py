@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwrl.arrays import Floats, Indices, Marks
-from fwrl.kernels.jit import compiled
+from fwrl.kernels.jit import compiled, widened
 from fwrl.kernels.mdp.counts import Outcomes
 
 TRAP, ARRIVES, UNKNOWN = 0, 1, 2
@@ -95,7 +95,7 @@ def narrow_sure(
             outside[k] += 1
         if outside[k] == 0:
             usable[outcomes.source[k]] += 1
-    removed = 0
+    removed = widened(0)
     for s in range(len(sure)):
         if sure[s] == 1 and usable[s] == 0 and s != g:
             sure[s] = 0
