@@ -10,6 +10,8 @@ All choices follow from the data by rules that are the same for all data.
 3. *Near zone*: so wide that, as cells widen in proportion to distance beyond it, those at the usual distance are as
    wide as the usual displacement.
 4. *Held*: a cell in which, when the hand moves, the thing follows in at least half of the steps, in `SEEN` episodes.
+   To the plan all held cells are one: the hand can't change how it holds a thing but by letting go. Windows that begin
+   there end at a displacement, because grasps differ.
 5. *Usual* means the 0.9 quantile over windows, as in `fwrl.navigator.from_episodes`.
 """
 
@@ -32,7 +34,7 @@ from fwrl.navigator.motion import LinearMotion, column_range
 from fwrl.navigator.moves import Moments
 from fwrl.navigator.nested_cells import fit_nested
 from fwrl.navigator.operators import constants, learn_operators
-from fwrl.navigator.poses import Scene, Seen
+from fwrl.navigator.poses import Scene, Seen, difference
 from fwrl.navigator.steering import Steering
 
 WINDOWS = (3, 5, 7, 10, 14, 20)
@@ -150,7 +152,6 @@ def fit_thing(
     units, near = sizes_of(windows, attachment.spread, np.linalg.norm(points[:, :p], axis=1))
     cells, cell = fit_nested(points, units, np.zeros((1, p)), near)
     S, begin, episode = len(cells), cell[start], windows.episode[start]
-    graph = hand_graph(S, 0, begin, windows.label, cell[stop], episode, windows.measured.actions, points[stop])
     step = seen.hand[start + 1] - seen.hand[start]
     moving, along = following(step, places[number][start + 1] - places[number][start])
     stays = moving & ~along
@@ -160,6 +161,11 @@ def fit_thing(
     away &= cells.level(cells.centres) > 0
     if not held.any():
         raise FwrlError(f"{name!r} was moved in too few episodes to learn how; add episodes that move it")
+    state = np.where(held[cell], np.argmax(held), cell)
+    ends = points[stop]
+    having = held[begin]
+    ends[having] = difference(points[stop[having]], points[start[having]], p, seen.angle.shape[1])
+    graph = hand_graph(S, 0, state[start], windows.label, state[stop], episode, windows.measured.actions, ends)
     spans = held_spans(windows, held[cell], follows)
     rows = np.concatenate([np.arange(a, b) for a, b in spans])
     lengths = np.concatenate([[0], np.cumsum(spans[:, 1] - spans[:, 0])])

@@ -165,7 +165,7 @@ class HandNavigator:
         """Say how many windows a plan has to go, and the fewest episodes in which one of them was seen."""
         followed = self.hand_plan(thing, phase)
         plan, point = followed.plan, self._point(thing, now)
-        cell = int(followed.cells.of(point[None])[0])
+        cell = followed.cell(point)
         windows, least = 0, np.inf
         while cell < len(followed.cells) and not plan.goal[cell] and windows < len(followed.cells):
             pairs = [pair for pair in plan.pairs(cell) if plan.outcome(pair) != NONE]
@@ -299,16 +299,18 @@ class HandNavigator:
     def hand_plan(self, thing: int, phase: str) -> Followable:
         """Return the plan to grasp or release a thing, or (thing -1) to press for an event named by its number."""
         if (thing, phase) not in self._plans:
+            held = None
             if thing >= 0:
                 model = self.things[thing]
-                cells, graph, goal = model.cells, model.graph, model.held if phase == GRASP else model.away
+                cells, graph, held = model.cells, model.graph, model.held
+                goal = held if phase == GRASP else model.away
             else:
                 assert self.switches is not None
                 cells, graph = self.switches.cells, self.switches.graph
                 goal = np.arange(len(cells) + graph.n_events) == len(cells) + int(phase)
             s = self.settings
             plan = plan_to(graph, goal, s.window, s.doubt, s.give_up, s.backup == "best")
-            self._plans[thing, phase] = Followable(cells, plan, self.steering, s.window)
+            self._plans[thing, phase] = Followable(cells, plan, self.steering, s.window, held)
         return self._plans[thing, phase]
 
     # ---- the order of moves

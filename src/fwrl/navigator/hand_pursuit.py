@@ -15,9 +15,9 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from fwrl.arrays import Floats, Ints
-from fwrl.navigator.hand_graph import NONE, HandPlan
+from fwrl.navigator.hand_graph import NONE, HandPlan, Mask
 from fwrl.navigator.nested_cells import NestedCells
-from fwrl.navigator.poses import turn
+from fwrl.navigator.poses import moved, turn
 from fwrl.navigator.steering import Steering
 
 REACHED = 0.25  # widths
@@ -34,10 +34,23 @@ class Followable:
         plan: for a set of goals.
         steering: of the hand.
         k: steps of a window.
+        held: (S,) the cells that are one to the plan, the first of them; None for none.
     """
 
-    def __init__(self, cells: NestedCells, plan: HandPlan, steering: Steering, k: int) -> None:
+    def __init__(self, cells: NestedCells, plan: HandPlan, steering: Steering, k: int, held: Mask | None = None) -> None:
         self.cells, self.plan, self.steering, self.k = cells, plan, steering, k
+        self._held = np.zeros(len(cells), np.bool_) if held is None else held
+
+    def cell(self, point: Floats) -> int:
+        """Return the cell of a point, as the plan numbers it."""
+        cell = int(self.cells.of(point[None])[0])
+        return int(np.argmax(self._held)) if self._held[cell] else cell
+
+    def end(self, edge: int, point: Floats, angle: int) -> Floats:
+        """Return where an outcome ends, from a point of its cell."""
+        end: Floats = self.plan.graph.end[edge]
+        source = self.plan.graph.source[self.plan.graph.pair[edge]]
+        return moved(point, end, self.cells.places.shape[1], angle) if self._held[source] else end
 
     @functools.cached_property
     def planned(self) -> Ints:
@@ -99,7 +112,7 @@ class HandPursuit:
     def _choose(self, point: Floats) -> Aim:
         """Choose what to do from a point, given what came of the last choice."""
         f, plan = self._f, self._f.plan
-        cell = int(f.cells.of(point[None])[0])
+        cell = f.cell(point)
         if self._cell != NONE:
             worse = plan.value[cell] <= plan.value[self._cell]
             self._stuck = self._stuck + 1 if worse else 0
@@ -113,7 +126,7 @@ class HandPursuit:
             return Aim(f.cells.centres[cell], plan.graph.action[edge], False)
         self._pair = self._best(cell)
         edge = plan.outcome(self._pair)
-        return Aim(plan.graph.end[edge], plan.graph.action[edge], bool(plan.goal[plan.graph.target[edge]]))
+        return Aim(f.end(edge, point, self._angle), plan.graph.action[edge], bool(plan.goal[plan.graph.target[edge]]))
 
     def _best(self, cell: int) -> int:
         """Return the best pair of a cell among those that were followed least, TRIES at a time."""

@@ -145,6 +145,19 @@ def turned(angle: Floats, reference: Floats) -> Floats:
     return np.stack([c * a + s * b, s * a - c * b], axis=-1)
 
 
+def difference(to: Floats, start: Floats, p: int, a: int) -> Floats:
+    """Return points (n, D) minus others, in which p coordinates of position are followed by a (0 or 2) of an angle."""
+    angle = turned(to[..., p : p + a], start[..., p : p + a])
+    return np.concatenate([to[..., :p] - start[..., :p], angle, to[..., p + a :] - start[..., p + a :]], axis=-1)
+
+
+def moved(start: Floats, by: Floats, p: int, a: int) -> Floats:
+    """Return points plus what `difference` returns."""
+    back = by[..., p : p + a] * np.array([1.0, -1.0])[:a]
+    angle = turned(start[..., p : p + a], back)
+    return np.concatenate([start[..., :p] + by[..., :p], angle, start[..., p + a :] + by[..., p + a :]], axis=-1)
+
+
 def turn(to: Floats, start: Floats) -> Floats:
     """Return the signed angle, (n, 1) or (n, 0), from cosines and sines `start` to those `to`."""
     if to.shape[-1] == 0:
