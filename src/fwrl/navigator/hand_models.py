@@ -73,10 +73,11 @@ class ThingModel(NamedTuple):
         return int(self.cells.of(relative(now, number, self.attachment)[None])[0])
 
     def is_held(self, now: Seen, number: int) -> bool:
-        """Whether the hand has the thing: in a cell of the mode held, in the near zone."""
+        """Whether the hand has the thing: in a cell of the mode held, in the near zone, no farther out than a cell."""
         point = relative(now, number, self.attachment)
-        p = len(now.hand)
-        return bool(np.linalg.norm(point[:p]) <= self.cells.near and self.held[self.cells.of(point[None])[0]])
+        cell = self.cells.of(point[None])[0]
+        inside = np.abs(point - self.cells.centres[cell]) <= self.cells.units
+        return bool(self.held[cell] and inside.all() and np.linalg.norm(point[: len(now.hand)]) <= self.cells.near)
 
     def apart(self, place: Floats, other: Floats) -> float:
         """Distance between two places of the thing, as the hand goes, in units."""

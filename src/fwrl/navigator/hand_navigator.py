@@ -57,6 +57,7 @@ class Trial:
     last: Seen | None = None
     moves: list[Move] | None = None
     expected: int = 0  # switches after the moves so far
+    places: tuple[Floats, ...] = ()  # of all things, when the moves were planned
     phase: str = ""
     pursuit: HandPursuit | Carry | None = None
     lost: int = 0  # steps for which a carried thing didn't look held
@@ -110,7 +111,7 @@ class HandNavigator:
         while True:
             if not trial.moves:
                 trial.moves = self._planned(now)
-                trial.expected, trial.phase, trial.slips = int(now.bits), "", 0
+                trial.expected, trial.places, trial.phase, trial.slips = int(now.bits), now.things, "", 0
             move = trial.moves[0] if trial.moves else None
             if move is None:
                 return self._rest()
@@ -247,10 +248,17 @@ class HandNavigator:
             trial.moves = None
         elif trial.phase == RELEASE and self._released(move.thing, now):
             trial.moves = None  # look again where everything is
+        elif trial.phase == GRASP and self._disturbed(trial, move, now):
+            trial.moves = None
         else:
             return False
         trial.expected, trial.phase = int(now.bits), ""
         return True
+
+    def _disturbed(self, trial: Trial, move: Move, now: Seen) -> bool:
+        """Whether the hand pushed another thing away on its way to one."""
+        pairs = zip(self.things, trial.places, now.things, strict=True)
+        return any(m.apart(y, z) > 1.0 for j, (m, y, z) in enumerate(pairs) if j != move.thing)
 
     def _released(self, thing: int, now: Seen) -> bool:
         model = self.things[thing]

@@ -2,8 +2,9 @@
 
 It takes the likeliest better outcome of the best pair of its cell, aims at the outcome's mean last point with the mean
 action as recipe, and keeps to it for k steps or until it's close. Aiming again at every step would send the hand back
-and forth. A pair that was followed twice without getting to a better cell loses rank. Stuck `STUCK` times in a row, the
-hand goes to a random nearby cell that has a plan. Without a plan it goes to the nearest cell that has one.
+and forth. Getting on means coming to a better cell, and not for the third time: hands have gone round in circles. A
+pair that was followed twice without getting on loses rank. Stuck `STUCK` times in a row, the hand goes to a random
+nearby cell that has a plan, each time among twice as many. Without a plan it goes to the nearest cell that has one.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from fwrl.navigator.poses import moved, turn
 from fwrl.navigator.steering import Steering
 
 REACHED = 0.25  # widths
-TRIES = 2
+TRIES = 2  # of a pair; and arrivals at a cell
 STUCK = 3
-NEARBY = 8  # cells to choose a detour from
+NEARBY = 8  # cells to choose the first detour from
 
 
 class Followable:
@@ -92,6 +93,7 @@ class HandPursuit:
         self._aim: Aim | None = None
         self._cell, self._pair = NONE, NONE
         self._tried: dict[int, int] = {}
+        self._came: dict[int, int] = {}
         self._stuck = 0
 
     def act(self, point: Floats, velocity: Floats) -> Floats:
@@ -114,13 +116,14 @@ class HandPursuit:
         f, plan = self._f, self._f.plan
         cell = f.cell(point)
         if self._cell != NONE:
-            worse = plan.value[cell] <= plan.value[self._cell]
+            worse = plan.value[cell] <= plan.value[self._cell] or self._came.get(cell, 0) >= TRIES
             self._stuck = self._stuck + 1 if worse else 0
-            self._tried[self._pair] = self._tried.get(self._pair, 0) + worse
+            self._tried[self._pair] = self._tried.get(self._pair, 0) + int(worse)
+        self._came[cell] = self._came.get(cell, 0) + (cell != self._cell)
         self._cell, self._pair = cell, NONE
         detour = self._stuck % (STUCK + 1) == STUCK
         if detour or plan.arrival[cell] == 0.0 or plan.goal[cell]:
-            near = f.nearest(point, NEARBY if detour else 1)
+            near = f.nearest(point, NEARBY << self._stuck // (STUCK + 1) if detour else 1)
             cell = int(near[self._rng.integers(len(near))])
             edge = plan.outcome(self._best(cell))
             return Aim(f.cells.centres[cell], plan.graph.action[edge], False)
