@@ -9,9 +9,9 @@ All choices follow from the data by rules that are the same for all data.
    the edge of the near zone by as much.
 3. *Near zone*: so wide that, as cells widen in proportion to distance beyond it, those at the usual distance are as
    wide as the usual displacement.
-4. *Held*: a cell in which, when the hand moves, the thing follows in at least half of the steps, in `SEEN` episodes.
-   To the plan all held cells are one: the hand can't change how it holds a thing but by letting go. Windows that begin
-   there end at a displacement, because grasps differ.
+4. *Held*: a cell in which, when the hand moves, the thing follows in at least half of the steps, in `SEEN` episodes or
+   less than a cell away from such a one. To the plan all held cells are one: the hand can't change how it holds a thing
+   but by letting go. Windows that begin there end at a displacement, because grasps differ.
 5. *Usual* means the 0.9 quantile over windows, as in `fwrl.navigator.from_episodes`.
 """
 
@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError
@@ -156,7 +157,9 @@ def fit_thing(
     moving, along = following(step, places[number][start + 1] - places[number][start])
     stays = moving & ~along
     followed, moved = np.bincount(begin[along], minlength=S), np.bincount(begin[moving], minlength=S)
-    held = (2 * followed >= moved) & (distinct(begin[along], episode[along], S) >= SEEN)
+    likely = (2 * followed >= moved) & (followed > 0)
+    held = likely & (distinct(begin[along], episode[along], S) >= SEEN)
+    held |= likely & beside(cells.centres / units, held)
     away = (2 * followed < moved) & (distinct(begin[stays], episode[stays], S) >= SEEN)
     away &= cells.level(cells.centres) > 0
     if not held.any():
@@ -222,6 +225,13 @@ def held_spans(windows: HandWindows, held: Mask, follows: Mask) -> Ints:
     total = np.concatenate([[0], np.cumsum(carried)])
     kept = (total[end] > total[begin]) & (end - begin > k)
     return np.stack([begin[kept], end[kept]], axis=1)
+
+
+def beside(centres: Floats, chosen: Mask) -> Mask:
+    """(S,) which cells, with centres in units, are at most one unit from a chosen one in every coordinate."""
+    if not chosen.any():
+        return chosen
+    return np.asarray(cKDTree(centres[chosen]).query(centres, p=np.inf)[0] <= 1.0)
 
 
 def distinct(cell: Ints, episode: Ints, S: int) -> Ints:

@@ -38,7 +38,9 @@ class Followable:
         held: (S,) the cells that are one to the plan, the first of them; None for none.
     """
 
-    def __init__(self, cells: NestedCells, plan: HandPlan, steering: Steering, k: int, held: Mask | None = None) -> None:
+    def __init__(
+        self, cells: NestedCells, plan: HandPlan, steering: Steering, k: int, held: Mask | None = None
+    ) -> None:
         self.cells, self.plan, self.steering, self.k = cells, plan, steering, k
         self._held = np.zeros(len(cells), np.bool_) if held is None else held
 
