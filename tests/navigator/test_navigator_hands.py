@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import itertools
 from typing import Any
+from unittest.mock import Mock
 
 import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 import fwrl
 from fwrl.envs.tabletop import REACH, Tabletop
+from fwrl.navigator.hand_graph import hand_graph, plan_to
 from fwrl.navigator.hand_navigator import HandNavigator
+from fwrl.navigator.hand_pursuit import Followable, HandPursuit
+from fwrl.navigator.motion import LinearMotion
+from fwrl.navigator.nested_cells import fit_nested
 from fwrl.navigator.operators import Operators, learn_operators, nearest, reachable, search
+from fwrl.navigator.poses import difference, moved
+from fwrl.navigator.steering import Steering
 
 HAND: dict[str, Any] = {"hand": fwrl.Pose((0, 1)), "opening": (2,)}
 
@@ -309,3 +319,58 @@ def test_options_of_hands_are_checked():
         fwrl.fit_navigator(data, **HAND, switches={"lamp": (3,)})
     with pytest.raises(fwrl.FwrlError, match="from 0 to 4"):
         fwrl.fit_navigator(data, hand=fwrl.Pose((0, 1)), things={"far": fwrl.Pose((30, 31))})
+
+
+def test_six_episodes_teach_to_let_go_wherever_a_block_was_taken():
+    """No window lets go in every cell in which a block was held: what lets go in one does so in all."""
+    table = Tabletop(2)
+    navigator, rng = fitted(table, 6), np.random.default_rng(1)
+    taken = []
+    for _ in range(20):
+        x = rng.permutation(np.arange(1.5, 9.5, 1.6))[:4]
+        wanted = put(table, [[x[0], 0.5], [x[1], 0.5]])
+        put(table, [[x[2], 0.5], [x[3], 0.5]])
+        taken.append(moves_to(navigator, table, wanted))
+    assert taken.count(2) >= 15  # one before
+
+
+def test_a_block_that_was_pushed_onto_the_next_one_goes_first(two):
+    table = Tabletop(2)
+    wanted = put(table, [[4.0, 0.5], [8.0, 0.5]])
+    put(table, [[4.0, 0.5], [2.0, 0.5]])
+    two.aim(wanted)
+    assert "Grasp block 1" in two.explain(table.step(two.act(table.observation())))
+    table.places = np.array([[2.0, 1.5], [2.0, 0.5]])
+    assert "Grasp block 0" in two.explain(table.step(two.act(table.observation())))
+
+
+def test_a_hand_less_than_a_cell_from_a_held_one_has_the_thing_and_no_other_has(one):
+    table, thing = Tabletop(1), one.things[0]
+    held = thing.cells.centres[thing.held]
+    for apart, expected in ((0.0, True), (1.5, False)):
+        hand = held[np.argmax(held[:, 1])] + [0.0, apart * thing.unit, 0.0]
+        seen = one.scene.seen(put(table, [[5.0, 0.5]], hand=(5.0 + hand[0], 0.5 + hand[1], hand[2])))
+        assert thing.is_held(seen, 0) == expected
+
+
+def test_a_circle_of_better_and_better_cells_is_left_by_a_detour():
+    """Every window but the last gets on, and the last one throws the hand back to the first cell."""
+    centres = np.array([[0.0], [1.0], [2.0], [8.0]])
+    cells, _ = fit_nested(centres, np.ones(1), np.zeros((1, 1)), 100.0)
+    source, first = np.array([0, 1, 2]), np.zeros(3, np.int64)
+    graph = hand_graph(4, 0, source, first, source + 1, first, np.zeros((3, 1)), centres[source + 1])
+    plan = plan_to(graph, np.arange(4) == 3, 1, 0.25)
+    actions = np.array([[1.0], [-1.0]])
+    steering = Steering(LinearMotion.of(actions, np.zeros((2, 1)), actions), np.ones(1), np.ones(1))
+    drawn = Mock(wraps=np.random.default_rng(0))
+    pursuit = HandPursuit(Followable(cells, plan, steering, 1), 0, drawn)
+    for step in range(60):
+        pursuit.act(centres[step % 3], np.zeros(1))
+    assert drawn.integers.call_count > 10
+
+
+@given(arrays(float, (5, 4), elements=st.floats(-3, 3)), arrays(float, (5, 4), elements=st.floats(-3, 3)))
+def test_moved_undoes_difference(to, start):
+    for points in (to, start):
+        points[:, 1:3] = np.stack([np.cos(points[:, 1]), np.sin(points[:, 1])], axis=1)
+    np.testing.assert_allclose(moved(start, difference(to, start, 1, 2), 1, 2), to, atol=1e-12)
