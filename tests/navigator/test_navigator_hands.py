@@ -321,6 +321,13 @@ def test_options_of_hands_are_checked():
         fwrl.fit_navigator(data, hand=fwrl.Pose((0, 1)), things={"far": fwrl.Pose((30, 31))})
 
 
+def test_to_the_plan_all_held_cells_are_one(one):
+    thing = one.things[0]
+    held = np.flatnonzero(thing.held)
+    assert len(held) > 1
+    assert set(thing.graph.source) & set(held) == {held[0]} == set(thing.graph.target) & set(held)
+
+
 def test_six_episodes_teach_to_let_go_wherever_a_block_was_taken():
     """No window lets go in every cell in which a block was held: what lets go in one does so in all."""
     table = Tabletop(2)
@@ -359,7 +366,7 @@ def test_a_circle_of_better_and_better_cells_is_left_by_a_detour():
     cells, _ = fit_nested(centres, np.ones(1), np.zeros((1, 1)), 100.0)
     source, first = np.array([0, 1, 2]), np.zeros(3, np.int64)
     graph = hand_graph(4, 0, source, first, source + 1, first, np.zeros((3, 1)), centres[source + 1])
-    plan = plan_to(graph, np.arange(4) == 3, 1, 0.25)
+    plan = plan_to(graph, np.arange(4) == 3, 1, 0.0)
     actions = np.array([[1.0], [-1.0]])
     steering = Steering(LinearMotion.of(actions, np.zeros((2, 1)), actions), np.ones(1), np.ones(1))
     drawn = Mock(wraps=np.random.default_rng(0))
