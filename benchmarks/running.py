@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import sys
@@ -46,8 +47,12 @@ def progress_bar() -> Iterator[Watch]:
         yield lambda step, part: bar.update(line, description=step, completed=part)
 
 
+@functools.cache
 def digest(*sources: Path) -> str:
-    """A digest of source files and of all sources in folders; runs kept by other code are not used."""
+    """A digest of source files and of all sources in folders; runs kept by other code are not used.
+
+    Taken once, because an edit doesn't change the code that already runs.
+    """
     found = hashlib.sha256()
     for source in sources:
         for file in sorted(source.glob("*.py")) if source.is_dir() else [source]:
