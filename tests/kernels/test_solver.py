@@ -77,7 +77,7 @@ def check_exactly(model: Model, goal: int, closed: set[int]) -> None:
     assert set(choice) == arrives - {goal}
     p, v = exactly_evaluated(kept, goal, choice)
     for s in choice:
-        assert found.p[s] == pytest.approx(float(p[s]), rel=2 * TIE)  # the policy may take an action that ties
+        assert found.p[s] == pytest.approx(float(p[s]), rel=float(2 * TIE))  # the policy may take an action that ties
         assert found.v[s] == pytest.approx(float(v[s]), rel=1e-9, abs=1e-12)
         for action in filter(None, kept[s]):
             mass = {y: n * p.get(y, Fraction(0)) for y, (n, _) in action.items()}

@@ -61,9 +61,9 @@ class ValueFunction(Generic[Tables]):
         -inf for actions without a known path to the goal, if the agent can tell.
         """
         state, goal = self._state(state), self._state(goal, "goal")
-        values = np.empty((1, self.n_actions))
-        action_table.of(self.verbs)(self.tables, state, goal, values)
-        return values[0]
+        values = np.empty(self.n_actions)
+        action_table.of(self.verbs)(self.tables, state, goal, values[None])
+        return values
 
     def action_table(self, goal: int) -> Floats:
         """Return the (S, A) action values of every state, in one compiled call."""
