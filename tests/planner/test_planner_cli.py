@@ -233,6 +233,14 @@ def test_check_looks_at_every_label(call, fitted):
     assert "expected labels in order" in err
 
 
+def test_a_rare_outcome_is_never_said_to_be_impossible_nor_a_frequent_one_certain(call, tmp_path):
+    rows = ["a,go,goal\n", *["a,go,b\n"] * 299, "b,go,a\n", *["b,go,goal\n"] * 299]
+    (tmp_path / "rare.csv").write_text("state,action,next_state\n" + "".join(rows))
+    call("fit", "rare.csv", "-o", "rare.fwrl")
+    assert call("plan", "rare.fwrl", "a", "goal").out.splitlines()[2].endswith(" <1%")
+    assert call("plan", "rare.fwrl", "b", "goal").out.splitlines()[2].endswith(" >99%")
+
+
 def test_dead_ends_and_giving_up_at_the_shell(call, tmp_path):
     rows = ["a,risky,-1,goal\n"] * 9 + ["a,risky,-1,pit\n", "a,safe,-100,goal\n"]
     (tmp_path / "risk.csv").write_text("state,action,reward,next_state\n" + "".join(rows))

@@ -245,6 +245,11 @@ def _number(value: float) -> str:
     return plain(value + 0.0)  # turns -0 into 0
 
 
+def _chance(probability: float) -> str:
+    """`percent` for a column: 84%, <1%, >99%."""
+    return percent(probability).replace("under ", "<").replace("over ", ">").replace(" ", "")
+
+
 def evidence(route: Route, named: Named) -> str:
     """Name the weakest step of a route, and outcomes that the plan had to ignore."""
     weakest = route.weakest
@@ -266,7 +271,7 @@ def _print(route: Route, named: Named, most: int | None, gives_up: bool) -> None
     lines = [["", named(route.start), "", "", ""]]
     for number, step in enumerate(route.steps, start=1):
         action = "" if step.action == step.next_state else f"by {visible(step.action)}"
-        chance = "" if certain else f"{step.probability:.0%}"
+        chance = "" if certain else _chance(step.probability)
         lines.append([str(number), named(step.next_state), action, _number(sign * step.reward), chance])
     if most is not None and len(lines) > most:
         half = most // 2
