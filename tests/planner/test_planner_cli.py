@@ -198,7 +198,10 @@ BAD = [
     ("plan t.fwrl a y --give-up 0 --backup best --alternatives 2", "--give-up and --alternatives don't work together"),
     ("plan trips.csv a y", "is not a file saved by fwrl; make one with fwrl fit or fwrl train"),
     ("plan t.fwrl a y --positions trips.csv", "unknown column 'x'"),
-    ("explain t.fwrl a y --picture way.png", "state, x, y; without one, fwrl explore t.fwrl draws a map in the browser"),
+    (
+        "explain t.fwrl a y --picture way.png",
+        "state, x, y; without one, fwrl explore t.fwrl draws a map in the browser",
+    ),
     ("explain t.fwrl a y --positions places.csv --picture way.gif", "ending in .png, .svg or .geojson"),
     ("explain t.fwrl y a", "no route from 'y' to 'a'"),
 ]

@@ -98,7 +98,8 @@ def _in_words(log: Log, name: str, written: str | None, where: str) -> BadRow:
         and (name in NUMBERS or name == "time" or _is_point(log, name))
     )
     return BadRow(
-        f"{where}: expected {_wanted(log, name, written)} as {called}, got {got}{hint}", "decimal" if comma else "skip_bad"
+        f"{where}: expected {_wanted(log, name, written)} as {called}, got {got}{hint}",
+        "decimal" if comma else "skip_bad",
     )
 
 
