@@ -198,7 +198,10 @@ BAD = [
     ("plan t.fwrl a y --give-up 0 --backup best --alternatives 2", "--give-up and --alternatives don't work together"),
     ("plan trips.csv a y", "is not a file saved by fwrl; make one with fwrl fit or fwrl train"),
     ("plan t.fwrl a y --positions trips.csv", "unknown column 'x'"),
-    ("explain t.fwrl a y --picture way.png", "--picture needs --positions"),
+    (
+        "explain t.fwrl a y --picture way.png",
+        "state, x, y; without one, fwrl explore t.fwrl draws a map in the browser",
+    ),
     ("explain t.fwrl a y --positions places.csv --picture way.gif", "ending in .png, .svg or .geojson"),
     ("explain t.fwrl y a", "no route from 'y' to 'a'"),
 ]
@@ -231,6 +234,14 @@ def test_check_looks_at_every_label(call, fitted):
     code, out, err = call("check", "t.fwrl")
     assert (code, out) == (2, "")
     assert "expected labels in order" in err
+
+
+def test_a_rare_outcome_is_never_said_to_be_impossible_nor_a_frequent_one_certain(call, tmp_path):
+    rows = ["a,go,goal\n", *["a,go,b\n"] * 299, "b,go,a\n", *["b,go,goal\n"] * 299]
+    (tmp_path / "rare.csv").write_text("state,action,next_state\n" + "".join(rows))
+    call("fit", "rare.csv", "-o", "rare.fwrl")
+    assert call("plan", "rare.fwrl", "a", "goal").out.splitlines()[2].endswith(" <1%")
+    assert call("plan", "rare.fwrl", "b", "goal").out.splitlines()[2].endswith(" >99%")
 
 
 def test_dead_ends_and_giving_up_at_the_shell(call, tmp_path):

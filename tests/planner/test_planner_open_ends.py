@@ -37,6 +37,13 @@ def test_the_commands_say_the_range(call, tmp_path):
         assert said["unknown"] == pytest.approx(17 / 19)
 
 
+def test_a_range_from_nearly_certain_to_certain_is_one_number(call, tmp_path):
+    fwrl.fit([*[("a", "go", -1.0, "goal")] * 299, ("a", "go", -1.0, "end")]).save(tmp_path / "p.fwrl")
+    out = call("plan", "p.fwrl", "a", "goal").out
+    assert "arrives over 99 % of the time (tries during which the log ends count as failures)" in out
+    assert "which the plan ignores (under 1 % for a by go)" in out
+
+
 @pytest.mark.parametrize(("back", "on", "lost"), [(3, 1, 1), (0, 5, 2), (40, 1, 3)])
 def test_tries_that_are_repeated_compound(back, on, lost):
     tries = [("b", "go", -1.0, "b")] * back + [("b", "go", -1.0, "goal")] * on + [("b", "go", -1.0, "end")] * lost

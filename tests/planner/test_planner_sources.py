@@ -124,7 +124,7 @@ def test_dates_that_may_be_either_way_are_asked_about(tmp_path):
     with pytest.raises(FwrlError, match="expected dates to be one of day-first, month-first"):
         fwrl.fit(path, dates="first-day")
     path = log(tmp_path, "trip,time,state\n1,13/04/2024,a\n1,04/13/2024,b\n1,15/04/2024,c\n")
-    with pytest.raises(FwrlError, match=r"row 2: expected a value as time, got '04/13/2024'"):
+    with pytest.raises(FwrlError, match=r"row 2: expected a date as time, got '04/13/2024'"):
         fwrl.fit(path, dates="day-first")
 
 

@@ -95,7 +95,7 @@ def test_a_moment_that_never_comes_is_a_bad_row(tmp_path):
     earlier = tmp_path / "earlier.csv"
     earlier.write_text("state,next_state,trip,time\na,b,7,2024-01-01\n")
     for log in (path, [path, str(earlier)]):
-        with pytest.raises(FwrlError, match="row 3: expected a value as time"):
+        with pytest.raises(FwrlError, match="row 3: expected a date as time"):
             fwrl.fit(log)
     planner = fwrl.fit([path, str(earlier)], skip_bad=True)
     assert planner.summary.skipped == 1

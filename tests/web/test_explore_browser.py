@@ -9,6 +9,8 @@ from web_server import running
 from web_town import write_town
 from web_visitor import holds, picture, pixels, settled
 
+import fwrl
+
 pytestmark = needs_browser
 
 MAP = "#map"
@@ -271,6 +273,18 @@ def test_without_positions_the_drawing_has_layers_and_no_geojson(town, visits):
         assert pixels(page, [colour(page, "trip-0")], selector=MAP) > 60
         picture(page, "explore-layers")
         layered.close()
+
+
+def test_a_rare_outcome_is_never_said_to_be_impossible_nor_a_frequent_one_certain(tmp_path, visits):
+    rows = [("a", "go", -1.0, "goal")] + [("a", "go", -1.0, "b")] * 299 + [("b", "go", -1.0, "a")]
+    fwrl.fit([*rows, *[("b", "go", -1.0, "goal")] * 299]).save(tmp_path / "rare.fwrl")
+    with running(str(tmp_path / "rare.fwrl"), "--port", "0", command="explore") as server:
+        rare = visits.beside(server)
+        for start, chance in (("a", "<1 %"), ("b", ">99 %")):
+            page = rare.open(1440, 900, address=f"from={start}&to=goal")
+            says(page, "1 step")
+            assert f"\t{chance}\t" in page.inner_text("#steps tbody")
+        rare.close()
 
 
 def test_turn_round_and_clear(opened):

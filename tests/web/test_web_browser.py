@@ -38,7 +38,7 @@ def test_a_flag_that_is_dragged_away_is_known_to_fwrl_and_not_to_q_learning(open
     settled(page, page.locator(".badge").first.is_visible, True)
     settled(page, page.locator(".pulse").first.is_hidden, True)
     assert page.inner_text("#hint") == ""
-    assert "knows no way to it from the start" in route(page, 1).inner_text()
+    assert "knows no route to it from the start" in route(page, 1).inner_text()
     more(page)
     page.mouse.move(*place(page, 1, 9))
     holds(page, "document.getElementById('inspect-title').textContent.startsWith('Cell (1, 9)')")

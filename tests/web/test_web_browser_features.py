@@ -22,6 +22,7 @@ def test_one_update_is_watched_triangle_by_triangle(opened):
     for step in range(1, 7):  # the sixth goes on from the fifth
         page.click("#step")
         holds(page, f"document.querySelectorAll('.taken')[0].textContent === '{step}'")
+        settled(page, lambda: " 1 pairs" in page.inner_text("#update-sides"), False)
     holds(page, "!document.getElementById('triangle-improvement').disabled")
     said = page.inner_text("#update-sides")
     tried, improved = map(int, re.findall(r"(\d+) pairs? tried, (\d+) improved", said)[0])

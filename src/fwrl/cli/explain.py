@@ -90,7 +90,10 @@ def explain(
         check_file(picture)
     planner = loaded_planner(file, min_trips, at)
     if picture is not None and positions is None and planner.positions is None:
-        raise OptionError("--picture needs --positions: a file with the columns state, x, y")
+        raise OptionError(
+            "--picture needs --positions: a file with the columns state, x, y; without one, "
+            f"fwrl explore {file} draws a map in the browser"
+        )
     ends = avoid, avoid_road, via, dead_ends
     options = route_options(planner, backup, *ends, give_up, cautious, positions, position_columns)
     if log:

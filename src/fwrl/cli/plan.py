@@ -232,17 +232,26 @@ def headline(route: Route, named: Named, gives_up: bool = False) -> str:
     lucky = f"{_number(sign * route.reward)} if nothing goes wrong, {percent(route.probability)} of the time"
     limit = "" if route.cautious is None else "at most " if sign < 0 else "at least "
     said += f"expected {word} {limit}{_number(sign * route.value)}{' including giving up' * gives_up} ({lucky})"
-    arrival = between(route.arrival_bounds, percent)
+    bounds = between(route.arrival_bounds, percent)
+    # "over 99 % to 100 %" says no more than its lower end.
+    arrival = bounds.removesuffix(" to 100 %") if bounds.startswith("over") else bounds
     if arrival != percent(1.0):
         least = "at least " if route.cautious is not None and arrival[0].isdigit() else ""
         said += f", arrives {least}{arrival} of the time"
     if " to " in arrival:
         said += " (the log ends during some tries; the lower number counts them as failures)"
+    elif " to " in bounds:
+        said += " (tries during which the log ends count as failures)"
     return said if route.cautious is None else f"{said}; each step is bounded with confidence {route.cautious:g}"
 
 
 def _number(value: float) -> str:
     return plain(value + 0.0)  # turns -0 into 0
+
+
+def _chance(probability: float) -> str:
+    """`percent` for a column: 84%, <1%, >99%."""
+    return percent(probability).replace("under ", "<").replace("over ", ">").replace(" ", "")
 
 
 def evidence(route: Route, named: Named) -> str:
@@ -253,8 +262,9 @@ def evidence(route: Route, named: Named) -> str:
     said = f"weakest step: {named(weakest.state)} to {named(weakest.next_state)}, seen {times(weakest.seen)}"
     step = route.least_followed
     if step is not None:
+        share = percent(step.unknown)
         said += (
-            f"; the log ends after some outcomes, which the plan ignores (up to {percent(step.unknown)} for "
+            f"; the log ends after some outcomes, which the plan ignores ({'up to ' * share[0].isdigit()}{share} for "
             f"{named(step.state)} by {visible(step.action)})"
         )
     return said
@@ -266,7 +276,7 @@ def _print(route: Route, named: Named, most: int | None, gives_up: bool) -> None
     lines = [["", named(route.start), "", "", ""]]
     for number, step in enumerate(route.steps, start=1):
         action = "" if step.action == step.next_state else f"by {visible(step.action)}"
-        chance = "" if certain else f"{step.probability:.0%}"
+        chance = "" if certain else _chance(step.probability)
         lines.append([str(number), named(step.next_state), action, _number(sign * step.reward), chance])
     if most is not None and len(lines) > most:
         half = most // 2

@@ -32,17 +32,19 @@ MARKS: dict[Result, tuple[str, str]] = {
 
 
 def reproduce(
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds for every agent; the authors' logs have one.")] = 100,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Run every agent with this many seeds; the authors' logs have one.")
+    ] = 100,
     only: Annotated[
-        list[str] | None, typer.Option(help="An experiment's id, such as h-maze; may be given several times.")
+        list[str] | None, typer.Option(help="Run only this experiment, such as h-maze; repeat for more.")
     ] = None,
     workers: Workers = None,
     cluster: Cluster = None,
-    out: Annotated[Path, typer.Option(help="The folder for results, figures and report.")] = Path("results"),
+    out: Annotated[Path, typer.Option(help="Write results, figures and the report to this folder.")] = Path("results"),
 ) -> None:
-    """Run every experiment of the paper and write a report: what is confirmed of every claim.
+    """Run every experiment of the paper and write a report with a result for every claim.
 
-    After an interruption, the same command continues with the runs that are missing.
+    After an interruption, the same command continues with the missing runs.
     """
     from rich.console import Console
 

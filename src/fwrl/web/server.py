@@ -59,12 +59,14 @@ def serve(
     bound = listener.getsockname()[1]
     if port and bound != port:
         say(f"port {port} is taken, using {bound}")
+    here = _browser_host(host)
+    url = f"http://{here}:{bound}/"
     if not is_local(host):
+        address = "YOUR-ADDRESS" if is_local(here.strip("[]")) else here  # others can't open 0.0.0.0
         say(
-            f"open to others: whoever can reach {host} on port {bound} can use this page and the processor and memory "
-            "behind it; nothing is encrypted and nobody is asked for a password"
+            f"open to others at http://{address}:{bound}/; whoever can reach it can use this page and the processor "
+            "and memory behind it; nothing is encrypted and nobody is asked for a password"
         )
-    url = f"http://{_browser_host(host)}:{bound}/"
     shared = SharedState(limits)
     names = LOCAL | {host.lower(), socket.gethostname().lower()}
     app = make_app(kinds, shared, names, addresses=not is_local(host))

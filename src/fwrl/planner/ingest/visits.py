@@ -98,7 +98,8 @@ def _in_words(log: Log, name: str, written: str | None, where: str) -> BadRow:
         and (name in NUMBERS or name == "time" or _is_point(log, name))
     )
     return BadRow(
-        f"{where}: expected {_wanted(log, name)} as {called}, got {got}{hint}", "decimal" if comma else "skip_bad"
+        f"{where}: expected {_wanted(log, name, written)} as {called}, got {got}{hint}",
+        "decimal" if comma else "skip_bad",
     )
 
 
@@ -114,7 +115,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _wanted(log: Log, name: str) -> str:
+def _wanted(log: Log, name: str, written: str | None) -> str:
     if _is_point(log, name):
         return "two numbers"
     if name == "terminated":
@@ -129,7 +130,7 @@ def _wanted(log: Log, name: str) -> str:
         return f"a number up to {LARGEST:g} in size"
     if name == "time" and log.time == "number":
         return f"a number up to {LATEST:,} in size"
-    return "a value"
+    return "a date" if name == "time" and written is not None else "a value"
 
 
 NAMED = 5  # trips in a message

@@ -53,11 +53,11 @@ class TourStep(NamedTuple):
 TOUR = (
     TourStep(
         "Two agents, no map",
-        "Hatched cells are unknown: neither agent has seen a single step of this maze yet.",
+        "Blank cells are unknown: neither agent has seen a single step of this maze yet.",
     ),
     TourStep(
         "First trip",
-        "Both look for the flag at the bottom right: once there, FWRL knows the way from every cell it passed, "
+        "Both look for the flag at the bottom right: once there, FWRL knows the route from every cell it passed, "
         "Q-learning only that the flag is worth having.",
         trip=0,
         speed=5,
@@ -77,7 +77,7 @@ TOUR = (
     ),
     TourStep(
         "The test",
-        "Both now do what they know best, without learning: FWRL walks straight to the flag, Q-learning does not find "
+        "Both now do what they know best, without learning: FWRL walks straight to the flag, Q-learning doesn't find "
         "it.",
         trip=2,
         speed=4,

@@ -16,6 +16,12 @@ export function cut(name, most = LONGEST) {
   return `${name.slice(0, front)}…${name.slice(name.length - (most - 1 - front))}`;
 }
 
+// A probability in short, never rounded to certainty or impossibility.
+function chance(probability) {
+  if (probability > 0.99 && probability < 1) return ">99 %";
+  return probability > 0 && probability < 0.01 ? "<1 %" : `${Math.round(100 * probability)} %`;
+}
+
 export const tripColour = (stretch) => `--trip-${stretch % 4}`;
 
 export class Steps {
@@ -72,7 +78,7 @@ export class Steps {
     cell("", "to").append(element("button", cut(step.to), { type: "button", className: "plain", title: `${step.to}${when}${trips}` }));
     if (has.action) cell(cut(step.action ?? "", 10));
     cell(step.cost, "value");
-    if (has.chance) cell(`${Math.round(100 * step.probability)} %`, "value");
+    if (has.chance) cell(chance(step.probability), "value");
     const seen = cell(step.seen === 1 ? "" : step.seen.toLocaleString("en"), "value");
     if (step.seen === 1) seen.append(element("span", "once", { className: "badge once" }));
     if (step.old) seen.append(" ", element("span", "long ago", { className: "badge old", title: `last seen ${step.last}` }));

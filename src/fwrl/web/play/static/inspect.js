@@ -1,4 +1,4 @@
-// Shows what both agents know about the cell under the pointer. On the goal itself it shows the way from the start.
+// Shows what both agents know about the cell under the pointer. On the goal itself it shows the route from the start.
 
 import { plural, rewardText } from "./units.js";
 
@@ -7,7 +7,7 @@ const find = (id) => document.getElementById(id);
 
 // What the numbers of an agent's table are.
 const KINDS = {
-  "path reward": "F, the reward of the best known way",
+  "path reward": "F, the reward of the best known route",
   return: "Q, with the goal reward",
   steps: "F, in steps",
 };
@@ -100,7 +100,7 @@ export class Inspector {
   }
 
   unitsText(sides) {
-    if (this.units.inSteps) return `${this.units.noun} to the goal after the action; – where no way is known`;
+    if (this.units.inSteps) return `${this.units.noun} to the goal after the action; – where no route is known`;
     return sides.map(({ kind }, k) => `${this.names()[k]}: ${KINDS[kind] ?? "no values"}`).join("; ");
   }
 
@@ -136,7 +136,7 @@ export class Inspector {
       head.textContent = route.length > 1 ? `${name}: its likeliest steps do not arrive` : `${name}: no route known`;
       return box;
     }
-    const likeliest = this.units.world.windy ? " on the likeliest way" : "";
+    const likeliest = this.units.world.windy ? " on the likeliest route" : "";
     if (!stitched) {
       head.textContent = route.length > 1 ? `${name}: ${plural(route.length - 1, "move")}${likeliest}` : `${name}: here`;
       return box;

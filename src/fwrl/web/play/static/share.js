@@ -56,7 +56,7 @@ export class Share {
     find("share-page").value = this.frontDoor === null ? "" : `front-door.html#${this.frontDoor}`;
     find("share-link").value = location.href;
     find("share-note").textContent = LOCAL.includes(location.hostname)
-      ? "This address means this computer. On another one, start fwrl play there and put the part from # on behind its address."
+      ? "This address means this computer. On another one, start fwrl play there and append the part from # to its address."
       : "It works for everybody who can reach this computer, as long as fwrl play runs here.";
     find("share-said").textContent = "";
     find("share-dialog").showModal();

@@ -83,7 +83,7 @@ export class UpdatePanel {
   }
 
   arrival() {
-    return `the step on the goal pays ${this.world.goalReward} and leads to a new start; no way is learned from it.`;
+    return `the step on the goal pays ${this.world.goalReward} and leads to a new start; no route is learned from it.`;
   }
 
   step({ from, to, action, reward }) {
@@ -93,7 +93,7 @@ export class UpdatePanel {
 
   changes({ tried, improved, pairs, changed, old, new: fresh, ahead, reward }) {
     if (tried || (pairs && pairs[1] > pairs[0])) {
-      return `${plural(tried, "pair")} tried, ${improved} improved; knows ${pairs[1].toLocaleString("en")} pairs, ${pairs[1] - pairs[0]} of them new.`;
+      return `${plural(tried, "pair")} tried, ${improved} improved; knows ${plural(pairs[1], "pair")}, ${pairs[1] - pairs[0]} of them new.`;
     }
     if (!changed) return "Nothing new: no number changed.";
     if (changed > 1 || old === null || fresh === null) return `${plural(changed, "number")} changed for this goal.`;
