@@ -200,7 +200,7 @@ merge p.fwrl nothing.fwrl -o m.fwrl | nothing.fwrl
 merge p.fwrl p.fwrl -o log.csv | wasn't saved by fwrl
 states nothing.fwrl | there is no such file
 states a.fwrl | a.fwrl
-states p.fwrl --by size | '--by'
+states p.fwrl --by size | '--by': 'size' is not one of
 states p.fwrl --limit -1 | '--limit'
 states p.fwrl --min-trips 0 | '--min-trips'
 plan p.fwrl A | missing argument
@@ -254,6 +254,8 @@ quantiles p.fwrl A C -q nan | between 0 and 1
 quantiles p.fwrl C A | no route
 quantiles p.fwrl A C --log empty.csv | empty.csv
 reproduce --seeds 0 | '--seeds'
+reproduce --seeds 99999999999 | '--seeds'
+compare h-maze --seeds 99999999999 | '--seeds'
 reproduce --only nothing | nothing
 reproduce --workers 0 | '--workers'
 reproduce --out log.csv | a file has that name
@@ -279,6 +281,8 @@ play --lesson nothing.toml | nothing.toml
 play --lesson lesson.toml | lesson.toml
 play --port 99999999 | '--port': expected at most 65535
 play --host nowhere.invalid | a host that this computer has
+play --host a..b | a host that this computer has
+play --host LONG | a host that this computer has
 fit log.csv -o n.fwrl --encoding base64 | expected an encoding
 fit log.csv -o n.fwrl --encoding rot13 | expected an encoding
 fit LONG -o n.fwrl | the name is too long
@@ -352,6 +356,7 @@ fwrl.register_agent("mine")
 fwrl.register_agent(dict)
 fwrl.register_world(3, lambda: world)
 fwrl.register_world("zzz", 3)
+fwrl.register_world("", lambda: world)
 fwrl.wrap("FrozenLake-v1")
 fwrl.wrap(lake, key=3)
 fwrl.wrap(lake, success=True)
@@ -380,6 +385,9 @@ planner.alternatives("a", "c", "2")
 planner.explain("a", "c", log_options=3, log="x.csv")
 planner.matrix("a", "c")
 planner.matrix(3, ["c"])
+planner.matrix(["a"], ["c"], avoid=["b"])
+planner.value("a", "c", giveup=3)
+planner.reachable("a", 3, colour="red")
 planner.reachable("a", "far")
 planner.within("c", None)
 planner.within("c", -1)
@@ -571,6 +579,9 @@ def test_closed_pipes_are_quiet_and_full_disks_and_closed_outputs_are_told(kit, 
             [*COMMAND, *line.split()], stdout=full, stderr=subprocess.PIPE, cwd=kit, text=True, check=False
         )
     assert (done.returncode, done.stderr) == (2, "fwrl: cannot write the output: no space left on device\n")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*COMMAND, *line.split()], stdout=full, stderr=full, cwd=kit, check=False)
+    assert done.returncode == 2
 
 
 WRITERS = ["fit log.csv -o n.fwrl --add", "train h-maze --agent random --episodes 5 --out n.fwrl"]
@@ -618,6 +629,13 @@ def test_a_file_name_that_is_not_utf_8_is_told(kit, tmp_path):
     assert done.returncode == 2
     assert b"isn't UTF-8" in done.stderr
     assert done.stderr.count(b"\n") == 1
+
+
+@unix
+def test_a_link_to_nothing_is_not_suggested_instead_of_itself(call, tmp_path):
+    (tmp_path / "rooms.fwrl").symlink_to("nowhere.fwrl")
+    err = call("check", "rooms.fwrl").err
+    assert err == "fwrl: cannot read 'rooms.fwrl': there is no such file\n"
 
 
 def test_ctrl_c_while_the_command_is_imported_is_no_traceback(tmp_path):

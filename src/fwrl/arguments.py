@@ -16,6 +16,7 @@ from typing import Any
 from fwrl.display import visible
 from fwrl.errors import FileError, OptionError
 
+MOST_SEEDS = 100_000  # of one experiment: its runs are listed before the first one begins
 SHOWN = 60  # characters of a wrong value to show in a message
 
 

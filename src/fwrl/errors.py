@@ -106,7 +106,8 @@ def missing_file(path: str | Path) -> FileError:
     """
     names: list[str] = []
     with contextlib.suppress(OSError):  # the folder is missing too, or can't be listed
-        names = sorted(each.name for each in itertools.islice(Path(path).parent.iterdir(), MOST_FILES))
+        others = (each for each in itertools.islice(Path(path).parent.iterdir(), MOST_FILES) if each.exists())
+        names = sorted(each.name for each in others)
     return FileError(f"cannot read {str(path)!r}: there is no such file{_did_you_mean(Path(path).name, names)}")
 
 

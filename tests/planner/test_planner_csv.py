@@ -103,7 +103,7 @@ def test_of_columns_with_the_same_name_one_is_chosen_by_number(tmp_path):
     [
         ("state,next_state\na,b\nb,c,d,e\n", "line 3: expected 2 values, one for each column, got more"),
         ('state,next_state\na,b\n"b,c\nc,d\n', "line 3: a quote that is not closed"),
-        (f"state,next_state\n{'x' * 2_100_000},b\n", "line 2: a line of more than 2,000,000 bytes"),
+        (f"state,next_state\n{'x' * 2_100_000},b\nb,c\n", "line 2: a line of more than 2,000,000 bytes"),
     ],
     ids=["too-many", "quote", "long"],
 )
@@ -111,6 +111,30 @@ def test_a_line_that_cannot_be_divided_is_named_or_left_out(tmp_path, text, said
     with pytest.raises(LogError, match=rf"log.csv, {said}.*skip such rows") as error:
         fitted(tmp_path / "log.csv", text)
     assert "Error" not in error.value.problem
+
+
+MANY = "c,d\n" * 600_000
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.csv.gz"])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f'state,next_state\na,b\n"b,c\n{MANY}', "has a quote before 'b,c' that isn't closed"),
+        (f"state,next_state\na,b\nb,{'x' * 5_000_000}\n", "the last line .* more than 2,000,000 bytes"),
+        (f"state,next_state\r\na,{'x' * 5_000_000}\r\n\r\n", "the last line .* more than 2,000,000 bytes"),
+    ],
+    ids=["quote", "long", "only"],
+)
+def test_no_end_of_a_log_is_lost_silently(tmp_path, name, text, said):
+    """DuckDB leaves out a last record of more than its buffer without a word."""
+    with pytest.raises(FileError, match=said):
+        fitted(tmp_path / name, gzip.compress(text.encode(), 1) if name.endswith(".gz") else text)
+
+
+@pytest.mark.parametrize("first", ['5" pipe,b\n', '"a,",b\n', '"a,",",b"\n', 'a,"b\nc"\n', '"a""",b\n'])
+def test_quotes_before_many_rows_are_read(tmp_path, first):
+    assert fitted(tmp_path / "log.csv", f"state,next_state\n{first}{MANY}").summary.transitions == 600_001
 
 
 @pytest.mark.parametrize("name", ["log.csv", "log.txt", "log.csv.gz"])

@@ -15,7 +15,7 @@ REFUSED = {
     "duplicate-columns": ("state,state,next_state\na,b,c\n", "--columns"),
     "positive-cycle": ("state,next_state,reward\na,b,1\nb,a,2\n", "name their column cost"),
     "missing-trip": ("trip,time,state\n1,1,a\n,2,b\n1,3,c\n", "--skip-bad"),
-    "huge-field": (f"state,next_state\n{'x' * 3_000_000},b\n", "--skip-bad"),
+    "huge-field": (f"state,next_state\n{'x' * 3_000_000},b\nb,c\n", "--skip-bad"),
     "misspelt-column": ("stăte,next_state\na,b\n", "--columns"),
     "not-a-number": ("state,next_state,reward\na,b,nan\nb,c,-inf\n", "--skip-bad"),
     "open-quote": ('state,next_state\n"a,b\nc,d\n', "--skip-bad"),

@@ -108,6 +108,7 @@ for _group, _commands in COMMANDS.items():
 PARSED = {
     r"Input should be greater than or equal to (\S+)": r"expected at least \1",
     r"Input should be less than or equal to (\S+)": r"expected at most \1",
+    "Value error, ": "",
     "Input should be a valid integer, unable to parse string as an integer": "expected a whole number like 1000",
     "Input should be a valid number, unable to parse string as a number": "expected a number like 0.5",
 }
@@ -197,5 +198,6 @@ def _ended_in_order() -> Iterator[None]:
 
 def _print_error(message: str) -> int:
     """Print one line to standard error and return the exit code for bad input."""
-    typer.echo(f"fwrl: {visible(message)}", err=True)
+    with contextlib.suppress(OSError):  # standard error may be full or closed, too
+        typer.echo(f"fwrl: {visible(message)}", err=True)
     return 2

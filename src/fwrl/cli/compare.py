@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fwrl.arguments import MOST_SEEDS
 from fwrl.cli.output_paths import changing, make_folder
 from fwrl.cli.progress import run_with_progress
 from fwrl.cli.workers import Cluster, Workers, chosen_pool
@@ -39,7 +40,9 @@ def compare(
             help="Names separated by spaces, options as NAME:OPTION=VALUE,... Default: FWRL and every baseline."
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Run every agent this many times, each with another seed.")] = 50,
+    seeds: Annotated[
+        int, typer.Option(min=1, max=MOST_SEEDS, help="Run every agent this many times, each with another seed.")
+    ] = 50,
     episodes: Annotated[int, typer.Option(min=5, help="Run this many episodes per seed.")] = 50,
     steps: Annotated[int, typer.Option(min=1, help="Take this many steps per episode.")] = 1000,
     start: Annotated[

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fwrl.arguments import MOST_SEEDS
 from fwrl.cli.output_paths import changing, make_folder
 from fwrl.cli.progress import run_with_progress
 from fwrl.cli.workers import Cluster, Workers, chosen_pool
@@ -33,7 +34,8 @@ MARKS: dict[Result, tuple[str, str]] = {
 
 def reproduce(
     seeds: Annotated[
-        int, typer.Option(min=1, help="Run every agent with this many seeds; the authors' logs have one.")
+        int,
+        typer.Option(min=1, max=MOST_SEEDS, help="Run every agent with this many seeds; the authors' logs have one."),
     ] = 100,
     only: Annotated[
         list[str] | None, typer.Option(help="Run only this experiment, such as h-maze; repeat for more.")

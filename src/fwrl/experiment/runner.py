@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from fwrl.errors import FileError, OptionError
+from fwrl.arguments import MOST_SEEDS, check_whole
+from fwrl.errors import FileError
 from fwrl.experiment.batches import Batch, Batches, Run, run_batch
 from fwrl.experiment.spec import Experiment
 from fwrl.experiment.store import Store
@@ -60,8 +61,8 @@ def run_experiments(
         FileError: The store has runs of another map, protocol or options under the same names, or can't be written.
         PoolError: Workers were lost; finished runs are stored.
     """
-    if seeds < 1 or workers < 1:
-        raise OptionError(f"expected at least one seed and one worker, got {seeds} and {workers}")
+    check_whole("seeds", seeds, 1, MOST_SEEDS)
+    check_whole("workers", workers, 1)
     for experiment in experiments:
         check_provenance(store, experiment)
     total = seeds * sum(len(experiment.agents) for experiment in experiments)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 from fwrl.arguments import check_function, check_kind, check_list, check_real, check_whole
 from fwrl.arrays import Floats
 from fwrl.display import html_table
-from fwrl.errors import OptionError
+from fwrl.errors import OptionError, unknown_name
 from fwrl.files import Archive, open_archive
 from fwrl.planner.explanation import Explanation, covered, explained
 from fwrl.planner.file import read_experience, write_experience
@@ -553,6 +553,9 @@ class Planner:
         return self._policies.policy(self._code(goal, "goal"), self._conditions(backup, options))
 
     def _conditions(self, backup: Backup, options: PolicyOptions) -> Conditions:
+        for name in options:
+            if name not in PolicyOptions.__annotations__:
+                raise unknown_name("option", name, PolicyOptions.__annotations__)
         ended = self._codes(options.get("dead_ends", ()))
         return Conditions(backup, frozenset(), ended, options.get("give_up"), options.get("cautious"))
 

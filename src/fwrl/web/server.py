@@ -135,8 +135,9 @@ def listen(host: str, port: int) -> socket.socket:
         raise OptionError(f"expected a port from 0 to 65535, got {port}")
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-    except OSError as error:
-        raise FwrlError(f"expected a host that this computer has, got {host!r}: {error.strerror}") from error
+    except (OSError, UnicodeError) as error:  # the latter for an empty or long part, as in a..b
+        reason = getattr(error, "strerror", None) or "no host can have such a name"
+        raise FwrlError(f"expected a host that this computer has, got {host!r}: {reason}") from error
     tried = range(port, min(port + PORTS_TRIED, 2**16)) if port else (0,)
     for candidate in tried:
         listener = socket.socket(family)

@@ -145,7 +145,7 @@ def register_world(name: str, factory: Callable[..., World], description: str = 
     >>> load_world("corridor", length=9).n_states
     9
     """
-    if not isinstance(name, str) or not callable(factory):
+    if not isinstance(name, str) or not name or not callable(factory):
         raise OptionError("expected a name and a function that makes the world; call register_world('mine', make_mine)")
     if name in _maps() or any(pattern.names.fullmatch(name) for pattern in _PATTERNS):
         raise FwrlError(f"{name!r} is a built-in world; register yours under another name")

@@ -12,11 +12,11 @@ import io
 import os
 import re
 import zlib
-from collections import Counter
-from typing import IO, TYPE_CHECKING, NamedTuple
+from collections import Counter, deque
+from typing import TYPE_CHECKING, NamedTuple
 
 from fwrl.errors import FileError
-from fwrl.planner.ingest.discover import FoundFile, folder_keys, in_utf8, opened
+from fwrl.planner.ingest.discover import PIECE, FoundFile, folder_keys, in_utf8, opened, pieces_of
 from fwrl.planner.ingest.read_options import COLUMNS, LogError, ReadOptions
 from fwrl.planner.ingest.reader import FILE, Source, identifier, listed, quoted, scan_of_files, sql_bool
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 LONGEST_HEADER = 1 << 20  # bytes
 LONGEST_LINE = 2_000_000  # bytes; DuckDB buffers twice that; its default, 32 MB, wouldn't fit a small memory limit
+LOST = 8 << 20  # bytes before the end of a file that DuckDB may leave out: two buffers, rounded up
 NO_DELIMITER = "\x01"  # a character that no line has
 LINE_END = re.compile(rb"[\r\n]")
 UNREADABLE = (OSError, EOFError, zlib.error)
@@ -57,20 +58,28 @@ def beginning_of(con: DuckDBPyConnection, file: FoundFile) -> Beginning:
     try:
         with opened(file.path) as lines:
             head = lines.read(LONGEST_HEADER)
-            _refuse_long_lines(file, head, lines)
     except UNREADABLE as error:
         raise _unreadable(file, error) from error
+    if len(head) == LONGEST_HEADER and not LINE_END.search(head):
+        raise _long_line(file, "the first line", LONGEST_HEADER)
     return _first_record(file, head)._replace(is_padded=PADDED.search(head) is not None)
 
 
-def _refuse_long_lines(file: FoundFile, head: bytes, lines: IO[bytes]) -> None:
-    """Refuse a first or last line that is too long: DuckDB would cut the one and leave out the other, silently."""
-    if len(head) == LONGEST_HEADER and not LINE_END.search(head):
-        raise _long_line(file, "the first line", LONGEST_HEADER)
-    if isinstance(lines, io.BufferedReader) and lines.seek(0, os.SEEK_END) > LONGEST_LINE:  # not packed
-        lines.seek(-LONGEST_LINE, os.SEEK_END)
-        if not LINE_END.search(lines.read()):
-            raise _long_line(file, "the last line", LONGEST_LINE)
+def _refuse_lost_rows(file: FoundFile, delimiter: str) -> None:
+    """Refuse a long last line, or a quote that isn't closed: DuckDB would leave out what follows, silently."""
+    try:
+        with opened(file.path) as lines:
+            if isinstance(lines, io.BufferedReader):  # not packed
+                lines.seek(max(0, lines.seek(0, os.SEEK_END) - LOST))
+            end = b"".join(deque(pieces_of(lines), LOST // PIECE + 1)).rstrip(b"\r\n")
+    except UNREADABLE as error:
+        raise _unreadable(file, error) from error
+    if len(end) > LONGEST_LINE and not LINE_END.search(end, len(end) - LONGEST_LINE):
+        raise _long_line(file, "the last line", LONGEST_LINE)
+    quote, around = end.rfind(b'"', 0, -LONGEST_LINE), (delimiter + "\r\n").encode()
+    if quote > 0 and end.rfind(b'"') == quote and end[quote - 1] in around and end[quote + 1] not in around:
+        value = end[quote + 1 : quote + 1 + SHOWN].decode(errors="replace").splitlines()[0]
+        raise FileError(f"{file.shown!r} has a quote before {value!r} that isn't closed; close it, or remove it")
 
 
 def _long_line(file: FoundFile, which: str, most: int) -> FileError:
@@ -158,6 +167,8 @@ def csv_sources(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOp
     for file in files:
         file = as_utf8(file, options, folder)
         header = _header(file, beginning_of(con, file), options)
+        if not opened_by_duckdb(file):
+            _refuse_lost_rows(file, header.delimiter)
         keys, named = folder_keys(file.path), {name.casefold() for name in header.names}
         if named.isdisjoint(key.casefold() for key in keys):  # a column of the file comes before one of its folder
             header = header._replace(keys=keys)

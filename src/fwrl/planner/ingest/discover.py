@@ -93,7 +93,7 @@ def in_utf8(file: FoundFile, encoding: str, folder: str) -> FoundFile:
     copy = new_copy(file.shown, f".{file.format}", folder)
     with opened(file.path) as text, copy.open("wb") as written:
         try:
-            for piece in codecs.iterdecode(_pieces(text), encoding):
+            for piece in codecs.iterdecode(pieces_of(text), encoding):
                 written.write(piece.encode())
         except UnicodeError as error:
             raise LogError(f"{file.shown!r} is not text in {encoding} ({error})", "encoding") from error
@@ -112,7 +112,8 @@ def written_copy(stream: IO[bytes] | IO[str] | gzip.GzipFile, shown: str, suffix
     return str(copy)
 
 
-def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
+def pieces_of(stream: IO[bytes]) -> Iterator[bytes]:
+    """The rest of `stream`, in pieces of `PIECE` bytes."""
     while piece := stream.read(PIECE):
         yield piece
 
