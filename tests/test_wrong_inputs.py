@@ -580,8 +580,8 @@ def test_closed_pipes_are_quiet_and_full_disks_and_closed_outputs_are_told(kit, 
         )
     assert (done.returncode, done.stderr) == (2, "fwrl: cannot write the output: no space left on device\n")
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run([*COMMAND, *line.split()], stdout=full, stderr=full, cwd=kit, check=False)
-    assert done.returncode == 2
+        untold = subprocess.run([*COMMAND, *line.split()], stdout=full, stderr=full, cwd=kit, check=False)
+    assert untold.returncode == 2
 
 
 WRITERS = ["fit log.csv -o n.fwrl --add", "train h-maze --agent random --episodes 5 --out n.fwrl"]
