@@ -194,7 +194,7 @@ def test_unknown_experiments_get_close_matches():
 
 
 def test_no_seeds_or_workers_are_refused(tmp_path):
-    with Store(tmp_path / "x.sqlite") as store, pytest.raises(OptionError, match="at least one seed"):
+    with Store(tmp_path / "x.sqlite") as store, pytest.raises(OptionError, match="seeds as a whole number from 1"):
         run_experiments(store, [TINY], seeds=0)
 
 

@@ -120,7 +120,7 @@ def running(
     assert process.stdout is not None
     try:
         said = ""
-        while not (found := re.search(r"http://\S+", said)):
+        while not (found := re.search(r"(?<!open to others at )http://\S+", said)):
             line = process.stdout.readline()
             assert line, said
             said += line
