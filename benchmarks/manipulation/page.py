@@ -11,6 +11,7 @@ from scipy.stats import binomtest
 
 from benchmarks.manipulation.arm import WORLDS, parts_of
 from benchmarks.manipulation.evaluation import SHARES, TASKS, Case, Results, Task
+from fwrl.display import counted
 from fwrl.figures.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
 from fwrl.figures.style import Figure, figure_of, save, sheet
 from fwrl.files import replaced
@@ -65,7 +66,7 @@ def write_page(results: Results, folder: Path, episodes: int) -> Path:
         "shares": shares(results),
         "ablations": ablations(results),
         "episodes": episodes,
-        "seeds": max(len({task.seed for task in tasks}) for tasks in results.values()),
+        "seeds": counted(max(len({task.seed for task in tasks}) for tasks in results.values()), "data seed"),
     }
     with replaced(path) as draft:
         draft.write_text(words.format(**numbers), encoding="utf-8")
@@ -176,9 +177,9 @@ def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 @figure_of
 def data_figure(results: Results) -> Figure:
     """Success over the amount of data; a dash at the right is the best of the six published methods, with all data."""
-    figure = sheet(11.0, 4.6)
-    kinds = ("play", "noisy")
-    for axes, kind in zip(figure.subplots(1, len(kinds), sharey=True), kinds, strict=True):
+    kinds = sorted({parts_of(dataset)[1] for dataset in most_data(results)}, reverse=True)  # play, noisy
+    figure = sheet(2.0 + 5.0 * len(kinds), 4.6)
+    for axes, kind in zip(np.atleast_1d(figure.subplots(1, len(kinds), sharey=True)), kinds, strict=True):
         _draw(axes, results, [dataset for dataset in most_data(results) if parts_of(dataset)[1] == kind])
         axes.set_title(f"{kind} data")
     return figure
@@ -204,5 +205,4 @@ def _draw(axes: Axes, results: Results, datasets: Sequence[str]) -> None:
     axes.set_ylim(-3, 103)
     axes.set_xlabel("episodes of data, of the published number")
     axes.set_ylabel("success, %")
-    if datasets:
-        axes.legend(frameon=False, fontsize=8, loc="lower left", ncols=2)
+    axes.legend(frameon=False, fontsize=8, loc="lower left", ncols=2)
