@@ -329,7 +329,7 @@ def test_to_the_plan_all_held_cells_are_one(one):
 
 
 def test_six_episodes_teach_to_let_go_wherever_a_block_was_taken():
-    """No window lets go in every cell in which a block was held: what lets go in one does so in all."""
+    """Few held cells were seen to let go: what lets go in one does so in the others."""
     table = Tabletop(2)
     navigator, rng = fitted(table, 6), np.random.default_rng(1)
     taken = []

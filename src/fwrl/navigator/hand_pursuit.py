@@ -4,7 +4,7 @@ It takes the likeliest better outcome of the best pair of its cell, aims at the 
 action as recipe, and keeps to it for k steps or until it's close. Aiming again at every step would send the hand back
 and forth. Getting on means coming to a better cell, and not for the third time: hands have gone round in circles. A
 pair that was followed twice without getting on loses rank. Stuck `STUCK` times in a row, the hand goes to a random
-nearby cell that has a plan, each time among twice as many. Without a plan it goes to the nearest cell that has one.
+nearby cell that has a plan, and each time the choice doubles. Without a plan it goes to the nearest cell that has one.
 """
 
 from __future__ import annotations
