@@ -22,6 +22,7 @@ from fwrl.figures import (
     PredictionRow,
     RewardCurve,
     Strip,
+    comparison_scores,
     h_maze,
     intuition,
     prediction,
@@ -220,3 +221,17 @@ def _is(colour: Any, name: str) -> bool:
     from matplotlib.colors import same_color
 
     return bool(same_color(colour, name))
+
+
+@pytest.mark.parametrize("worlds", [1, 2, 13])
+def test_a_comparison_shows_the_names_of_all_agents(worlds):
+    agents = {f"agent-{k}": (0.5, 0.4, 0.6) for k in range(14)}
+    figure = comparison_scores({f"world-{n}": agents for n in range(worlds)}, "2 seeds")
+    FigureCanvasAgg(figure).draw()
+    (axes,) = figure.axes
+    assert axes.get_position().height > 0.3  # a layout that fails leaves the axes where they were, over the note
+    legend = axes.get_legend()
+    assert legend is not None
+    for text in legend.get_texts():
+        x0, y0, x1, y1 = text.get_window_extent().extents
+        assert 0 <= x0 and x1 <= figure.bbox.width and 0 <= y0 and y1 <= figure.bbox.height

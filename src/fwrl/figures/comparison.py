@@ -12,6 +12,7 @@ from fwrl.figures.palette import table_of_colours
 from fwrl.figures.style import NOTE, figure_of, sheet
 
 LOWEST = -0.2  # lower scores are drawn here
+LEGEND_LINE = 0.28  # inches
 
 
 @figure_of
@@ -33,7 +34,7 @@ def comparison_scores(scores: Mapping[str, Mapping[str, tuple[float, float, floa
     if not scores:
         raise FwrlError("expected the scores of at least one world, got none")
     looks = table_of_colours({label for by_agent in scores.values() for label in by_agent})
-    figure = sheet(11, 1.6 + 0.5 * len(scores))
+    figure = sheet(11, 1.6 + max(0.5 * len(scores), LEGEND_LINE * len(looks)))
     axes = figure.add_subplot()
     apart = 0.8 / max(1, len(looks))
     for k, (label, look) in enumerate(looks.items()):
