@@ -42,7 +42,7 @@ def compare(
     ] = None,
     seeds: Annotated[
         int, typer.Option(min=1, max=MOST_SEEDS, help="Run every agent this many times, each with another seed.")
-    ] = 50,
+    ] = 20,
     episodes: Annotated[int, typer.Option(min=5, help="Run this many episodes per seed.")] = 50,
     steps: Annotated[int, typer.Option(min=1, help="Take this many steps per episode.")] = 1000,
     start: Annotated[
