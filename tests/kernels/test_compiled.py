@@ -96,9 +96,10 @@ import sys, fwrl
 from numba.core.registry import CPUDispatcher
 
 world = fwrl.load_world("four-rooms")
-agent = fwrl.make_agent("fwrl", world.n_states, world.n_actions, backup="expected", explorer="optimistic")
-fwrl.run(world, agent, episodes=2, steps=100, seed=0)
-agent.values(5)
+for options in ({}, {"backup": "expected", "explorer": "optimistic"}):
+    agent = fwrl.make_agent("fwrl", world.n_states, world.n_actions, **options)
+    fwrl.run(world, agent, episodes=2, steps=100, seed=0)
+    agent.values(5)
 fwrl.fit([("a", "go", -cost, "b") for cost in range(20)]).plan("a", "b")
 for module in [module for name, module in sys.modules.items() if name.startswith("fwrl.")]:
     for name, kernel in vars(module).items():

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fwrl.arrays import Field, Floats, Ints
 from fwrl.kernels.edges import NONE, Edges
-from fwrl.kernels.jit import inner
+from fwrl.kernels.jit import inner, widened
 from fwrl.kernels.ties import improves
 
 StateScratch = Annotated[Ints, Field("S", np.int64, saved=False)]
@@ -50,7 +50,7 @@ def close_over(
         return
     scratch.searches[0] += 1
     scratch.seen[y] = scratch.searches[0]
-    top = 0
+    top = widened(0)
     _push(scratch, edges, A, top, y, kept)
     while top >= 0:
         e = scratch.edge[top]
