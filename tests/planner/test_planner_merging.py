@@ -145,14 +145,14 @@ def test_merged_planners_are_saved_with_their_logs(tmp_path):
     assert loaded.merge(second, allow_duplicates=True).summary.transitions == 5
 
 
-def test_columns_and_times_of_another_kind_are_refused_or_brought_to_one_unit():
+def test_columns_and_times_of_another_kind_are_refused():
     plain = fwrl.fit({"state": ["a"], "next_state": ["b"], "time": [3]})
     fine = fwrl.fit({"state": ["a"], "next_state": ["b"], "time": [2.5]})
     dated = fwrl.fit({"state": ["a"], "next_state": ["b"], "time": np.array(["2024-01-01"], "datetime64[us]")})
-    for one, other in itertools.permutations([plain, fine]):
-        assert one.merge(other).edges().to_pylist()[0]["last"] == 3.0
-    with pytest.raises(FwrlError, match="some logs have dates as times, others numbers"):
-        plain.merge(dated)
+    kinds = ((plain, "whole numbers"), (fine, "fractions"), (dated, "dates"))
+    for (one, here), (other, there) in itertools.permutations(kinds, 2):
+        with pytest.raises(FwrlError, match=f"some logs have {there} and others {here} as times; write them all"):
+            other.merge(one)
     with pytest.raises(FwrlError, match="some logs have a column time, others do not"):
         plain.merge(fwrl.fit([("a", "b")]))
 

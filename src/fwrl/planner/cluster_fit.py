@@ -86,17 +86,10 @@ def fit_on_cluster(
     watch: Watch = lambda *_: None,
     **reading_options: Any,
 ) -> Planner:
-    """Learn a planner from files, some of which each worker of the pool reads.
+    """Learn a planner from files, some of which each worker of the pool reads; arguments as in `fwrl.fit`.
 
-    Args:
-        source: Paths, folders, patterns or addresses; workers must find the same files there.
-        pool: The workers that read and merge.
-        into: A planner to add the log to, as in `fwrl.fit`.
-        memory: The most memory that reading may take, for each worker.
-        connections: Count the pairs of states that are connected.
-        allow_duplicates: Read a file although another one has the same content.
-        watch: Called with the number of finished tasks, of all tasks, and of workers.
-        reading_options: The options of `fwrl.fit` that say how a log is read.
+    Workers must find the same files at the same paths, and each may use `memory`. `watch` is called with the number of
+    finished tasks, of all tasks, and of workers.
     """
     options, old = read_options(reading_options), None if into is None else into.experience
     if old is not None and options.half_life is None:

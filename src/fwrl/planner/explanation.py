@@ -62,14 +62,7 @@ class Explanation:
         return tuple(after.step.state for before, after in pairs if before.stretch != after.stretch)
 
     def is_stitch(self, k: int) -> bool:
-        """Whether the route changes from one past trip to another before a step.
-
-        Args:
-            k: Index of the step, from 1.
-
-        Returns:
-            Whether its stretch is another one than that of the step before.
-        """
+        """Whether the route changes from one past trip to another before step k, from 1."""
         return self.steps[k].stretch != self.steps[k - 1].stretch
 
     @property
@@ -78,12 +71,7 @@ class Explanation:
         return tuple(each for each in self.steps if each.step.seen == 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as plain values for JSON.
-
-        Returns:
-            The entries of `Route.to_dict`, its steps with trips, last and stretch; stretches, covering, fewest,
-            stitches and single.
-        """
+        """The explanation as plain values for JSON: that of its route, and what is known of its trips."""
         steps = [
             {**each.step._asdict(), "trips": list(each.trips), "last": shown_time(each.last), "stretch": each.stretch}
             for each in self.steps

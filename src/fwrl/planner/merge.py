@@ -25,7 +25,6 @@ from fwrl.planner.policy import refuse_positive_cycle
 from fwrl.planner.transition_counts import (
     KEPT,
     LARGEST,
-    MILLION,
     MOST,
     NONE,
     Bits,
@@ -34,12 +33,11 @@ from fwrl.planner.transition_counts import (
     TransitionCounts,
     common_aging,
     number_of_starts,
-    refuse_mixed_times,
     rescale,
     with_counts,
 )
 
-LATEST = (2**63 - 1) // MILLION  # absolute time that fits into 64 bits in millionths
+TIMES = {"integer": "whole numbers", "number": "fractions", "timestamp": "dates"}
 EARLIEST = np.iinfo(np.int64).min
 MEMORY = "1GB"
 
@@ -50,7 +48,8 @@ def merged(experiences: Sequence[TransitionCounts], whole: bool = True) -> Trans
     Unless `whole`, further logs will be merged into the result: they change mean rewards, so a positive cycle isn't an
     error yet.
     """
-    parts = _with_one_newest_time(_with_one_time_unit(experiences))
+    _check_alike(experiences)
+    parts = _with_one_newest_time(experiences)
     states, state_codes = united([part.states for part in parts])
     actions, action_codes = _united_actions(parts)
     several = [_recoded(*each) for each in zip(parts, state_codes, action_codes, strict=True)]
@@ -161,22 +160,22 @@ def _check_size(experience: TransitionCounts) -> None:
         raise FwrlError(f"the rewards of one edge sum up to more than {LARGEST:g} in size; scale them down")
 
 
-# Whether logs can be merged: the same columns, cells and half-lives, and times in one unit.
+# Whether logs can be merged.
 
 
-def _with_one_time_unit(experiences: Sequence[TransitionCounts]) -> list[TransitionCounts]:
-    """The experiences with times in one unit; an error where columns, cells, half-lives or kinds of times differ."""
-    kinds = {experience.time for experience in experiences}
+def _check_alike(experiences: Sequence[TransitionCounts]) -> None:
+    """Refuse logs that differ in columns, cells, half-lives or kinds of times."""
     for one, other in itertools.pairwise(experiences):
         _check_columns(one, other)
-        _check_cells(one, other)
-        refuse_mixed_times(one.aging, (one.time, other.time))
+        if one.cells != other.cells:
+            states = [each.cells or "names" for each in (one, other)]
+            raise FwrlError(
+                f"the states of some logs are {states[0]}, those of others {states[1]}; use the same cells for all"
+            )
+        if one.time != other.time:
+            kinds = " and others ".join(TIMES[each.time] for each in (one, other) if each.time is not None)
+            raise FwrlError(f"some logs have {kinds} as times; write them all the same way")
         common_aging(one.aging, other.aging)
-    if len(kinds) == 1:
-        return list(experiences)
-    if "timestamp" in kinds:
-        raise FwrlError("some logs have dates as times, others numbers; use the same kind in all of them")
-    return [_in_millionths(e) if e.time == "integer" else e for e in experiences]
 
 
 def _check_columns(one: TransitionCounts, other: TransitionCounts) -> None:
@@ -190,39 +189,12 @@ def _check_columns(one: TransitionCounts, other: TransitionCounts) -> None:
             raise FwrlError(f"some logs {has} a column {name}, others {lacks}; all must have the same columns")
 
 
-def _check_cells(one: TransitionCounts, other: TransitionCounts) -> None:
-    if one.cells != other.cells:
-        states = [each.cells or "names" for each in (one, other)]
-        raise FwrlError(
-            f"the states of some logs are {states[0]}, those of others {states[1]}; use the same cells for all"
-        )
-
-
 def _with_one_newest_time(experiences: Sequence[TransitionCounts]) -> list[TransitionCounts]:
-    """The experiences with weights at the latest of their newest times; an error where half-lives differ."""
+    """The experiences with weights at the latest of their newest times."""
     aging = functools.reduce(common_aging, (experience.aging for experience in experiences))
     if aging is None or aging.newest is None:
         return list(experiences)
     return [rescale(experience, aging.newest) for experience in experiences]
-
-
-def _in_millionths(experience: TransitionCounts) -> TransitionCounts:
-    evidence = experience.evidence
-    latest = None if evidence.last is None else _scaled(evidence.last)
-    trip_time = None if evidence.trip_time is None else _scaled(evidence.trip_time)
-    scaled = replace(evidence, last=latest, trip_time=trip_time)
-    return replace(experience, time="number", evidence_source=scaled)
-
-
-def _scaled(times: Ints) -> Ints:
-    """Whole times in millionths; an error where one is too large for that."""
-    low, high = (int(times.min()), int(times.max())) if times.size else (0, 0)
-    if max(-low, high) > LATEST:
-        raise FwrlError(
-            f"expected times up to {LATEST:,} in size where some are integers and some are not, got "
-            f"{high if high > LATEST else low:,}; write all as integers"
-        )
-    return times.astype(np.int64) * MILLION
 
 
 # The edges of all, by codes that all share.
@@ -230,39 +202,23 @@ def _scaled(times: Ints) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """E edges in order of source, action and target, by codes that all experiences share.
+    """E edges in order of source, action and target, by codes that all experiences share."""
 
-    Attributes:
-        source: (E,) code of the state an edge leaves.
-        action: (E,) code of its action; None if none were logged.
-        target: (E,) code of the state it leads to.
-        count: (E,) number of observations.
-        total: (E,) sum of rewards.
-        best: (E,) largest reward.
-        last: (E,) time of the latest observation; None if no times were logged.
-        weight: (E,) sum of the weights of observations, of one newest time; None if each counts once.
-    """
-
-    source: Indices
-    action: Indices | None
-    target: Indices
-    count: Ints
-    total: Floats
-    best: Floats
-    last: Ints | None
+    source: Indices  # (E,) code of the state an edge leaves
+    action: Indices | None  # (E,) code of its action; None if none were logged
+    target: Indices  # (E,) code of the state it leads to
+    count: Ints  # (E,) number of observations
+    total: Floats  # (E,) sum of rewards
+    best: Floats  # (E,) largest reward
+    last: Ints | None  # (E,) time of the latest observation; None if no times were logged
+    # (E,) sum of the weights of observations, of one newest time; None if each counts once
     weight: Floats | None = None
 
 
 def merge_edges(several: Sequence[Edges], n_states: int, n_actions: int) -> tuple[Edges, list[Indices]]:
-    """The edges of all in order.
+    """The edges of all in order, and for each of `several` the index of each of its edges among them.
 
-    Args:
-        several: Edges by shared codes, each without repetition.
-        n_states: Number of codes of states.
-        n_actions: Number of codes of actions; not used where there are none.
-
-    Returns:
-        The edges, and for each of `several` the index of each of its edges among them.
+    Each of `several` has no repetitions, by codes that all share.
     """
     keys = _keys(several, n_states, n_actions)
     places, E = places_in_union(keys)
@@ -393,13 +349,7 @@ def _smallest_hashes(states: Labels, candidates: Indices, K: int) -> Indices:
 
 
 def places_in_union(lists: Sequence[Ints]) -> tuple[list[Indices], int]:
-    """For each of several ascending lists the places of its elements in their union, and the length of the union.
-
-    Args:
-        lists: Arrays of integers, each strictly ascending.
-
-    Returns:
-        One array of places for each list, and the number of distinct elements.
+    """For each of several strictly ascending lists the places of its elements in their union, and its length.
 
     >>> places, n = places_in_union([np.array([1, 5]), np.array([3, 5])])
     >>> [each.tolist() for each in places], n

@@ -21,52 +21,31 @@ LISTED = 5  # states named in a message
 
 
 class Near(NamedTuple):
-    """The nearest pair of states on either side of a gap.
+    """The nearest pair of states on either side of a gap."""
 
-    Attributes:
-        reached: Code of a state that can be reached from the start.
-        reaching: Code of a state from which the goal can be reached.
-        apart: Their distance.
-    """
-
-    reached: int
-    reaching: int
-    apart: float
+    reached: int  # code of a state that can be reached from the start
+    reaching: int  # code of a state from which the goal can be reached
+    apart: float  # their distance
 
 
 @dataclass(frozen=True, eq=False)
 class Gap:
-    """The gap between a start and a goal.
+    """The gap between a start and a goal."""
 
-    Attributes:
-        start: Code of the start.
-        goal: Code of the goal.
-        ahead: Codes of the states that can be reached from the start, itself first.
-        behind: Codes of the states from which the goal can be reached, itself first.
-        near: The nearest pair of both; None if positions are unknown.
-        reverse: The edge that leads from `behind` to `ahead` and was seen most often: a move the other way would close
-            the gap. None if there isn't one.
-        barrier: Code of an avoided state that was entered from `ahead` and left to `behind`; None if there isn't one.
-    """
-
-    start: int
-    goal: int
-    ahead: Indices
-    behind: Indices
-    near: Near | None
+    start: int  # code of the start
+    goal: int  # code of the goal
+    ahead: Indices  # codes of the states that can be reached from the start, itself first
+    behind: Indices  # codes of the states from which the goal can be reached, itself first
+    near: Near | None  # the nearest pair of both; None if positions are unknown
+    # The edge that leads from `behind` to `ahead` and was seen most often: a move the other way would close the
+    # gap. None if there isn't one
     reverse: int | None
+    # Code of an avoided state that was entered from `ahead` and left to `behind`; None if there isn't one
     barrier: int | None
 
 
 class NoRouteError(FwrlError):
-    """The log shows no route.
-
-    Args:
-        message: The problem and a remedy.
-
-    Attributes:
-        gap: between start and goal.
-    """
+    """The log shows no route; `gap` says what separates start and goal."""
 
     def __init__(self, message: str, gap: Gap) -> None:
         super().__init__(message)

@@ -78,24 +78,17 @@ Backup = Literal["expected", "best"]
 
 
 class GoalPolicy(NamedTuple):
-    """The policy for one goal, and its values.
+    """The policy for one goal, and its values."""
 
-    Attributes:
-        goal: Code of the goal.
-        value: (S,) expected path reward given arrival, -inf if no path is known.
-        arrival: (S,) probability of arriving; None if every known path is certain.
-        edge: (S,) the edge to take, -1 where there is none.
-        unknown: (S,) whether a state is unknown: the log does not follow it up, so whether it arrives cannot be told;
-            None if that does not matter.
-        low: (S,) probability that the same policy arrives if outcomes at unknown states count as failures; None where
-            that is `arrival`.
-    """
-
-    goal: int
-    value: Floats
-    arrival: Floats | None
-    edge: Indices
+    goal: int  # code of the goal
+    value: Floats  # (S,) expected path reward given arrival, -inf if no path is known
+    arrival: Floats | None  # (S,) probability of arriving; None if every known path is certain
+    edge: Indices  # (S,) the edge to take, -1 where there is none
+    # (S,) whether a state is unknown: the log does not follow it up, so whether it arrives cannot be told; None
+    # if that does not matter
     unknown: NDArray[np.bool_] | None = None
+    # (S,) probability that the same policy arrives if outcomes at unknown states count as failures; None where
+    # that is `arrival`
     low: Floats | None = None
 
     @property
@@ -288,12 +281,7 @@ class Conditions(NamedTuple):
 
 
 class GoalPolicies:
-    """Policies for goals, each computed by one backward search when first needed.
-
-    Args:
-        experience: The counted transitions to plan on.
-        memory: Bytes of policies to keep; the latest is always kept.
-    """
+    """Policies for goals, each computed by one backward search when first needed, and kept in `memory` bytes."""
 
     def __init__(self, experience: TransitionCounts, memory: int) -> None:
         self._experience, self._memory = experience, memory
@@ -319,13 +307,7 @@ class GoalPolicies:
 
 
 class Policy:
-    """The action at every state on the way to one goal; `Planner.policy` makes one.
-
-    Args:
-        experience: The counted transitions that the policy was planned on.
-        goal: The goal.
-        goal_policy: The edge to take at each state.
-    """
+    """The action at every state on the way to one goal; `Planner.policy` makes one."""
 
     def __init__(self, experience: TransitionCounts, goal: Label, goal_policy: GoalPolicy) -> None:
         self.goal = goal
@@ -334,17 +316,10 @@ class Policy:
     def predict(
         self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True
     ) -> Any:
-        """The action to take, with the signature of Stable-Baselines3's `predict`.
+        """The action to take, with the signature of Stable-Baselines3's `predict`; only `observation` matters.
 
-        Args:
-            observation: A state, several states, or a mapping that holds them under the key `observation`.
-            state: Ignored.
-            episode_start: Ignored.
-            deterministic: Ignored; the policy always is.
-
-        Returns:
-            The action (a list of actions for several states) and None. An action is None at the goal and where no
-            path is known.
+        It is a state, several states, or a mapping that holds them under the key `observation`. Returns the action (a
+        list of actions for several states) and None. An action is None at the goal and where no path is known.
 
         >>> import fwrl
         >>> fwrl.fit([("a", "left", -1.0, "b"), ("b", "up", -1.0, "c")]).policy("c").predict("a")

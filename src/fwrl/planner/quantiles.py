@@ -65,11 +65,7 @@ class CostQuantiles:
     observed: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """The quantiles as plain values for JSON.
-
-        Returns:
-            The attributes by name, each quantile with probability, cost, low and high.
-        """
+        """The attributes as plain values for JSON."""
         return {**asdict(self), "quantiles": [each._asdict() for each in self.quantiles]}
 
 

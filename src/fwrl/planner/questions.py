@@ -56,11 +56,7 @@ class CostMatrix:
     arrival: Floats
 
     def to_dict(self) -> dict[str, Any]:
-        """The table as plain values for JSON.
-
-        Returns:
-            starts, goals, and cost and arrival as lists of rows; a cost is None if no route is known.
-        """
+        """The attributes as plain values for JSON, tables as lists of rows; a cost is None if no route is known."""
         costs = [[cost if math.isfinite(cost) else None for cost in row] for row in self.cost.tolist()]
         return {
             "starts": list(self.starts),

@@ -17,7 +17,6 @@ from fwrl.errors import FwrlError
 from fwrl.planner.ingest.duplicates import identified_files
 from fwrl.planner.ingest.group import make_moves
 from fwrl.planner.ingest.log import MOVES, Log, log_of
-from fwrl.planner.ingest.read_log import retry_csv
 from fwrl.planner.ingest.read_options import MemorySize, ReadOptions
 from fwrl.planner.ingest.reader import Progress, Reader, Source, listed, reading
 from fwrl.planner.ingest.sources import sources_of
@@ -29,31 +28,19 @@ T = TypeVar("T")
 
 
 class CoveredStretch(NamedTuple):
-    """A part of a route that single trips cover.
+    """A part of a route that single trips cover."""
 
-    Attributes:
-        first: Index of its first step.
-        last: Index of its last step.
-        trips: The latest few trips that cover it, latest first.
-        n_trips: Number of all trips that cover it.
-    """
-
-    first: int
-    last: int
-    trips: tuple[Label, ...]
-    n_trips: int
+    first: int  # index of its first step
+    last: int  # index of its last step
+    trips: tuple[Label, ...]  # the latest few trips that cover it, latest first
+    n_trips: int  # number of all trips that cover it
 
 
 class RouteCover(NamedTuple):
-    """The fewest stretches that single trips of a log cover.
+    """The fewest stretches that single trips of a log cover."""
 
-    Attributes:
-        stretches: In order; together they are the whole route.
-        logs: The files that were read.
-    """
-
-    stretches: tuple[CoveredStretch, ...]
-    logs: tuple[LogFile, ...]
+    stretches: tuple[CoveredStretch, ...]  # in order; together they are the whole route
+    logs: tuple[LogFile, ...]  # the files that were read
 
 
 class Again(NamedTuple):
@@ -67,15 +54,11 @@ class Again(NamedTuple):
 
     def answer(self, question: Callable[[Reader, Log, list[Source]], T]) -> T:
         """The answer to a question about the moves of the log."""
-
-        def read(options: ReadOptions) -> T:
-            with reading(self.memory, self.progress, option="memory") as reader:
-                sources = sources_of(reader.con, self.source, options)
-                log = log_of(reader.con, sources, options, self.experience.cells)
-                make_moves(reader, log, options.skip_bad)
-                return question(reader, log, sources)
-
-        return retry_csv(read, self.options)
+        with reading(self.memory, self.progress, option="memory") as reader:
+            sources = sources_of(reader.con, self.source, self.options)
+            log = log_of(reader.con, sources, self.options, self.experience.cells)
+            make_moves(reader, log, self.options.skip_bad)
+            return question(reader, log, sources)
 
     def join(self, reader: Reader, log: Log, edges: Indices) -> str:
         """The FROM clause for the moves of `edges`, with `step` as their index."""
@@ -103,7 +86,7 @@ def route_cover(edges: Sequence[int], again: Again) -> RouteCover:
     """The cover of a route along `edges` by the trips of a log."""
 
     def cover(reader: Reader, log: Log, sources: list[Source]) -> RouteCover:
-        if not log.names_trips:
+        if "trip" not in log.has:
             raise FwrlError("the log names no trips, so the trips that cover a route are unknown")
         _make_runs(reader, again.join(reader, log, np.array(edges)), timed=log.time is not None)
         logs = tuple(file.log for file in identified_files(sources))
@@ -132,12 +115,9 @@ def observed_costs(edges: Indices, again: Again) -> StepCosts:
 
 
 def furthest_ends(begins: Sequence[int], ends: Sequence[int], n: int) -> list[int]:
-    """(n,) the last step to which a trip goes that makes each step; less than the step where none does.
+    """(n,) the last step to which a trip goes that makes each of n steps; less than the step where none does.
 
-    Args:
-        begins: First steps of runs: steps that follow one another, made by one trip.
-        ends: Last steps of the runs.
-        n: Number of steps.
+    `begins` and `ends` are the first and last steps of runs: steps that follow one another, made by one trip.
 
     >>> furthest_ends([0, 1], [1, 2], 4)
     [1, 2, 2, 2]

@@ -122,13 +122,8 @@ class Route:
         return self.arrival == 1.0 and all(step.probability == 1.0 for step in self.steps)
 
     def plot(self, positions: Mapping[Any, Sequence[float]] | None = None) -> Picture:
-        """Draw the route.
-
-        Args:
-            positions: State -> (x, y); None to draw the steps one below the other, with how often each was seen.
-
-        Returns:
-            A matplotlib figure; notebooks show it, `savefig` writes it.
+        """Draw the route on a map of `positions`, state -> (x, y), or as steps one below the other with their
+        counts.
         """
         return drawn("route_figure", self, positions)
 
@@ -148,12 +143,7 @@ class Route:
         return f"{html_table(f'route {self.start} to {self.goal}', facts)}<table><tr>{head}</tr>{rows}</table>{more}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The route as plain values for JSON.
-
-        Returns:
-            start, goal, backup, cautious, reward, probability, expected_reward, arrival, arrival_bounds, weakest step,
-            the largest unknown share of a step, and steps.
-        """
+        """The route as plain values for JSON."""
         return {
             "start": self.start,
             "goal": self.goal,

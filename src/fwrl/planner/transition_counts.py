@@ -34,15 +34,10 @@ OLDEST = 500  # half-lives: weights and weighted sums stay far from the smallest
 
 @dataclass(frozen=True)
 class Aging:
-    """How observations are weighted.
+    """How observations are weighted."""
 
-    Attributes:
-        half_life: Age at which an observation counts half, in the unit of stored times.
-        newest: Time at which an observation counts once; None as long as no time is known.
-    """
-
-    half_life: float
-    newest: int | None = None
+    half_life: float  # age at which an observation counts half, in the unit of stored times
+    newest: int | None = None  # time at which an observation counts once; None as long as no time is known
 
     def until(self, time: int) -> Aging:
         """The same with a stored `time` as newest time, if it is later."""
@@ -76,12 +71,6 @@ def common_aging(one: Aging | None, other: Aging | None) -> Aging | None:
     if other.newest is None:
         return one
     return one.until(other.newest)
-
-
-def refuse_mixed_times(aging: Aging | None, kinds: Iterable[TimeKind | None]) -> None:
-    """Refuse ages of times of several kinds, one of each log: a half-life is in the unit of one."""
-    if aging is not None and len(set(kinds)) > 1:
-        raise FwrlError("weights by age need times of one kind; use dates or numbers in all logs")
 
 
 def rescale(experience: TransitionCounts, newest: int) -> TransitionCounts:
@@ -148,17 +137,11 @@ class LogSummary:
 
 
 class LogFile(NamedTuple):
-    """A file that was read, identified by content.
+    """A file that was read, identified by content."""
 
-    Attributes:
-        name: Its name as it was given.
-        size: Bytes.
-        digest: Of its content (see `ingest.duplicates`).
-    """
-
-    name: str
-    size: int
-    digest: str
+    name: str  # its name as it was given
+    size: int  # bytes
+    digest: str  # of its content (see `ingest.duplicates`)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,23 +23,14 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """L links over S states, in order of their states.
+    """L links over S states, in order of their states."""
 
-    Attributes:
-        source: (L,) code of the state a link leaves.
-        target: (L,) code of the state it leads to.
-        count: (L,) number of observations.
-        one_way: (L,) whether no link leads back.
-        edge: (E,) the link of each edge of the experience, -1 for one that stays where it is.
-        n_states: S.
-    """
-
-    source: Indices
-    target: Indices
-    count: Ints
-    one_way: Mask
-    edge: Ints
-    n_states: int
+    source: Indices  # (L,) code of the state a link leaves
+    target: Indices  # (L,) code of the state it leads to
+    count: Ints  # (L,) number of observations
+    one_way: Mask  # (L,) whether no link leads back
+    edge: Ints  # (E,) the link of each edge of the experience, -1 for one that stays where it is
+    n_states: int  # s
 
     @property
     def dead_end(self) -> Mask:
@@ -50,11 +41,7 @@ class Links:
 
 
 def links_of(experience: TransitionCounts) -> Links:
-    """The links of an experience.
-
-    Args:
-        experience: The counted transitions.
-    """
+    """The links of an experience."""
     S = len(experience.states)
     source, target = np.asarray(experience.source, np.int64), np.asarray(experience.target, np.int64)
     moves = source != target
@@ -68,15 +55,9 @@ def links_of(experience: TransitionCounts) -> Links:
 
 
 def single_trip(experience: TransitionCounts, links: Links) -> Ints:
-    """The trip that alone made each link.
+    """(L,) the code of the trip that alone made each link, -1 if several did.
 
-    Args:
-        experience: The experience of the links.
-        links: Its links.
-
-    Returns:
-        (L,) code of the trip, -1 if several trips made the link. If the log names no trips: 0 for links seen once, -1
-        for others.
+    If the log names no trips: 0 for links seen once, -1 for others.
     """
     trip = experience.evidence.trip
     if trip is None:
@@ -90,15 +71,7 @@ def single_trip(experience: TransitionCounts, links: Links) -> Ints:
 
 
 def bridges(experience: TransitionCounts, links: Links) -> Ints:
-    """The bridges that a single trip supplies.
-
-    Args:
-        experience: The experience of the links.
-        links: Its links.
-
-    Returns:
-        (n,) indices of the links, those with most observations first.
-    """
+    """(n,) the indices of the bridges that a single trip supplies, those with most observations first."""
     from fwrl.kernels.reach import Neighbours, find_detours, reach_scratch
 
     S = links.n_states
@@ -116,21 +89,13 @@ def bridges(experience: TransitionCounts, links: Links) -> Ints:
 
 
 class StateSummary(NamedTuple):
-    """A state and what was logged of it.
+    """A state and what was logged of it."""
 
-    Attributes:
-        state: The state.
-        next_states: Number of distinct states that it was seen to lead to.
-        previous_states: Number of distinct states that were seen to lead to it.
-        left: Number of observed transitions that leave it.
-        entered: Number of observed transitions that lead to it.
-    """
-
-    state: Label
-    next_states: int
-    previous_states: int
-    left: int
-    entered: int
+    state: Label  # the state
+    next_states: int  # number of distinct states that it was seen to lead to
+    previous_states: int  # number of distinct states that were seen to lead to it
+    left: int  # number of observed transitions that leave it
+    entered: int  # number of observed transitions that lead to it
 
 
 def state_summary(experience: TransitionCounts, code: int) -> StateSummary:

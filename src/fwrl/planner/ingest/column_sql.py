@@ -1,4 +1,4 @@
-"""The columns of a log in SQL: numbers, flags, labels, cells, and the lists that `Planner.edges` writes.
+"""The columns of a log in SQL: numbers, flags, labels and cells.
 
 Labels are integers or text. A column of integers with gaps often arrives as floats: labels 1.0 and 2.0 are the integers
 1 and 2, provided that all labels of the column are whole. Integers beyond 64 signed bits are kept as text.
@@ -16,7 +16,6 @@ from fwrl.errors import FwrlError, OptionError
 from fwrl.planner.ingest.columns import Choice, Column, Expression
 from fwrl.planner.ingest.read_options import ReadOptions
 from fwrl.planner.ingest.reader import INTEGERS, SIGNED, Source, identifier, listed, union_all
-from fwrl.planner.transition_counts import MILLION, TimeKind
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -270,34 +269,3 @@ def _named(column: str, words: tuple[str, ...]) -> bool:
     """Whether a column's name, or a part of it, begins with one of the words."""
     parts = column.casefold().replace("-", "_").replace(".", "_").replace(" ", "_").split("_")
     return any(part.startswith(words) for part in parts)
-
-
-def list_kind(sources: Sequence[Source], trips: Sequence[Expression]) -> LabelKind:
-    """Return the kind of the labels in lists of trips."""
-    kinds: list[LabelKind] = []
-    for source, expression in zip(sources, trips, strict=True):
-        type_ = source.types[expression.columns[0]]
-        if not type_.endswith("[]"):
-            raise FwrlError(f"expected lists as trips, column {expression.text!r} of {source.name} is {type_}")
-        kinds.append("integer" if type_.removesuffix("[]") in SIGNED else "text")
-    return joint_kind(kinds)
-
-
-def list_sql(source: Source, lists: Mapping[str, Expression], time: TimeKind | None) -> dict[str, str]:
-    """Terms for the lists of trips and of their times; `time` is what the times of the whole log are."""
-    terms = {name: identifier(expression.columns[0]) for name, expression in lists.items()}
-    if "trip_times" in lists:
-        type_ = source.types[lists["trip_times"].columns[0]].removesuffix("[]")
-        terms["trip_times"] = f"[{_time('t', type_, time)} FOR t IN {terms['trip_times']}]"
-    return terms
-
-
-def _time(value: str, type_: str, whole: TimeKind | None) -> str:
-    """A term for a time as an integer, as `times` makes it of a column; `type_` is DuckDB's type of `value`."""
-    if whole == "timestamp":
-        return f"epoch_us({value}::TIMESTAMPTZ)"
-    if whole == "number" and type_ in INTEGERS:
-        return f"try_cast({value}::HUGEINT * {MILLION} AS BIGINT)"
-    if whole == "number":
-        return f"try_cast(round({value}::DOUBLE * {MILLION}) AS BIGINT)"
-    return f"{value}::BIGINT"

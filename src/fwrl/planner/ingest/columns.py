@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fwrl.errors import FwrlError, OptionError, unknown_name
-from fwrl.planner.ingest.read_options import COLUMNS, COUNTED, LABELS, LogError, ReadOptions
+from fwrl.planner.ingest.read_options import BEST, COLUMNS, LABELS, LogError, ReadOptions
 from fwrl.planner.ingest.reader import Source, listed
 
 TOKEN = re.compile(r'\s*(?:(?P<quoted>"[^"]+")|(?P<operator>[-+*/()])|(?P<word>[^-+*/()"\s]+))')
@@ -33,15 +33,10 @@ class Column(str):
 
 
 class Expression(NamedTuple):
-    """The expression that a source has for a column of a log.
+    """The expression that a source has for a column of a log."""
 
-    Attributes:
-        tokens: Columns, operators and numbers in order.
-        text: As it was given.
-    """
-
-    tokens: tuple[str, ...]
-    text: str
+    tokens: tuple[str, ...]  # Columns, operators and numbers in order
+    text: str  # as it was given
 
     @property
     def columns(self) -> list[Column]:
@@ -59,12 +54,7 @@ class Expression(NamedTuple):
 
 
 class ColumnFinder:
-    """Finds the columns of a source by name or number.
-
-    Args:
-        columns: The names of its columns in order.
-        source: name of the source in messages.
-    """
+    """Finds the columns of a source, which messages call `source`, by name or number."""
 
     def __init__(self, columns: Iterable[str], source: str) -> None:
         self._columns, self._source = list(columns), source
@@ -166,23 +156,17 @@ COORDINATES = (
     (("x", "easting"), ("y", "northing")),
     (("lat", "latitude"), ("lon", "lng", "long", "longitude")),
 )
-LAST = "last"  # the time of an edge that is counted already
 NAMED = (*COLUMNS, COST)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The expression for each column of a log in one source.
+    """The expression for each column of a log in one source."""
 
-    Attributes:
-        columns: The expression of each column that the source has; without those of cells.
-        points: The two columns of coordinates of `state`, and of `next_state` in transitions; empty without cells.
-        is_cost: Whether `reward` is a cost.
-    """
-
-    columns: Mapping[str, Expression]
+    columns: Mapping[str, Expression]  # the expression of each column that the source has; without those of cells
+    # The two columns of coordinates of `state`, and of `next_state` in transitions; empty without cells
     points: Mapping[str, tuple[Column, Column]]
-    is_cost: bool
+    is_cost: bool  # whether `reward` is a cost
 
     @property
     def has(self) -> frozenset[str]:
@@ -244,18 +228,13 @@ def _points(finder: ColumnFinder, source: Source, options: ReadOptions) -> dict[
 def _counted(
     finder: ColumnFinder, columns: dict[str, Expression], options: ReadOptions, is_transition: bool
 ) -> dict[str, Expression]:
-    """The columns, with those that only edges which are counted already have; without a count of visits."""
+    """The columns, with the best reward of edges that are counted already; without a count of visits."""
     if "count" not in columns or not is_transition:
         if options.columns.get("count"):
             raise FwrlError("only transitions can have a count: each visit is one")
         return {name: found for name, found in columns.items() if name != "count"}
-    more = {name: column for name in COUNTED if (column := finder.find(name)) is not None}
-    last = finder.find(LAST)
-    if last is not None and "time" not in columns:
-        more["time"] = last
-    if options.half_life is None:
-        more.pop("weight", None)
-    return {**columns, **{name: Expression((column,), name) for name, column in more.items()}}
+    best = finder.find(BEST)
+    return columns if best is None else {**columns, BEST: Expression((best,), BEST)}
 
 
 def _with_cost(choice: Choice, source: Source, options: ReadOptions) -> Choice:

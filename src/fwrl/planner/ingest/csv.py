@@ -16,7 +16,7 @@ from collections import Counter, deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from fwrl.errors import FileError
-from fwrl.planner.ingest.discover import PIECE, FoundFile, folder_keys, in_utf8, opened, pieces_of
+from fwrl.planner.ingest.discover import PIECE, FoundFile, folder_keys, in_utf8, opened, pieces_of, unreadable
 from fwrl.planner.ingest.read_options import COLUMNS, LogError, ReadOptions
 from fwrl.planner.ingest.reader import FILE, Source, identifier, listed, quoted, scan_of_files, sql_bool
 
@@ -34,32 +34,26 @@ SEPARATOR = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # a first line by which sp
 
 
 class Beginning(NamedTuple):
-    """How a CSV file begins.
+    """How a CSV file begins."""
 
-    Attributes:
-        line: Its first line with values or names; one with line breaks in quotes whole.
-        skipped: Number of lines before it: blank ones, and one that names the delimiter.
-        delimiter: The delimiter that such a line names, or an empty text.
-        is_padded: Whether some of them have blanks around values. Leaving these out of all values takes as long again
-            as reading them, so it is done only where there are any.
-    """
-
-    line: str
-    skipped: int = 0
-    delimiter: str = ""
+    line: str  # its first line with values or names; one with line breaks in quotes whole
+    skipped: int = 0  # number of lines before it: blank ones, and one that names the delimiter
+    delimiter: str = ""  # the delimiter that such a line names, or an empty text
+    # Whether some of them have blanks around values. Leaving these out of all values takes as long again as
+    # reading them, so it is done only where there are any
     is_padded: bool = False
 
 
 def beginning_of(con: DuckDBPyConnection, file: FoundFile) -> Beginning:
     """How a CSV file begins."""
-    if opened_by_duckdb(file):
+    if file.is_address:
         line = first_line(con, file)
         return Beginning(line, is_padded=PADDED.search(line.encode()) is not None)
     try:
         with opened(file.path) as lines:
             head = lines.read(LONGEST_HEADER)
     except UNREADABLE as error:
-        raise _unreadable(file, error) from error
+        raise unreadable(file.shown, error) from error
     if len(head) == LONGEST_HEADER and not LINE_END.search(head):
         raise _long_line(file, "the first line", LONGEST_HEADER)
     return _first_record(file, head)._replace(is_padded=PADDED.search(head) is not None)
@@ -73,7 +67,7 @@ def _refuse_lost_rows(file: FoundFile, delimiter: str) -> None:
                 lines.seek(max(0, lines.seek(0, os.SEEK_END) - LOST))
             end = b"".join(deque(pieces_of(lines), LOST // PIECE + 1)).rstrip(b"\r\n")
     except UNREADABLE as error:
-        raise _unreadable(file, error) from error
+        raise unreadable(file.shown, error) from error
     if len(end) > LONGEST_LINE and not LINE_END.search(end, len(end) - LONGEST_LINE):
         raise _long_line(file, "the last line", LONGEST_LINE)
     quote, around = end.rfind(b'"', 0, -LONGEST_LINE), (delimiter + "\r\n").encode()
@@ -106,11 +100,6 @@ def _first_record(file: FoundFile, head: bytes) -> Beginning:
         raise LogError(f"the first line of {file.shown!r} is not text in UTF-8", "encoding") from None
 
 
-def opened_by_duckdb(file: FoundFile) -> bool:
-    """Whether DuckDB alone can open it."""
-    return file.is_address or file.path.lower().endswith(".zst")
-
-
 def first_line(con: DuckDBPyConnection, file: FoundFile) -> str:
     """The first line of a file, read by DuckDB."""
     terms = ["columns={'line': 'VARCHAR'}", f"delim={quoted(NO_DELIMITER)}", "quote=''", "header=false"]
@@ -121,19 +110,15 @@ def first_line(con: DuckDBPyConnection, file: FoundFile) -> str:
 
 
 def as_utf8(file: FoundFile, options: ReadOptions, folder: str) -> FoundFile:
-    """A text file in UTF-8, copied if it is not; what only DuckDB can open stays as it is."""
-    if opened_by_duckdb(file):
+    """A text file in UTF-8, copied if it is not; one at an address stays as it is."""
+    if file.is_address:
         if not options.is_utf8:
             raise FileError(f"{file.shown!r} can only be read in UTF-8; copy it here unpacked first")
         return file
     try:
         return in_utf8(file, options.encoding, folder)
     except UNREADABLE as error:
-        raise _unreadable(file, error) from error
-
-
-def _unreadable(file: FoundFile, error: Exception) -> FileError:
-    return FileError(f"cannot read {file.shown!r}: {getattr(error, 'strerror', None) or error}")
+        raise unreadable(file.shown, error) from error
 
 
 DELIMITERS = ",;\t|"
@@ -142,23 +127,14 @@ QUOTED = re.compile(r'"(?:[^"]|"")*"?')
 
 
 class Header(NamedTuple):
-    """How the lines of a CSV file are divided.
+    """How the lines of a CSV file are divided."""
 
-    Attributes:
-        delimiter: between columns.
-        names: of the columns, as fwrl calls them.
-        has_line: Whether a line has their names.
-        skipped: Number of lines before it.
-        is_padded: Whether there are blanks around values.
-        keys: Further columns, which folders name.
-    """
-
-    delimiter: str
-    names: tuple[str, ...]
-    has_line: bool
-    skipped: int
-    is_padded: bool
-    keys: tuple[str, ...] = ()
+    delimiter: str  # between columns
+    names: tuple[str, ...]  # of the columns, as fwrl calls them
+    has_line: bool  # whether a line has their names
+    skipped: int  # number of lines before it
+    is_padded: bool  # whether there are blanks around values
+    keys: tuple[str, ...] = ()  # further columns, which folders name
 
 
 def csv_sources(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOptions, folder: str) -> list[Source]:
@@ -167,7 +143,7 @@ def csv_sources(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOp
     for file in files:
         file = as_utf8(file, options, folder)
         header = _header(file, beginning_of(con, file), options)
-        if not opened_by_duckdb(file):
+        if not file.is_address:
             _refuse_lost_rows(file, header.delimiter)
         keys, named = folder_keys(file.path), {name.casefold() for name in header.names}
         if named.isdisjoint(key.casefold() for key in keys):  # a column of the file comes before one of its folder
@@ -191,12 +167,10 @@ def _source(header: Header, files: list[FoundFile], options: ReadOptions) -> Sou
         "auto_detect=false",
         f"hive_partitioning={sql_bool(bool(header.keys))}",
         "hive_types_autocast=false",
-        "null_padding=true",
         f"nullstr={missing}",
         "allow_quoted_nulls=false",
         f"filename={quoted(FILE)}",
         f"store_rejects={sql_bool(options.skip_bad)}",
-        f"parallel={sql_bool(not options.serial)}",
     ]
     pattern = f"read_csv({listed(['{files}', *terms])})"
     if header.is_padded:

@@ -1,7 +1,7 @@
 """The files of a log: which ones are meant, what format they have, and copies of those that DuckDB can't open.
 
 You can name files by a pattern, a folder or an address. The format follows from the file's name or its first bytes.
-DuckDB opens files itself, including .csv.gz and .csv.zst. Standard input, pipes, and text in other encodings than UTF-8
+DuckDB opens files itself, including .csv.gz. Standard input, pipes, and text in other encodings than UTF-8
 are first written to the reader's temporary folder. Each copy has its own folder and the name of its original, so
 DuckDB's messages name that; the reader leaves the folder out of them (see `without_folder`).
 """
@@ -25,10 +25,8 @@ from fwrl.planner.ingest.read_options import LogError
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 PIECE = 1 << 20  # bytes copied in one go
 PACKED = {".gz": "gunzip", ".zst": "zstd -d", ".bz2": "bunzip2", ".xz": "unxz", ".zip": "unzip"}  # and what unpacks it
-# Byte order marks, and the encodings that begin with them; that of UTF-32 begins with that of UTF-16.
+# Byte order marks, and the encodings that begin with them.
 MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -36,17 +34,11 @@ MARKS = (
 
 
 class FoundFile(NamedTuple):
-    """A file that DuckDB can open.
+    """A file that DuckDB can open."""
 
-    Attributes:
-        path: or address.
-        format: A key of `FORMATS`.
-        shown: its name in messages.
-    """
-
-    path: str
-    format: str
-    shown: str
+    path: str  # or address
+    format: str  # a key of `FORMATS`
+    shown: str  # its name in messages
 
     @property
     def is_address(self) -> bool:
@@ -108,7 +100,7 @@ def written_copy(stream: IO[bytes] | IO[str] | gzip.GzipFile, shown: str, suffix
             while piece := stream.read(PIECE):
                 written.write(piece.encode() if isinstance(piece, str) else piece)
     except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise _unreadable(shown, error) from error
+        raise unreadable(shown, error) from error
     return str(copy)
 
 
@@ -124,7 +116,6 @@ FORMATS = {
     "json": (".jsonl", ".ndjson", ".json"),
     "arrow": (".arrow", ".feather", ".ipc"),
 }
-OPENED_PACKED = (".gz", ".zst")  # by DuckDB, where CSV or JSON is in it
 SNIFFED = 64  # bytes that tell a format
 STDIN = "standard input"
 STREAMS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # what shells call open files; they are read once
@@ -157,7 +148,7 @@ def _file_at(path: str, folder: str) -> FoundFile:
     if ADDRESS.match(path) or (format_ is not None and Path(path).is_file()):
         if format_ is None:
             raise _no_log(path)
-        if suffix in PACKED and not (suffix in OPENED_PACKED and format_ in ("csv", "json")):
+        if suffix in PACKED and not (suffix == ".gz" and format_ in ("csv", "json")):
             raise _packed(path, suffix)
         return FoundFile(path, format_, path)
     if Path(path).is_file() and not path.startswith(STREAMS):
@@ -166,7 +157,7 @@ def _file_at(path: str, folder: str) -> FoundFile:
         with Path(path).open("rb") as stream:
             return spooled(stream, folder)
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
 
 
 def spooled(stream: IO[bytes] | IO[str], folder: str) -> FoundFile:
@@ -182,7 +173,7 @@ def _sniffed(path: str, shown: str, folder: str) -> FoundFile:
         with Path(path).open("rb") as file:
             head = file.read(SNIFFED)
     except OSError as error:
-        raise _unreadable(shown, error) from error
+        raise unreadable(shown, error) from error
     suffix = next((suffix for magic, suffix in MAGIC if head.startswith(magic)), None)
     if suffix in (".parquet", ".arrow"):
         return FoundFile(path, suffix[1:], shown)
@@ -248,9 +239,9 @@ def _packed(shown: str, suffix: str) -> FileError:
 
 
 def _no_log(shown: str) -> FileError:
-    packed = f"CSV and JSON also with {' or '.join(OPENED_PACKED)}"
-    return FileError(f"expected a log that ends in one of {_known()} ({packed}), got {shown!r}")
+    return FileError(f"expected a log that ends in one of {_known()} (CSV and JSON also with .gz), got {shown!r}")
 
 
-def _unreadable(shown: str, error: Exception) -> FileError:
+def unreadable(shown: str, error: Exception) -> FileError:
+    """The error for a file that can't be read."""
     return FileError(f"cannot read {shown!r}: {getattr(error, 'strerror', None) or error}")

@@ -1,25 +1,23 @@
 """The files of a log, known again by their content, so that no log is counted twice unnoticed.
 
 A file is identified by its size and a SHA-256 digest, a packed one by what is in it: a log that is packed later stays
-the same log. (With .zst, which Python does not open, it is the packed file.) Of a file of more than 64 MiB only 64
+the same log. Of a file of more than 64 MiB only 64
 blocks of 1 MiB, evenly spread from its first byte to its last, are digested: reading all of it would take a noticeable
 part of the time of a fit.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from fwrl.errors import FileError
-from fwrl.planner.ingest.discover import opened
+from fwrl.planner.ingest.discover import opened, unreadable
 from fwrl.planner.ingest.read_options import LogError
 from fwrl.planner.ingest.reader import Reader, Source
 from fwrl.planner.transition_counts import LogFile
@@ -29,17 +27,11 @@ BLOCKS = 64
 
 
 class IdentifiedFile(NamedTuple):
-    """A file of a source that is on this computer, also one that was unpacked or came from standard input.
+    """A file of a source that is on this computer, also one that was unpacked or came from standard input."""
 
-    Attributes:
-        source: The source.
-        path: of a readable copy.
-        log: How it is known again, by the name that messages call it.
-    """
-
-    source: Source
-    path: str
-    log: LogFile
+    source: Source  # the source
+    path: str  # of a readable copy
+    log: LogFile  # how it is known again, by the name that messages call it
 
 
 def identified_files(sources: Iterable[Source]) -> list[IdentifiedFile]:
@@ -51,43 +43,15 @@ def identified_files(sources: Iterable[Source]) -> list[IdentifiedFile]:
 
 def log_file(path: str, name: str) -> LogFile:
     """How what is in the file at `path` is known again, by the `name` that messages call it."""
-    with _readable(name):
-        size = _packed_size(path) if _is_packed(path) else Path(path).stat().st_size
-        with opened(path) as content:
-            log = _digested(content, size, name)
-            if not _is_packed(path):
-                return log
-            counted = content.seek(0, os.SEEK_END)  # unpacks what was not digested
-            return log if counted == size else _digested(content, counted, name)
-
-
-def _is_packed(path: str) -> bool:
-    return path.lower().endswith(".gz")
-
-
-def _packed_size(path: str) -> int:
-    """The number of bytes in a packed file as its last bytes say: that of its last member, modulo 2^32.
-
-    Most files have one member. Trust their trailer then, and unpack the file only once.
-    """
-    with Path(path).open("rb") as file:
-        file.seek(-4, os.SEEK_END)
-        return int.from_bytes(file.read(), "little")
-
-
-@contextlib.contextmanager
-def _readable(name: str) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, EOFError, zlib.error) as error:
-        raise FileError(f"cannot read {name!r}: {getattr(error, 'strerror', None) or error}") from error
-
-
-def _digested(file: IO[bytes], size: int, name: str) -> LogFile:
     digest = hashlib.sha256()
-    for begin in _block_begins(size):
-        file.seek(begin)
-        digest.update(file.read(BLOCK))
+    try:
+        with opened(path) as content:
+            size = content.seek(0, os.SEEK_END)
+            for begin in _block_begins(size):
+                content.seek(begin)
+                digest.update(content.read(BLOCK))
+    except (OSError, EOFError, zlib.error) as error:
+        raise unreadable(name, error) from error
     return LogFile(name, size, digest.hexdigest())
 
 

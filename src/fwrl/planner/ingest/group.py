@@ -29,19 +29,12 @@ BYTES_OF_TRIPS = 52  # further ones for the latest trips of an edge, and for fin
 
 
 class Counts(NamedTuple):
-    """How much was read.
+    """How much was read."""
 
-    Attributes:
-        transitions: Number of transitions.
-        trips: Number of trips; None if the log names none.
-        skipped: Number of bad rows left out.
-        aging: By which observations are weighted; None if all count once.
-    """
-
-    transitions: int
-    trips: int | None
-    skipped: int
-    aging: Aging | None = None
+    transitions: int  # number of transitions
+    trips: int | None  # number of trips; None if the log names none
+    skipped: int  # number of bad rows left out
+    aging: Aging | None = None  # by which observations are weighted; None if all count once
 
 
 def group(reader: Reader, log: Log, skip_bad: bool, aging: Aging | None = None, min_trips: int = 1) -> Counts:
@@ -62,8 +55,8 @@ def group(reader: Reader, log: Log, skip_bad: bool, aging: Aging | None = None, 
         n_edges, transitions = _keep_supported(reader, log, min_trips)
     bytes_of_edge = BYTES_OF_EDGE + (BYTES_OF_TRIPS if "trip" in log.has else 0)
     reader.make_room(n_edges * bytes_of_edge, f"the {n_edges:,} edges of the log")
-    trips, span = _number_of_trips(reader, log), _span(reader, log, skip_bad)
-    if log.names_trips:
+    trips, span = _number_of_trips(reader, log), _span(reader, log)
+    if "trip" in log.has:
         keep_trips(reader, log.has, n_edges, transitions, span, _has_integer_trips(log))
     return Counts(transitions, trips, skipped, aging)
 
@@ -142,7 +135,7 @@ def _make_edges(reader: Reader, log: Log, aging: Aging | None) -> tuple[int, int
 
 def _keep_supported(reader: Reader, log: Log, min_trips: int) -> tuple[int, int]:
     """Limit `edges` and `moves` to what enough distinct trips made; the number of edges and of transitions left."""
-    if not log.names_trips:
+    if "trip" not in log.has:
         raise LogError("a minimum of trips needs rows that name their trip, the log's don't", "columns")
     if reader.one(f"SELECT count(*) FILTER ({log.missing('trip')}) FROM {MOVES}")[0]:
         raise bad_log_error(reader.con, log)
@@ -173,7 +166,7 @@ def _edge_sql(log: Log, aging: Aging | None) -> list[str]:
         f"max({'best' if 'best' in log.has else reward}) AS best",
         f"sum({reward if times is None else f'{times} * {reward}'}) AS total",
         *when(aging is not None, f"sum({times}) AS weight"),
-        *when("time" in log.has and not log.names_trips, "max(time) AS last"),
+        *when("time" in log.has and "trip" not in log.has, "max(time) AS last"),
         *when("terminated" in log.has, "bool_or(terminated) AS terminated"),
     ]
 
@@ -187,8 +180,6 @@ def _checks(log: Log) -> dict[str, str]:
         checks["negative_cost"] = "count(*) FILTER (reward > 0)"
     if "count" in log.has:
         checks["miscounted"] = f"count(*) FILTER ({log.missing('count')})"
-    if "weight" in log.has:
-        checks["unweighted"] = f"count(*) FILTER ({log.missing('weight')})"
     if "terminated" in log.has:
         checks["unflagged"] = "count(*) - count(terminated)"
     return checks
@@ -198,8 +189,6 @@ def _times(log: Log, aging: Aging | None) -> str | None:
     """A term for how often a row counts; None if every row counts once."""
     if aging is None:
         return "count" if "count" in log.has else None
-    if "weight" in log.has:
-        return "weight"
     weight = f"pow(2.0, (time - {aging.newest}) / {aging.half_life!r})"
     return f"count * {weight}" if "count" in log.has else weight
 
@@ -208,8 +197,6 @@ def _number_of_trips(reader: Reader, log: Log) -> int | None:
     """The number of trips; None if the log names none."""
     if "trip" not in log.has:
         return None
-    if "trips" in log.has:
-        return keep_listed_trips(reader, log.has)
     trips, unnamed = count_trips(reader)
     if unnamed:
         raise bad_log_error(reader.con, log)
@@ -220,15 +207,13 @@ def _has_integer_trips(log: Log) -> bool:
     return log.kinds["trip"] == "integer"
 
 
-def _span(reader: Reader, log: Log, skip_bad: bool) -> tuple[int, int] | None:
+def _span(reader: Reader, log: Log) -> tuple[int, int] | None:
     """The first and the last time; None if the log has none."""
     if "time" not in log.has:
         return None
-    low, high, untimed = reader.one(log.span)
-    if untimed and not skip_bad:
-        raise bad_log_error(reader.con, log)
+    low, high, untimed = reader.one(f"SELECT min(time), max(time), count(*) - count(time) FROM {MOVES}")
     if untimed:
-        low, high, _ = reader.one(log.exact_span)
+        raise bad_log_error(reader.con, log)
     return low, high
 
 
@@ -267,20 +252,6 @@ def count_trips(reader: Reader) -> tuple[int, int]:
     unnamed = "trip IS NULL OR trip::VARCHAR = ''"
     trips, missing = reader.one(f"SELECT count(*), count(*) FILTER ({unnamed}) FROM {TRIP_HASHES}")
     return int(trips), int(missing)
-
-
-def keep_listed_trips(reader: Reader, has: Collection[str]) -> int:
-    """Make `edge_trips` and `trip_hashes` of edges that are counted already, from their lists; the number of trips."""
-    timed = "time" in has
-    time = "unnest(trip_times) AS time" if "trip_times" in has else "time"
-    terms = listed(["edge", "unnest(trips) AS trip", *when(timed, time)])
-    listed_trips = f"(SELECT {terms} FROM {MOVES} JOIN {EDGES} USING ({listed(edge_key(has))}))"
-    reader.con.execute(f"CREATE TEMP TABLE {EDGE_TRIPS} AS {latest_trips(listed_trips, timed)}")
-    reader.con.execute(
-        f"CREATE TEMP TABLE {TRIP_HASHES} AS SELECT trip, hash(trip) AS hash "
-        f"FROM (SELECT DISTINCT trip FROM {EDGE_TRIPS})"
-    )
-    return int(reader.one(f"SELECT count(*) FROM {TRIP_HASHES}")[0])
 
 
 def keep_trips(

@@ -25,8 +25,6 @@ from fwrl.planner.ingest.column_sql import (
     flag_term,
     joint_kind,
     label_term,
-    list_kind,
-    list_sql,
     number_term,
     register_names,
 )
@@ -36,9 +34,8 @@ from fwrl.planner.ingest.reader import Source, any_of, identifier, listed, quote
 from fwrl.planner.ingest.times import (
     TimeColumn,
     joint_times,
-    period_of,
+    period_condition,
     settled_dates,
-    span_sql,
     time_column,
     time_kind,
     time_term,
@@ -48,25 +45,16 @@ from fwrl.planner.transition_counts import LARGEST, MOST, TimeKind
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-NUMBERS = ("reward", "count", "best", "weight")
-LISTS = ("trips", "trip_times")
+NUMBERS = ("reward", "count", "best")
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The columns of a log from one source.
+    """The columns of a log from one source."""
 
-    Attributes:
-        source: of the rows.
-        terms: The SQL term for each column of the log.
-        written: A term for what is written there, for messages.
-        span: Terms for the first time, the last time, and the number of rows without a time; none without times.
-    """
-
-    source: Source
-    terms: Mapping[str, str]
-    written: Mapping[str, str]
-    span: tuple[str, ...]
+    source: Source  # of the rows
+    terms: Mapping[str, str]  # the SQL term for each column of the log
+    written: Mapping[str, str]  # a term for what is written there, for messages
 
     def rows(self, part: bool = False) -> str:
         """A query for all rows; with the column `part` (see `Source.part`) if that is asked for."""
@@ -83,31 +71,18 @@ class Selection:
 
 @dataclass(frozen=True)
 class Log:
-    """Queries for the rows of a log.
+    """Queries for the rows of a log."""
 
-    Attributes:
-        selections: One for each source.
-        has: The columns it has.
-        shape: of a row, transition or visit.
-        kinds: of the labels of each column.
-        time: kind of its times; None without times.
-        period: A condition for the times to keep.
-        is_cost: Whether rewards are negative costs.
-        elapsed: Whether the cost of a move is the time to the next visit.
-        cells: The division into cells where states are cells.
-        decimal: separator in numbers that are text.
-    """
-
-    selections: tuple[Selection, ...]
-    has: frozenset[str]
-    shape: Literal["transitions", "visits"]
-    kinds: Mapping[str, LabelKind]
-    time: TimeKind | None
-    period: str = "true"
-    is_cost: bool = False
-    elapsed: bool = False
-    cells: Cells | None = None
-    decimal: str = "."
+    selections: tuple[Selection, ...]  # one for each source
+    has: frozenset[str]  # the columns it has
+    shape: Literal["transitions", "visits"]  # of a row, transition or visit
+    kinds: Mapping[str, LabelKind]  # of the labels of each column
+    time: TimeKind | None  # kind of its times; None without times
+    period: str = "true"  # a condition for the times to keep
+    is_cost: bool = False  # whether rewards are negative costs
+    elapsed: bool = False  # whether the cost of a move is the time to the next visit
+    cells: Cells | None = None  # the division into cells where states are cells
+    decimal: str = "."  # separator in numbers that are text
 
     @property
     def rows(self) -> str:
@@ -120,33 +95,10 @@ class Log:
         return "arrival" if "stays" in self.has else "time"
 
     @property
-    def names_trips(self) -> bool:
-        """Whether each row names its trip; edges that are counted already have lists of trips."""
-        return "trip" in self.has and "trips" not in self.has
-
-    @property
     def has_parts(self) -> bool:
         """Whether the order of some rows is unknown: those of different files, or of a source without order."""
         sources = [selection.source for selection in self.selections]
         return len(sources) > 1 or sources[0].has_parts
-
-    @property
-    def span(self) -> str:
-        """A query for bounds on the times of `moves`, and the number of rows without a time."""
-        if self.shape == "visits" or self.period != "true":
-            return self.exact_span
-        names = ("low", "high", "untimed")
-        spans = (
-            f"SELECT {listed(f'{term} AS {name}' for term, name in zip(each.span, names, strict=True))} "
-            f"FROM {each.source.scan}"
-            for each in self.selections
-        )
-        return f"SELECT min(low), max(high), sum(untimed) FROM ({union_all(spans)})"
-
-    @property
-    def exact_span(self) -> str:
-        """The same, with exact bounds; reads `moves`."""
-        return f"SELECT min(time), max(time), count(*) - count(time) FROM {MOVES}"
 
     def transitions(self, skip_bad: bool) -> str:
         """A query for rows of transitions; bad ones are among them unless `skip_bad`."""
@@ -162,7 +114,7 @@ class Log:
     def bad_row(self) -> str:
         """A condition for rows that lack a value they need in any case."""
         needed = {"trip", "time", "state", "terminated"} & self.has if self.shape == "visits" else self.has
-        return any_of(self.missing(name) for name in (*COLUMNS, "best", "weight") if name in needed)
+        return any_of(self.missing(name) for name in (*COLUMNS, "best") if name in needed)
 
     @property
     def bad_move(self) -> str:
@@ -172,13 +124,10 @@ class Log:
     def missing(self, name: str) -> str:
         """A condition for rows that lack a value in a column."""
         if name in NUMBERS:
-            positive = {
-                "count": f" AND count >= 1 AND count < {MOST} AND count = floor(count)",
-                "weight": " AND weight > 0",
-            }.get(name, "")
+            whole = f" AND count >= 1 AND count < {MOST} AND count = floor(count)" if name == "count" else ""
             cost = " AND reward <= 0" if name == "reward" and self.is_cost else ""
             # Parquet's statistics pass over what is not a number; DuckDB may take it from them that none is too large.
-            return f"({name} IS NULL OR NOT isfinite({name}) OR NOT (abs({name}) <= {LARGEST}{positive}{cost}))"
+            return f"({name} IS NULL OR NOT isfinite({name}) OR NOT (abs({name}) <= {LARGEST}{whole}{cost}))"
         kind = self.kinds["state"] if name == "next_state" else self.kinds.get(name, "integer")
         return f"{name} IS NULL" if kind == "integer" else f"({name} IS NULL OR {name} = '')"
 
@@ -202,10 +151,7 @@ def log_of(con: DuckDBPyConnection, sources: list[Source], options: ReadOptions,
     register_names(con, cells)
     selections = []
     for k, (source, choice) in enumerate(zip(sources, chosen, strict=True)):
-        span = span_sql(times[k], own[k], whole) if whole is not None else ()
-        lists = {name: choice.columns[name] for name in LISTS if name in choice.columns}
-        own_terms = terms[k] | list_sql(source, lists, whole)
-        selections.append(_selection(source, choice, own_terms, cells, span, options))
+        selections.append(_selection(source, choice, terms[k], cells, options))
     elapsed = options.cost is not None
     shape: Literal["transitions", "visits"] = "transitions" if "next_state" in has else "visits"
     derived = {
@@ -219,7 +165,7 @@ def log_of(con: DuckDBPyConnection, sources: list[Source], options: ReadOptions,
         shape,
         kinds,
         whole,
-        period_of(options).condition(con, whole),
+        period_condition(con, options, whole),
         chosen[0].is_cost,
         elapsed,
         cells,
@@ -236,7 +182,7 @@ def _common_columns(sources: list[Source], chosen: list[Choice]) -> frozenset[st
             raise FwrlError(
                 f"{sources[0].name} and {source.name} differ in {odd}; all of a log must have the same columns"
             )
-    return has | ({"trip"} if "trips" in has else set())
+    return has
 
 
 def _labels(
@@ -258,8 +204,6 @@ def _labels(
         kinds[name] = "text"
     if "next_state" in kinds:
         kinds["state"] = kinds["next_state"] = joint_kind([kinds["state"], kinds["next_state"]])
-    if "trips" in has:
-        kinds["trip"] = list_kind(sources, [choice.columns["trips"] for choice in chosen])
     return labels, kinds
 
 
@@ -275,10 +219,9 @@ def _selection(
     choice: Choice,
     terms: dict[str, str],
     cells: Cells | None,
-    span: tuple[str, ...],
     options: ReadOptions,
 ) -> Selection:
-    """The columns of one source; `terms` are those of its labels, times and lists."""
+    """The columns of one source; `terms` are those of its labels and times."""
     if cells is not None:
         terms = terms | {
             name: cell_term(source, point, cells, options.decimal) for name, point in choice.points.items()
@@ -288,13 +231,13 @@ def _selection(
             terms = terms | {name: number_term(source, choice.columns[name], name, options.decimal)}
     if "terminated" in choice.columns:
         terms = terms | {"terminated": flag_term(source, choice.columns["terminated"].columns[0], "terminated")}
-    ordered = {name: terms[name] for name in (*COLUMNS, *NUMBERS, *LISTS) if name in terms}
-    return Selection(source, ordered, _written(choice), span)
+    ordered = {name: terms[name] for name in (*COLUMNS, *NUMBERS) if name in terms}
+    return Selection(source, ordered, _written(choice))
 
 
 def _written(choice: Choice) -> dict[str, str]:
     """Terms for what is written in the columns, as text."""
-    columns = {name: expression.columns for name, expression in choice.columns.items() if name not in LISTS}
+    columns = {name: expression.columns for name, expression in choice.columns.items()}
     columns |= {name: list(point) for name, point in choice.points.items()}
     written = {
         name: f"nullif(concat_ws(' ', {listed(f'{identifier(column)}::VARCHAR' for column in of_name)}), '')"
@@ -310,8 +253,7 @@ def _written(choice: Choice) -> dict[str, str]:
 # next_state of the next visit of the trip, [next_terminated].
 VISITS = "visits"
 # Transitions, made by `grouping`. state, next_state, [action], [reward], [trip], [time], [count, where they are counted
-# already], [terminated: whether `next_state` is terminal], [best: largest reward of these], [trips: list of their
-# latest trips], [trip_times: when these were last seen], [weight by age].
+# already], [terminated: whether `next_state` is terminal], [best: largest reward of these].
 MOVES = "moves"
 # One row per edge, made by `grouping`. state, [action], next_state, count, total and best of the rewards, [terminated:
 # whether any transition terminated], edge (its number from 0, in no particular order), [weight: sum of the weights, by
