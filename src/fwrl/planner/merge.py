@@ -10,13 +10,13 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.arrays import Floats, Indices, Ints
+from fwrl.arrays import Indices, Ints
 from fwrl.errors import FwrlError
 from fwrl.planner.ingest.group import by_name
 from fwrl.planner.ingest.reader import reading
@@ -50,25 +50,35 @@ def merged(experiences: Sequence[TransitionCounts], whole: bool = True) -> Trans
     """
     _check_alike(experiences)
     parts = _with_one_newest_time(experiences)
-    states, state_codes = united([part.states for part in parts])
-    actions, action_codes = _united_actions(parts)
-    several = [_recoded(*each) for each in zip(parts, state_codes, action_codes, strict=True)]
-    edges, places = merge_edges(several, len(states), 0 if actions is None else len(actions))
-    evidence = _evidence(parts, places, edges, state_codes, states)
+    states, codes = united([part.states for part in parts])
+    named = [part.actions for part in parts if part.actions is not None]
+    actions, action_codes = united(named) if named else (None, [])
+    recoded = [(code[part.source], code[part.target]) for part, code in zip(parts, codes, strict=True)]
+    taken = [code[part.action] for part, code in zip(parts, action_codes, strict=False) if part.action is not None]
+    places, E = places_in_union(edge_keys(recoded, taken, len(states), 0 if actions is None else len(actions)))
+
+    def of_edges(arrays: Sequence[Any], combine: Any = np.maximum, start: float = 0) -> Any:
+        return _combined(arrays, places, E, combine, start)
+
+    last = of_edges([part.evidence.last for part in parts], start=EARLIEST)
+    evidence = _evidence(parts, places, last, E, codes, states)
+    flags = [np.zeros(len(each.states), np.uint8) if each.terminated is None else each.terminated for each in parts]
     experience = TransitionCounts(
         states,
         actions,
-        edges.source,
-        edges.action,
-        edges.target,
-        edges.count,
-        edges.total,
-        edges.best,
-        terminated=_terminated(parts, state_codes, len(states)),
-        weight=edges.weight,
+        of_edges([source for source, _ in recoded]),
+        of_edges(taken) if taken else None,
+        of_edges([target for _, target in recoded]),
+        of_edges([part.count for part in parts], np.add),
+        of_edges([part.total for part in parts], np.add),
+        of_edges([part.best for part in parts], start=-np.inf),
+        terminated=None
+        if all(part.terminated is None for part in parts)
+        else _combined(flags, codes, len(states), np.maximum, 0),
+        weight=of_edges([part.weight for part in parts], np.add),
         aging=parts[0].aging,
         cells=parts[0].cells,
-        position=_positions(parts, state_codes, len(states)),
+        position=_combined([part.position for part in parts], codes, len(states), np.maximum, -np.inf),
         time=parts[0].time,
         hours=parts[0].hours if len({part.hours for part in parts}) == 1 else None,
         logs=tuple(sorted((log for each in parts for log in each.logs), key=lambda log: (log.name, log.digest))),
@@ -81,60 +91,44 @@ def merged(experiences: Sequence[TransitionCounts], whole: bool = True) -> Trans
     return experience if evidence.sample is None else with_counts(experience)
 
 
-def _terminated(parts: Sequence[TransitionCounts], codes: Sequence[Indices], n_states: int) -> Bits | None:
-    """(S,) 1 where some part saw a trip terminate; None if none of them logs it."""
-    if all(part.terminated is None for part in parts):
+def _combined(arrays: Sequence[Any], places: Sequence[Indices], n: int, combine: Any, start: float) -> Any:
+    """(n, ...) the values of all arrays, combined where several have the same place; None if one of them is missing."""
+    if any(array is None for array in arrays):
         return None
-    terminated = np.zeros(n_states, np.uint8)
-    for part, code in zip(parts, codes, strict=True):
-        if part.terminated is not None:
-            terminated[code[part.terminated == 1]] = 1
-    return terminated
+    result = np.full((n, *arrays[0].shape[1:]), start, arrays[0].dtype)
+    for array, place in zip(arrays, places, strict=True):
+        result[place] = combine(result[place], array)
+    return result
 
 
-def _positions(parts: Sequence[TransitionCounts], codes: Sequence[Indices], n_states: int) -> Floats | None:
-    """(S, 2) the centres of all cells; None if states are not cells."""
-    positions = np.empty((n_states, 2))
-    for part, code in zip(parts, codes, strict=True):
-        if part.position is None:
-            return None
-        positions[code] = part.position
-    return positions
-
-
-def _united_actions(parts: Sequence[TransitionCounts]) -> tuple[Labels | None, list[Indices]]:
-    named = [part.actions for part in parts if part.actions is not None]
-    if not named:
-        return None, [np.zeros(0, np.int32)] * len(parts)
-    return united(named)
-
-
-def _recoded(part: TransitionCounts, state: Indices, action: Indices) -> Edges:
-    return Edges(
-        state[part.source],
-        None if part.action is None else action[part.action],
-        state[part.target],
-        part.count,
-        part.total,
-        part.best,
-        part.evidence.last,
-        part.weight,
-    )
+def edge_keys(
+    ends: Sequence[tuple[Indices, Indices]], actions: Sequence[Indices], n_states: int, n_actions: int
+) -> list[Ints]:
+    """A number for each edge, equal for the same edge and ascending in the order of edges; `actions` may be empty."""
+    pairs, n_pairs = [source.astype(np.int64) for source, _ in ends], n_states
+    if actions:
+        n_pairs *= n_actions
+        pairs = [pair * n_actions + action for pair, action in zip(pairs, actions, strict=True)]
+    if n_pairs * n_states >= 2**63:  # number the pairs that occur
+        bounds = np.cumsum([len(pair) for pair in pairs])[:-1]
+        pairs = np.split(np.unique(np.concatenate(pairs), return_inverse=True)[1], bounds)
+    return [pair * n_states + target for pair, (_, target) in zip(pairs, ends, strict=True)]
 
 
 def _evidence(
     parts: Sequence[TransitionCounts],
     places: Sequence[Indices],
-    edges: Edges,
-    state_codes: Sequence[Indices],
+    last: Ints | None,
+    n_edges: int,
+    codes: Sequence[Indices],
     states: Labels,
 ) -> Evidence:
-    known, last = [part.evidence for part in parts], edges.last
-    sample, joined = _joined_by_trips(known, state_codes, states)
+    known = [part.evidence for part in parts]
+    sample, joined = _joined_by_trips(known, codes, states)
     if known[0].trip is None:
         return Evidence(last, sample=sample, joined=joined)
     trips, trip_codes = united([evidence.trips for evidence in known if evidence.trips is not None])
-    trip, trip_time = _recent_trips(known, places, trip_codes, trips, len(edges.source))
+    trip, trip_time = _recent_trips(known, places, trip_codes, trips, n_edges)
     return Evidence(last, trips, trip, trip_time, sample, joined)
 
 
@@ -195,69 +189,6 @@ def _with_one_newest_time(experiences: Sequence[TransitionCounts]) -> list[Trans
     if aging is None or aging.newest is None:
         return list(experiences)
     return [rescale(experience, aging.newest) for experience in experiences]
-
-
-# The edges of all, by codes that all share.
-
-
-@dataclass(frozen=True, eq=False)
-class Edges:
-    """E edges in order of source, action and target, by codes that all experiences share."""
-
-    source: Indices  # (E,) code of the state an edge leaves
-    action: Indices | None  # (E,) code of its action; None if none were logged
-    target: Indices  # (E,) code of the state it leads to
-    count: Ints  # (E,) number of observations
-    total: Floats  # (E,) sum of rewards
-    best: Floats  # (E,) largest reward
-    last: Ints | None  # (E,) time of the latest observation; None if no times were logged
-    # (E,) sum of the weights of observations, of one newest time; None if each counts once
-    weight: Floats | None = None
-
-
-def merge_edges(several: Sequence[Edges], n_states: int, n_actions: int) -> tuple[Edges, list[Indices]]:
-    """The edges of all in order, and for each of `several` the index of each of its edges among them.
-
-    Each of `several` has no repetitions, by codes that all share.
-    """
-    keys = _keys(several, n_states, n_actions)
-    places, E = places_in_union(keys)
-    merged = Edges(
-        np.empty(E, np.int32),
-        None if several[0].action is None else np.empty(E, np.int32),
-        np.empty(E, np.int32),
-        np.zeros(E, several[0].count.dtype),
-        np.zeros(E, np.float64),
-        np.full(E, -np.inf),
-        None if several[0].last is None else np.full(E, EARLIEST, np.int64),
-        None if several[0].weight is None else np.zeros(E, np.float64),
-    )
-    for edges, place in zip(several, places, strict=True):
-        merged.source[place], merged.target[place] = edges.source, edges.target
-        if merged.action is not None and edges.action is not None:
-            merged.action[place] = edges.action
-        merged.count[place] += edges.count
-        merged.total[place] += edges.total
-        merged.best[place] = np.maximum(merged.best[place], edges.best)
-        if merged.last is not None and edges.last is not None:
-            merged.last[place] = np.maximum(merged.last[place], edges.last)
-        if merged.weight is not None and edges.weight is not None:
-            merged.weight[place] += edges.weight
-    return merged, places
-
-
-def _keys(several: Sequence[Edges], n_states: int, n_actions: int) -> list[Ints]:
-    """A number for each edge, equal for the same edge and ascending in the order of edges."""
-    pairs = [edges.source.astype(np.int64) for edges in several]
-    n_pairs = n_states
-    if several[0].action is not None:
-        n_pairs *= n_actions
-        actions = [edges.action for edges in several if edges.action is not None]
-        pairs = [pair * n_actions + action for pair, action in zip(pairs, actions, strict=True)]
-    if n_pairs * n_states >= 2**63:  # number the pairs that occur
-        bounds = np.cumsum([len(pair) for pair in pairs])[:-1]
-        pairs = np.split(np.unique(np.concatenate(pairs), return_inverse=True)[1], bounds)
-    return [pair * n_states + edges.target for pair, edges in zip(pairs, several, strict=True)]
 
 
 # The latest trips of each edge, and which states single trips connect.
