@@ -29,8 +29,7 @@ from fwrl.planner.transition_counts import LogSummary, TransitionCounts, support
 if TYPE_CHECKING:
     from fwrl.planner.ingest.reader import Progress
     from fwrl.planner.policy import Backup, GoalPolicy
-    from fwrl.planner.quantiles import CostQuantiles
-    from fwrl.planner.questions import CostMatrix, ReachedPlace
+    from fwrl.planner.questions import CostMatrix, CostQuantiles, ReachedPlace
     from fwrl.planner.weak_spots import StateSummary
 
 MEMORY = "256MiB"  # of goal policies kept
@@ -340,7 +339,7 @@ class Planner:
         >>> [quantile.cost for quantile in planner.cost_quantiles("a", "b").quantiles]
         [1.0, 4.0, 7.0]
         """
-        from fwrl.planner import quantiles as q
+        from fwrl.planner import questions as q
 
         check_function("progress", progress)
         shares = tuple(check_real("a share", each) for each in check_list("probabilities", probabilities, "shares"))
@@ -449,7 +448,7 @@ class Planner:
         """Return the error for a missing route: none in the log, or only one worse than giving up or rarely seen."""
         plain = conditions._replace(give_up=None, cautious=None)
         if self._policies.policy(goal, plain).arrival_from(start) == 0.0:
-            from fwrl.planner.no_route import no_route
+            from fwrl.planner.weak_spots import no_route
 
             return no_route(self.experience, start, goal, conditions, positions)
         between = f"from {self.states[start]!r} to {self.states[goal]!r}"

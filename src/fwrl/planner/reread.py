@@ -21,7 +21,7 @@ from fwrl.planner.ingest.read_options import MemorySize, ReadOptions
 from fwrl.planner.ingest.reader import Progress, Reader, Source, listed, reading
 from fwrl.planner.ingest.sources import sources_of
 from fwrl.planner.labels import IntegerLabels, Label, Labels, integer
-from fwrl.planner.quantiles import StepCosts
+from fwrl.planner.questions import StepCosts
 from fwrl.planner.transition_counts import DEFAULT_REWARD, KEPT, LogFile, TransitionCounts
 
 T = TypeVar("T")
