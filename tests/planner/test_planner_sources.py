@@ -309,6 +309,13 @@ def test_open_files_are_read(tmp_path, name):
     assert value(io.BytesIO(gzip.compress(written(tmp_path, name).read_bytes()))) == -3.5
 
 
+def test_an_open_file_that_was_closed_is_refused_in_words():
+    stream = io.BytesIO(TEXT.encode())
+    stream.close()
+    with pytest.raises(FileError, match="cannot read 'standard input': I/O operation on closed file"):
+        fwrl.fit(stream)
+
+
 def test_standard_input_is_read(tmp_path):
     command = [sys.executable, "-m", "fwrl", "fit", "-", "-o", tmp_path / "x.fwrl"]
     done = subprocess.run(command, input=TEXT + ",d,-1\n", capture_output=True, text=True, check=False)

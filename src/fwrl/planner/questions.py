@@ -16,17 +16,19 @@ import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fwrl.arrays import Floats, Indices, Ints
 from fwrl.display import html_table
 from fwrl.errors import FwrlError, OptionError, PositiveCycleError
-from fwrl.kernels.shortest_paths import ShortestPaths, incoming_csr
 from fwrl.planner.labels import Label
-from fwrl.planner.policy import Conditions, GoalPolicies, GoalPolicy, positive_cycle_error
+from fwrl.planner.policy import Conditions, GoalPolicies, GoalPolicy, has_own_plans, search_over
 from fwrl.planner.transition_counts import TransitionCounts
+
+if TYPE_CHECKING:
+    from fwrl.kernels.shortest_paths import ShortestPaths
 
 SLACK = 1e-9  # a computed cost may exceed a limit by this share of it
 
@@ -86,7 +88,7 @@ def cost_matrix(
     """The costs of all pairs, by as few searches as there are starts or goals, whichever are fewer."""
     conditions.check()
     value, arrival = np.empty((len(starts), len(goals))), np.empty((len(starts), len(goals)))
-    if _has_own_plans(experience, conditions):
+    if has_own_plans(experience, conditions):
         for k, goal in enumerate(goals):
             policy = policies.policy(goal, conditions)
             value[:, k] = policy.value[list(starts)]
@@ -121,7 +123,7 @@ def places_reachable(
     """The places that the plan from `start` reaches for at most `cost`, cheapest first, itself among them."""
     limit, S = _limit(experience, cost), len(experience.states)
     conditions.check()
-    if not _has_own_plans(experience, conditions):
+    if not has_own_plans(experience, conditions):
         costs = 0.0 - _search(experience, conditions, forward=True).column(start)
         return _listed(experience, costs, (costs < np.inf).astype(np.float64), limit)
     costs, arrival = np.full(S, np.inf), np.zeros(S)
@@ -142,25 +144,8 @@ def _candidates(experience: TransitionCounts, start: int, limit: float, conditio
     return np.flatnonzero(within).astype(np.int32)
 
 
-def _has_own_plans(experience: TransitionCounts, conditions: Conditions) -> bool:
-    """Whether every goal needs a separate plan, so that one search can't serve several goals."""
-    varies = experience.summary.uncertain or conditions.give_up is not None or conditions.cautious is not None
-    return conditions.backup == "expected" and bool(varies)
-
-
 def _search(experience: TransitionCounts, conditions: Conditions, forward: bool) -> ShortestPaths:
-    """A search over the edges in use: its columns are values for a goal or, `forward`, values from a start."""
-    best = conditions.backup == "best"
-    closed = sorted(conditions.avoid | conditions.dead_ends)
-    kept = experience.goes_on if not closed else experience.goes_on & ~np.isin(experience.source, closed)
-    ends = experience.source[kept], experience.target[kept]
-    source, target = reversed(ends) if forward else ends
-    reward = (experience.best if best else experience.mean)[kept]
-    try:
-        return ShortestPaths(incoming_csr(len(experience.states), source, target, reward)[0])
-    except PositiveCycleError as error:
-        states = error.states[::-1] if forward else error.states
-        raise positive_cycle_error(experience, states, "best" if best else "mean") from None
+    return search_over(experience, conditions.backup, conditions.avoid | conditions.dead_ends, forward=forward)[0]
 
 
 def _limit(experience: TransitionCounts, cost: float) -> float:

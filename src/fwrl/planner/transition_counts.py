@@ -15,10 +15,10 @@ all logs was in the sample of each log it occurs in, so logs read one by one giv
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,17 +165,6 @@ class Evidence:
     sample: Indices | None = None
     joined: Bits | None = None
 
-    def read(self) -> Evidence:
-        """Evidence in memory, which is its own source."""
-        return self
-
-
-class EvidenceSource(Protocol):
-    """Evidence in memory, or what reads it from a file (see `file.SavedEvidence`)."""
-
-    def read(self) -> Evidence:
-        """The evidence."""
-
 
 @dataclass(frozen=True, eq=False)
 class TransitionCounts:
@@ -201,7 +190,7 @@ class TransitionCounts:
             planners of different hours were merged.
         summary: Counts of what was read.
         logs: The files that were read, in order of their names.
-        evidence_source: Holds or reads the evidence. Most of a file is evidence, and routes do not need it.
+        evidence_source: The evidence, or what reads it: most of a file is evidence, and routes do not need it.
     """
 
     states: Labels
@@ -221,12 +210,13 @@ class TransitionCounts:
     hours: str | None = None
     summary: LogSummary = field(default_factory=lambda: LogSummary(None, 0, 0, 0))
     logs: tuple[LogFile, ...] = ()
-    evidence_source: EvidenceSource = field(default_factory=Evidence)
+    evidence_source: Evidence | Callable[[], Evidence] = field(default_factory=Evidence)
 
     @cached_property
     def evidence(self) -> Evidence:
         """The trips behind the edges; read on first access."""
-        return self.evidence_source.read()
+        source = self.evidence_source
+        return source if isinstance(source, Evidence) else source()
 
     @property
     def mean(self) -> Floats:

@@ -9,6 +9,7 @@ DuckDB's messages name that; the reader leaves the folder out of them (see `with
 from __future__ import annotations
 
 import codecs
+import contextlib
 import glob
 import gzip
 import re
@@ -19,8 +20,8 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from fwrl.arguments import check_path
-from fwrl.errors import FileError, missing_file
-from fwrl.planner.ingest.read_options import LogError
+from fwrl.errors import FileError, FwrlError, missing_file
+from fwrl.planner.ingest.read_options import LogError, ReadOptions
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 PIECE = 1 << 20  # bytes copied in one go
@@ -72,35 +73,48 @@ def without_folder(message: str, folder: str) -> str:
     return re.sub(re.escape(folder) + r"[/\\][^/\\\s]+[/\\]", "", message)
 
 
-def in_utf8(file: FoundFile, encoding: str, folder: str) -> FoundFile:
-    """A text file in UTF-8: itself, or a copy if it is in another `encoding`.
+@contextlib.contextmanager
+def readable(shown: str) -> Iterator[None]:
+    """Say of errors that `shown` can't be read."""
+    try:
+        yield
+    except FwrlError:
+        raise
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise FileError(f"cannot read {shown!r}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def as_utf8(file: FoundFile, options: ReadOptions, folder: str) -> FoundFile:
+    """A text file in UTF-8: itself, or a copy if it is in another encoding.
 
     A byte order mark tells the encoding; that of UTF-8 stays in CSV files, which DuckDB reads with it.
     """
-    with opened(file.path) as text:
-        head = text.read(4)
-    encoding = next((name for mark, name in MARKS if head.startswith(mark)), encoding)
-    if codecs.lookup(encoding).name in ("utf-8", "ascii") or (encoding == "utf-8-sig" and file.format == "csv"):
+    if file.is_address:
+        if not options.is_utf8:
+            raise FileError(f"{file.shown!r} can only be read in UTF-8; copy it here unpacked first")
         return file
-    copy = new_copy(file.shown, f".{file.format}", folder)
-    with opened(file.path) as text, copy.open("wb") as written:
-        try:
-            for piece in codecs.iterdecode(pieces_of(text), encoding):
-                written.write(piece.encode())
-        except UnicodeError as error:
-            raise LogError(f"{file.shown!r} is not text in {encoding} ({error})", "encoding") from error
+    with readable(file.shown):
+        with opened(file.path) as text:
+            head = text.read(4)
+        encoding = next((name for mark, name in MARKS if head.startswith(mark)), options.encoding)
+        if codecs.lookup(encoding).name in ("utf-8", "ascii") or (encoding == "utf-8-sig" and file.format == "csv"):
+            return file
+        copy = new_copy(file.shown, f".{file.format}", folder)
+        with opened(file.path) as text, copy.open("wb") as written:
+            try:
+                for piece in codecs.iterdecode(pieces_of(text), encoding):
+                    written.write(piece.encode())
+            except UnicodeError as error:
+                raise LogError(f"{file.shown!r} is not text in {encoding} ({error})", "encoding") from error
     return file._replace(path=str(copy))
 
 
 def written_copy(stream: IO[bytes] | IO[str] | gzip.GzipFile, shown: str, suffix: str, folder: str) -> str:
     """The path of a copy of what can be read from `stream`; text is written in UTF-8."""
     copy = new_copy(shown, suffix, folder)
-    try:
-        with copy.open("wb") as written:
-            while piece := stream.read(PIECE):
-                written.write(piece.encode() if isinstance(piece, str) else piece)
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise unreadable(shown, error) from error
+    with readable(shown), copy.open("wb") as written:
+        while piece := stream.read(PIECE):
+            written.write(piece.encode() if isinstance(piece, str) else piece)
     return str(copy)
 
 
@@ -153,11 +167,8 @@ def _file_at(path: str, folder: str) -> FoundFile:
         return FoundFile(path, format_, path)
     if Path(path).is_file() and not path.startswith(STREAMS):
         return _sniffed(path, path, folder)
-    try:  # a pipe, which can be read only once
-        with Path(path).open("rb") as stream:
-            return spooled(stream, folder)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    with readable(path), Path(path).open("rb") as stream:  # a pipe, which can be read only once
+        return spooled(stream, folder)
 
 
 def spooled(stream: IO[bytes] | IO[str], folder: str) -> FoundFile:
@@ -169,11 +180,8 @@ def spooled(stream: IO[bytes] | IO[str], folder: str) -> FoundFile:
 
 def _sniffed(path: str, shown: str, folder: str) -> FoundFile:
     """The file in the format that its first bytes tell."""
-    try:
-        with Path(path).open("rb") as file:
-            head = file.read(SNIFFED)
-    except OSError as error:
-        raise unreadable(shown, error) from error
+    with readable(shown), Path(path).open("rb") as file:
+        head = file.read(SNIFFED)
     suffix = next((suffix for magic, suffix in MAGIC if head.startswith(magic)), None)
     if suffix in (".parquet", ".arrow"):
         return FoundFile(path, suffix[1:], shown)
@@ -240,8 +248,3 @@ def _packed(shown: str, suffix: str) -> FileError:
 
 def _no_log(shown: str) -> FileError:
     return FileError(f"expected a log that ends in one of {_known()} (CSV and JSON also with .gz), got {shown!r}")
-
-
-def unreadable(shown: str, error: Exception) -> FileError:
-    """The error for a file that can't be read."""
-    return FileError(f"cannot read {shown!r}: {getattr(error, 'strerror', None) or error}")

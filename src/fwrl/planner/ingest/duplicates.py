@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from fwrl.planner.ingest.discover import opened, unreadable
+from fwrl.planner.ingest.discover import opened, readable
 from fwrl.planner.ingest.read_options import LogError
 from fwrl.planner.ingest.reader import Reader, Source
 from fwrl.planner.transition_counts import LogFile
@@ -44,14 +43,11 @@ def identified_files(sources: Iterable[Source]) -> list[IdentifiedFile]:
 def log_file(path: str, name: str) -> LogFile:
     """How what is in the file at `path` is known again, by the `name` that messages call it."""
     digest = hashlib.sha256()
-    try:
-        with opened(path) as content:
-            size = content.seek(0, os.SEEK_END)
-            for begin in _block_begins(size):
-                content.seek(begin)
-                digest.update(content.read(BLOCK))
-    except (OSError, EOFError, zlib.error) as error:
-        raise unreadable(name, error) from error
+    with readable(name), opened(path) as content:
+        size = content.seek(0, os.SEEK_END)
+        for begin in _block_begins(size):
+            content.seek(begin)
+            digest.update(content.read(BLOCK))
     return LogFile(name, size, digest.hexdigest())
 
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fwrl.errors import FileError, FwrlError
-from fwrl.planner.ingest.csv import as_utf8, csv_sources, struct
-from fwrl.planner.ingest.discover import FoundFile, discover, folder_keys, opened, spooled
+from fwrl.planner.ingest.csv import csv_sources, struct
+from fwrl.planner.ingest.discover import FoundFile, as_utf8, discover, folder_keys, opened, spooled
 from fwrl.planner.ingest.read_options import LogError, ReadOptions
 from fwrl.planner.ingest.reader import FILE, Source, column_types, listed, name_in_duckdb, quoted, sql_bool, when
 from fwrl.planner.ingest.rows import collected, column
