@@ -479,7 +479,7 @@ def test_logs_with_other_columns_are_not_added(tmp_path):
         ("trip", ["8", "9"], ["10", "11"], [11, 10, 9]),  # by number, not by name
         ("trip", ["8", "x"], ["10", "y"], ["10", "8", "y"]),
         ("trip,time", ["x,0"], ["1,1", "2,2", "3,3"], ["3", "2", "1"]),  # no kept trip shows that some are text
-        ("trip,time", ["x,1730779568291", "y,1730779568291"], ["z,1730779568291", "w,1.5"], ["y", "x", "z"]),
+        ("trip,time", ["x,1730779568291", "y,1730779568291"], ["z,1730779568291", "w,15"], ["y", "x", "z"]),
     ],
 )
 def test_logs_in_any_turn_keep_the_trips_of_both_at_once(tmp_path, header, one, other, trips):

@@ -7,7 +7,7 @@ Files are read together as far as that leaves work for every worker, because fin
 several rows. Parts and tree follow the order of the files, not of finished tasks, so the same number of workers with
 one thread each gives the same bytes. A trip that continues in another part counts as two trips.
 
-A worker reads files where they are and sends back a planner as the bytes of its file. The caller makes the last merge.
+A worker reads files where they are and sends back what it learned. The caller makes the last merge.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ import inspect
 import itertools
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from fwrl.arguments import check_function, check_kind
-from fwrl.cells import Cells
 from fwrl.errors import FileError, FwrlError, OptionError
-from fwrl.files import scratch_folder
 from fwrl.planner.ingest.discover import ADDRESS, matching
 from fwrl.planner.ingest.duplicates import identified_files, log_file, refuse_repeated, repetitions
 from fwrl.planner.ingest.read_log import MEMORY, read_log
@@ -129,45 +127,52 @@ _show_reading_options()
 
 FAN_IN = 10  # planners merged by one task; more take more memory, fewer travel more often
 MOST_BYTES = 2**30  # of files that are read together: as much work as may be lost with a worker
-NOTHING = b""  # the planner of files without transitions
 Watch = Callable[[int, int, int], None]
 
 
 @dataclass(frozen=True)
-class ShardFile:
-    """A file by the path where workers find it."""
-
-    path: str
-    log: LogFile
-
-
-@dataclass(frozen=True)
 class Shard:
-    """Files that one worker reads together, and how."""
+    """Files that one worker reads together."""
 
     number: int
-    files: tuple[ShardFile, ...]
-    options: ReadOptions
-    cells: Cells | None
-    connections: bool
-    allow_duplicates: bool
-    memory: MemorySize
-    threads: int
+    logs: tuple[LogFile, ...]
+    paths: tuple[str, ...]  # where workers find them
+    arguments: Mapping[str, Any]  # of `read_log`
 
     def __str__(self) -> str:
-        more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
-        return f"{self.files[0].log.name!r}{more}"
+        more = f" and {len(self.logs) - 1} more" if len(self.logs) > 1 else ""
+        return f"{self.logs[0].name!r}{more}"
+
+    @property
+    def known_again(self) -> tuple[LogFile, ...]:
+        """Those of the files that are known again: not those at addresses."""
+        return tuple(log for log, path in zip(self.logs, self.paths, strict=True) if not ADDRESS.match(path))
+
+    def work(self) -> TransitionCounts | None:
+        """Read the experience in the files; None without transitions."""
+        try:
+            experience = read_log(list(self.paths), **self.arguments)
+        except NoTransitionsError:
+            return None
+        if sorted(log[1:] for log in experience.logs) != sorted(log[1:] for log in self.known_again):
+            raise FileError(f"{self} differs on a worker; workers must see the same files")
+        return replace(experience, logs=self.known_again)
 
 
 @dataclass(frozen=True)
 class Merge:
-    """Planners that one worker merges, as the bytes of their files."""
+    """Experiences that one worker merges; None are those of files without transitions."""
 
     number: int
-    planners: tuple[bytes, ...]
+    parts: tuple[TransitionCounts | None, ...]
 
     def __str__(self) -> str:
-        return f"a merge of {len(self.planners)} planners"
+        return f"a merge of {len(self.parts)} planners"
+
+    def work(self) -> TransitionCounts | None:
+        """Merge them."""
+        parts = [part for part in self.parts if part is not None]
+        return merged(parts, whole=False) if len(parts) > 1 else next(iter(parts), None)
 
 
 def fit_on_cluster(
@@ -201,10 +206,15 @@ def fit_on_cluster(
         )
     counted, files = connections and (old is None or old.summary.connected is not None), files_of(source)
     if not allow_duplicates:
-        _refuse_repeated_files(files, options, () if old is None else old.logs)
-    groups = grouped(files, pool.workers())
+        _refuse_repeated_files(
+            [log for path, log in files if not ADDRESS.match(path)], options, old.logs if old else ()
+        )
+    arguments: dict[str, Any] = {"options": options, "memory": memory, "connections": counted, "cells": cells}
+    arguments |= {"allow_duplicates": allow_duplicates, "threads": pool.threads}
+    left = iter(files)
+    groups = [list(itertools.islice(left, n)) for n in counts_of([log.size for _, log in files], pool.workers())]
     shards = [
-        Shard(k, group, options, cells, counted, allow_duplicates, memory, pool.threads)
+        Shard(k, tuple(log for _, log in group), tuple(path for path, _ in group), arguments)
         for k, group in enumerate(groups)
     ]
     found = _experience(shards, pool, watch)
@@ -219,28 +229,32 @@ def _experience(shards: Sequence[Shard], pool: Pool, watch: Watch) -> Transition
     """The experience of all shards: fitted by workers, merged level by level, the last few by the caller."""
     done, total = 0, len(shards) + _number_of_merges(len(shards))
 
-    def by_workers(tasks: Iterable[Shard | Merge], n: int) -> list[bytes]:
+    def by_workers(tasks: Sequence[Shard | Merge]) -> list[TransitionCounts | None]:
         nonlocal done
-        results, left = [NOTHING] * n, iter(tasks)
+        results: list[TransitionCounts | None] = [None] * len(tasks)
+        left: Iterator[Shard | Merge] = iter(tasks)
         watch(done, total, pool.workers())
-        made: Iterator[tuple[Shard | Merge, bytes]] = finished(pool, planner_of, lambda: next(left, None))
-        for task, planner in made:
-            results[task.number], done = planner, done + 1
+        made: Iterator[tuple[Shard | Merge, TransitionCounts | None]]
+        made = finished(pool, _work, lambda: next(left, None))
+        for task, experience in made:
+            results[task.number], done = experience, done + 1
             watch(done, total, pool.workers())
         return results
 
-    planners = by_workers(shards, len(shards))
-    empty = [file.log for shard, planner in zip(shards, planners, strict=True) if not planner for file in shard.files]
-    while len(planners) > FAN_IN:
-        merges = [
-            Merge(k, tuple(planners[first : first + FAN_IN])) for k, first in enumerate(range(0, len(planners), FAN_IN))
-        ]
-        planners = by_workers(merges, len(merges))
-    with scratch_folder() as folder:
-        found = _merged(planners, folder)
+    parts = by_workers(shards)
+    empty = [log for shard, part in zip(shards, parts, strict=True) if part is None for log in shard.known_again]
+    while len(parts) > FAN_IN:
+        parts = by_workers(
+            [Merge(k, tuple(parts[first : first + FAN_IN])) for k, first in enumerate(range(0, len(parts), FAN_IN))]
+        )
+    found = Merge(0, tuple(parts)).work()
     if found is None:
         raise FwrlError("expected at least one transition, the logs have none")
     return replace(found, logs=tuple(sorted((*found.logs, *empty), key=lambda log: (log.name, log.digest))))
+
+
+def _work(task: Shard | Merge) -> TransitionCounts | None:
+    return task.work()
 
 
 def _number_of_merges(n: int) -> int:
@@ -248,89 +262,35 @@ def _number_of_merges(n: int) -> int:
     return 0 if n <= FAN_IN else (above := math.ceil(n / FAN_IN)) + _number_of_merges(above)
 
 
-def planner_of(task: Shard | Merge) -> bytes:
-    """Do the work of a worker: read files, or merge planners. The file of the planner; nothing without transitions."""
-    with scratch_folder() as folder:
-        experience = _read(task) if isinstance(task, Shard) else _merged(task.planners, folder)
-        if experience is None:
-            return NOTHING
-        Planner(experience).save(folder / "out")
-        return (folder / "out").read_bytes()
-
-
-def _merged(planners: Sequence[bytes], folder: Path) -> TransitionCounts | None:
-    """The planners as one, None if all are empty."""
-    experiences = []
-    for k, planner in enumerate(planners):
-        if planner:
-            (folder / str(k)).write_bytes(planner)
-            experiences.append(Planner.load(folder / str(k)).experience)
-    if len(experiences) < 2:
-        return experiences[0] if experiences else None
-    return merged(experiences, whole=False)
-
-
-def _read(shard: Shard) -> TransitionCounts | None:
-    """Read the experience in files; None without transitions."""
-    here = [file for file in shard.files if not ADDRESS.match(file.path)]
-    try:
-        experience = read_log(
-            [file.path for file in shard.files],
-            shard.options,
-            memory=shard.memory,
-            connections=shard.connections,
-            allow_duplicates=shard.allow_duplicates,
-            cells=shard.cells,
-            threads=shard.threads,
-        )
-    except NoTransitionsError:
-        experience = None
-    found = [log_file(file.path, file.path) for file in here] if experience is None else experience.logs
-    content = {log.name: (log.size, log.digest) for log in found}
-    for path, log in ((file.path, file.log) for file in here):
-        if content[path] != (log.size, log.digest):
-            raise FileError(f"{path!r} is a different file on a worker; workers must see the same files")
-    return None if experience is None else replace(experience, logs=tuple(file.log for file in here))
-
-
-def files_of(source: str | Path | Sequence[str | Path]) -> list[ShardFile]:
-    """Expand paths, folders, patterns and addresses to files; at least one."""
+def files_of(source: str | Path | Sequence[str | Path]) -> list[tuple[str, LogFile]]:
+    """Expand paths, folders, patterns and addresses to files, by the paths where workers find them."""
     given = [source] if isinstance(source, str | Path) else list(source)
-    files: list[ShardFile] = []
+    files: list[tuple[str, LogFile]] = []
     for name in matching(map(str, given)):
         if ADDRESS.match(name):
             files += _objects(name)
         else:
-            files.append(ShardFile(str(Path(name).resolve()), log_file(name, name)))
+            files.append((str(Path(name).resolve()), log_file(name, name)))
     return files
 
 
-def _objects(address: str) -> list[ShardFile]:
+def _objects(address: str) -> list[tuple[str, LogFile]]:
     """The files at an address, which may be a pattern; identified by size and time of the last change."""
     with reading(MEMORY, None, f"log {address}") as reader:
         sql = "SELECT filename, size, last_modified::VARCHAR FROM read_blob(?) ORDER BY filename"
         found = reader.con.execute(sql, [address]).fetchall()
     if not found:
         raise FileError(f"cannot read {address!r}: there is no such file")
-    return [ShardFile(name, LogFile(name, size, changed)) for name, size, changed in found]
+    return [(name, LogFile(name, size, changed)) for name, size, changed in found]
 
 
-def _refuse_repeated_files(files: Sequence[ShardFile], options: ReadOptions, old: Sequence[LogFile]) -> None:
+def _refuse_repeated_files(logs: Sequence[LogFile], options: ReadOptions, old: Sequence[LogFile]) -> None:
     """Refuse a file with rows that has the content of another one, or of one that was read before."""
-    here = [file for file in files if not ADDRESS.match(file.path)]
-    repeated = list(repetitions([file.log for file in here], old))
-    if not repeated:
-        return
-    content = {(log.size, log.digest) for log, _ in repeated}
-    names = [file.log.name for file in here if (file.log.size, file.log.digest) in content]
-    with reading(MEMORY, None) as reader:
-        refuse_repeated(reader, identified_files(sources_of(reader.con, names, options)), old)
-
-
-def grouped(files: Sequence[ShardFile], workers: int) -> list[tuple[ShardFile, ...]]:
-    """Neighbouring files that are read together."""
-    left = iter(files)
-    return [tuple(itertools.islice(left, n)) for n in counts_of([file.log.size for file in files], workers)]
+    content = {log[1:] for log, _ in repetitions(logs, old)}
+    if content:
+        names = [log.name for log in logs if log[1:] in content]
+        with reading(MEMORY, None) as reader:
+            refuse_repeated(reader, identified_files(sources_of(reader.con, names, options)), old)
 
 
 def counts_of(sizes: Sequence[int], workers: int) -> list[int]:

@@ -237,7 +237,7 @@ def _marks(trips: Labels, used: Ints, timed: bool) -> NDArray[np.uint64]:
         return marks
     mark = "hash(trip::VARCHAR)" if timed else f"row_number() OVER (ORDER BY {by_name('ASC')})::UBIGINT"
     with reading(MEMORY, None, "names of trips") as reader:
-        reader.con.register("named", {"trip": trips.column(chosen, as_text=False), "code": chosen})
+        reader.con.register("named", {"trip": trips.texts(chosen), "code": chosen})
         found = reader.columns(f"SELECT code, {mark} AS mark FROM named")
     marks[found["code"]] = found["mark"]
     return marks
@@ -271,7 +271,7 @@ def _joined_by_trips(
 def _smallest_hashes(states: Labels, candidates: Indices, K: int) -> Indices:
     """The K `candidates` with the smallest hashes: each of them is in the samples of all logs it occurs in."""
     with reading(MEMORY, None, "names of states") as reader:
-        reader.con.register("named", {"label": states.column(candidates, as_text=True), "code": candidates})
+        reader.con.register("named", {"label": states.texts(candidates), "code": candidates})
         chosen = reader.columns(f"SELECT code FROM named ORDER BY hash(label), code LIMIT {K}")
     return np.sort(chosen["code"]).astype(np.int32)
 

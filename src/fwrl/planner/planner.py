@@ -20,7 +20,7 @@ from fwrl.files import Archive, open_archive
 from fwrl.planner.explanation import Explanation, covered, explained
 from fwrl.planner.file import read_experience, write_experience
 from fwrl.planner.ingest.read_options import MemorySize, memory_size, read_options
-from fwrl.planner.labels import Labels
+from fwrl.planner.labels import Labels, TextLabels
 from fwrl.planner.places import Place, check_positions, find_state
 from fwrl.planner.policy import Conditions, GoalPolicies, Policy
 from fwrl.planner.route import Route, concatenated, followed_route, route_along
@@ -101,7 +101,7 @@ class Planner:
         """Check everything that loading skips; raise FileError if the file is damaged."""
         experience, evidence = self.experience, self.experience.evidence
         for labels in (experience.states, experience.actions, evidence.trips):
-            if labels is not None:
+            if isinstance(labels, TextLabels):
                 labels.check_order()
 
     @property

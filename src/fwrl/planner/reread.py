@@ -64,9 +64,9 @@ class Again(NamedTuple):
         """The FROM clause for the moves of `edges`, with `step` as their index."""
         experience = self.experience
         codes = {"state": experience.source[edges], "next_state": experience.target[edges]}
-        given: dict[str, Any] = {name: experience.states.column(code, True) for name, code in codes.items()}
+        given: dict[str, Any] = {name: experience.states.texts(code) for name, code in codes.items()}
         if experience.action is not None and experience.actions is not None and "action" in log.has:
-            given["action"] = experience.actions.column(experience.action[edges], True)
+            given["action"] = experience.actions.texts(experience.action[edges])
         reader.con.register("given_steps", {**given, "step": np.arange(len(edges))})
         types = reader.one(f"SELECT {listed(f'any_value(typeof({name}))' for name in given)} FROM {MOVES}")
         typed = (f"try_cast({name} AS {type_}) AS {name}" for name, type_ in zip(given, types, strict=True))

@@ -2,14 +2,11 @@
 
 A name that a column has means that column, with any characters in it. A number k, or `#k`, means the k-th column. In
 expressions, put a name with an operator or a blank in it in double quotes.
-
-    value      = part { "+" part }                             of labels: the parts make one label
-    expression = [sign] term { ("+" | "-" | "*" | "/") term }  of numbers
-    term       = number | name | "(" expression ")"
 """
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,6 +19,16 @@ from fwrl.planner.ingest.reader import Source, listed
 
 TOKEN = re.compile(r'\s*(?:(?P<quoted>"[^"]+")|(?P<operator>[-+*/()])|(?P<word>[^-+*/()"\s]+))')
 NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
+ARITHMETIC = (
+    ast.Expression,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.operator,
+    ast.unaryop,
+    ast.Name,
+    ast.Constant,
+    ast.expr_context,
+)
 LISTED = 20  # columns named in a message
 LONGEST = 40  # characters of a column's name in a message
 
@@ -85,8 +92,7 @@ class ColumnFinder:
         if whole is not None:
             return Expression((whole,), text)
         tokens = _tokens(text)
-        end = _end_of_expression(tokens, 0)
-        if not tokens or end != len(tokens) or not any(_is_name(token) for token in tokens):
+        if not _is_arithmetic(tokens):
             raise self._unknown(text, name)
         return Expression(tuple(self._found(token, name) if _is_name(token) else token for token in tokens), text)
 
@@ -124,28 +130,18 @@ def _tokens(text: str) -> list[str]:
     return tokens
 
 
+def _is_arithmetic(tokens: Sequence[str]) -> bool:
+    """Whether tokens are an arithmetic expression with a column in it; Python's grammar of those is SQL's."""
+    try:
+        tree = ast.parse(" ".join("x" if _is_name(token) else token for token in tokens), mode="eval")
+    except (SyntaxError, RecursionError, MemoryError):
+        return False
+    parts = list(ast.walk(tree))
+    return any(isinstance(part, ast.Name) for part in parts) and all(isinstance(part, ARITHMETIC) for part in parts)
+
+
 def _is_name(token: str) -> bool:
     return token not in ("+", "-", "*", "/", "(", ")") and NUMBER.fullmatch(token) is None
-
-
-def _end_of_expression(tokens: Sequence[str], at: int) -> int:
-    """Return where the expression ends that begins `at` a token, or -1 if none begins there."""
-    if at < len(tokens) and tokens[at] in ("+", "-"):
-        at += 1
-    while True:
-        at = _end_of_term(tokens, at)
-        if at < 0 or at >= len(tokens) or tokens[at] not in ("+", "-", "*", "/"):
-            return at
-        at += 1
-
-
-def _end_of_term(tokens: Sequence[str], at: int) -> int:
-    if at >= len(tokens) or tokens[at] in ("+", "-", "*", "/", ")"):
-        return -1
-    if tokens[at] != "(":
-        return at + 1
-    end = _end_of_expression(tokens, at + 1)
-    return end + 1 if 0 <= end < len(tokens) and tokens[end] == ")" else -1
 
 
 COST = "cost"  # a column of positive numbers to be minimised, in place of the reward

@@ -83,7 +83,6 @@ SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "
 INTEGERS = (*SIGNED, "UBIGINT", "HUGEINT", "UHUGEINT")
 EMPTY = '"NULL"'  # DuckDB's type of a column without any value, which is read as text without any
 FILE = "fwrl_file"  # the column for the file of a row, which readers add
-ROW = "fwrl_row"  # the column for the number of a row in a source without order
 
 
 @dataclass(frozen=True)
@@ -118,14 +117,12 @@ class Source:
     @property
     def has_parts(self) -> bool:
         """Whether the order of some rows is unknown; the address of several files may have a `*` in it."""
-        return len(self.files) > 1 or ROW in self.types or any("*" in file for file in self.files)
+        return len(self.files) > 1 or any("*" in file for file in self.files)
 
     @property
     def part(self) -> str:
         """A term that is the same for rows whose order is known: those of one file, or of one table."""
-        if self.files:
-            return f"hash({FILE})"
-        return f"hash({ROW})" if ROW in self.types else "0::UBIGINT"
+        return f"hash({FILE})" if self.files else "0::UBIGINT"
 
 
 def scan_of_files(pattern: str, files: Iterable[str]) -> str:
