@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,11 +28,11 @@ from fwrl.planner.transition_counts import (
     NONE,
     Bits,
     Evidence,
-    LogSummary,
     TransitionCounts,
     common_aging,
     number_of_starts,
     rescale,
+    summarised,
     with_counts,
 )
 
@@ -84,7 +83,12 @@ def merged(experiences: Sequence[TransitionCounts], whole: bool = True) -> Trans
         logs=tuple(sorted((log for each in parts for log in each.logs), key=lambda log: (log.name, log.digest))),
         evidence_source=evidence,
     )
-    experience = replace(experience, summary=_summary(experience, parts))
+    counted = all(each.evidence.trips is None or each.summary.trips is not None for each in parts)
+    trips = len(evidence.trips) if evidence.trips is not None and counted else None
+    before = [each.summary for each in parts]
+    experience = summarised(
+        experience, trips, sum(each.transitions for each in before), sum(each.skipped for each in before)
+    )
     _check_size(experience)
     if whole:
         refuse_positive_cycle(experience)
@@ -130,21 +134,6 @@ def _evidence(
     trips, trip_codes = united([evidence.trips for evidence in known if evidence.trips is not None])
     trip, trip_time = _recent_trips(known, places, trip_codes, trips, n_edges)
     return Evidence(last, trips, trip, trip_time, sample, joined)
-
-
-def _summary(experience: TransitionCounts, merged: Sequence[TransitionCounts]) -> LogSummary:
-    before = [each.summary for each in merged]
-    trips = experience.evidence.trips
-    counted = all(each.evidence.trips is None or each.summary.trips is not None for each in merged)
-    return LogSummary(
-        trips=len(trips) if trips is not None and counted else None,
-        transitions=sum(each.transitions for each in before),
-        states=len(experience.states),
-        edges=len(experience.source),
-        uncertain=int(np.sum(np.bincount(experience.pair()) > 1)),
-        skipped=sum(each.skipped for each in before),
-        terminated=experience.n_terminated,
-    )
 
 
 def _check_size(experience: TransitionCounts) -> None:

@@ -279,6 +279,20 @@ class TransitionCounts:
         return numbers
 
 
+def summarised(experience: TransitionCounts, trips: int | None, transitions: int, skipped: int = 0) -> TransitionCounts:
+    """The same experience with a summary of what is there; its connections are not counted."""
+    summary = LogSummary(
+        trips=trips,
+        transitions=transitions,
+        states=len(experience.states),
+        edges=len(experience.source),
+        uncertain=int(np.sum(np.bincount(experience.pair()) > 1)),
+        skipped=skipped,
+        terminated=experience.n_terminated,
+    )
+    return replace(experience, summary=summary)
+
+
 ALL_COUNTED = 5_000  # states up to which every pair is counted
 SAMPLED = 8  # start states beyond that
 CONNECTED, STITCHED = 0, 1  # what `count_connections` counts
@@ -356,16 +370,5 @@ def supported(experience: TransitionCounts, least: int) -> TransitionCounts:
         ),
     )
     all_listed = bool(((listed[kept] < KEPT) | (few.count == KEPT)).all())
-    summary = replace(
-        experience.summary,
-        trips=len(named) if all_listed else None,
-        transitions=int(few.count.sum()),
-        states=len(states),
-        edges=len(kept),
-        uncertain=int(np.sum(np.bincount(few.pair()) > 1)),
-        terminated=few.n_terminated,
-        connected=None,
-        stitched=None,
-        sampled=None,
-    )
-    return replace(few, summary=summary)
+    trips = len(named) if all_listed else None
+    return summarised(few, trips, int(few.count.sum()), experience.summary.skipped)

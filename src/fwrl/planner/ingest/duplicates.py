@@ -63,8 +63,15 @@ def refuse_repeated(reader: Reader, new: Sequence[IdentifiedFile], old: Sequence
     own = {id(file.log): file for file in new}
     pairs = repetitions([file.log for file in new], old)
     repeated = [(one, other) for one, other in pairs if _has_rows(reader, own[id(one)])]
-    if repeated:
-        raise repeated_logs_error(repeated, old)
+    if not repeated:
+        return
+    one, other = repeated[0]
+    known = ", which was read before" if other in old else ""
+    said = f"{one.name!r} has the same content as {other.name!r}{known}"
+    if one.name == other.name:
+        said = f"{one.name!r} {'was read before' if known else 'is given twice'}"
+    more = f" (and {len(repeated) - 1:,} more such files)" if len(repeated) > 1 else ""
+    raise LogError(f"{said}{more}", "allow_duplicates")
 
 
 def refuse_shared(planners: Sequence[Sequence[LogFile]]) -> None:
@@ -86,18 +93,6 @@ def repetitions(new: Sequence[LogFile], old: Sequence[LogFile]) -> Iterator[tupl
         before = first.setdefault((file.size, file.digest), file)
         if before is not file:
             yield file, before
-
-
-def repeated_logs_error(repeated: Sequence[tuple[LogFile, LogFile]], old: Sequence[LogFile]) -> LogError:
-    """The error that names files whose content was there before."""
-    one, other = repeated[0]
-    known = ", which was read before" if other in old else ""
-    if one.name == other.name:
-        said = f"{one.name!r} {'was read before' if known else 'is given twice'}"
-    else:
-        said = f"{one.name!r} has the same content as {other.name!r}{known}"
-    more = f" (and {len(repeated) - 1:,} more such files)" if len(repeated) > 1 else ""
-    return LogError(f"{said}{more}", "allow_duplicates")
 
 
 def _has_rows(reader: Reader, file: IdentifiedFile) -> bool:

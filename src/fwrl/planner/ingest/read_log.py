@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from fwrl.cells import Cells
 from fwrl.planner.ingest.duplicates import identified_files, refuse_repeated
 from fwrl.planner.ingest.encode import encoded_experience, with_connections
-from fwrl.planner.ingest.group import Counts, group
+from fwrl.planner.ingest.group import group
 from fwrl.planner.ingest.log import Log, log_of
 from fwrl.planner.ingest.read_options import MemorySize, ReadOptions
 from fwrl.planner.ingest.reader import Progress, reading
 from fwrl.planner.ingest.sources import sources_of
 from fwrl.planner.ingest.times import duration, kept_hours
-from fwrl.planner.transition_counts import Aging, LogSummary, TransitionCounts
+from fwrl.planner.transition_counts import Aging, TransitionCounts, summarised
 
 MEMORY = "4GB"
 
@@ -46,9 +44,9 @@ def read_log(
         log = log_of(reader.con, sources, options, cells if into is None else into.cells)
         counts = group(reader, log, options.skip_bad, _aging(log, options), options.min_trips)
         found = encoded_experience(reader, log, counts.aging)
-        found = replace(found, hours=kept_hours(options), summary=_summary(found, counts))
-        found = with_connections(reader, found) if connections else found
-        return replace(found, logs=tuple(file.log for file in files))
+        found = replace(found, hours=kept_hours(options), logs=tuple(file.log for file in files))
+        found = summarised(found, counts.trips, counts.transitions, counts.skipped)
+        return with_connections(reader, found) if connections else found
 
 
 def _aging(log: Log, options: ReadOptions) -> Aging | None:
@@ -58,15 +56,3 @@ def _aging(log: Log, options: ReadOptions) -> Aging | None:
     if isinstance(options.half_life, Aging):
         return Aging(options.half_life.half_life)
     return Aging(duration(options.half_life, log.time))
-
-
-def _summary(experience: TransitionCounts, counts: Counts) -> LogSummary:
-    return LogSummary(
-        trips=counts.trips,
-        transitions=counts.transitions,
-        states=len(experience.states),
-        edges=len(experience.source),
-        uncertain=int(np.sum(np.bincount(experience.pair()) > 1)),
-        skipped=counts.skipped,
-        terminated=experience.n_terminated,
-    )
