@@ -34,34 +34,21 @@ SLACK = 1e-9  # a computed cost may exceed a limit by this share of it
 
 
 class ReachedPlace(NamedTuple):
-    """A place within a cost.
+    """A place within a cost."""
 
-    Attributes:
-        state: The place.
-        cost: Expected cost of the best plan, given arrival.
-        arrival: Probability that this plan arrives.
-    """
-
-    state: Label
-    cost: float
-    arrival: float
+    state: Label  #: the place
+    cost: float  #: expected cost of the best plan, given arrival
+    arrival: float  #: probability that this plan arrives
 
 
 @dataclass(frozen=True, eq=False)
 class CostMatrix:
-    """Costs and arrival probabilities of all pairs of n starts and m goals.
+    """Costs and arrival probabilities of all pairs of n starts and m goals."""
 
-    Attributes:
-        starts: The n starts, as rows.
-        goals: The m goals, as columns.
-        cost: (n, m) expected cost of the best plan given arrival; inf if no route is known.
-        arrival: (n, m) probability that this plan arrives.
-    """
-
-    starts: tuple[Label, ...]
-    goals: tuple[Label, ...]
-    cost: Floats
-    arrival: Floats
+    starts: tuple[Label, ...]  #: the n starts, as rows
+    goals: tuple[Label, ...]  #: the m goals, as columns
+    cost: Floats  #: (n, m) expected cost of the best plan given arrival; inf if no route is known
+    arrival: Floats  #: (n, m) probability that this plan arrives
 
     def to_dict(self) -> dict[str, Any]:
         """The attributes as plain values for JSON, tables as lists of rows; a cost is None if no route is known."""
@@ -172,40 +159,25 @@ ROUNDING = 1e-12  # of sums of probabilities
 
 
 class CostQuantile(NamedTuple):
-    """A cost that a share of trips stays within.
+    """A cost that a share of trips stays within."""
 
-    Attributes:
-        probability: The share of the trips that arrive.
-        cost: The smallest cost that this share does not exceed.
-        low: Lower end of a 95 % interval; the cost itself where it is exact.
-        high: Upper end.
-    """
-
-    probability: float
-    cost: float
-    low: float
-    high: float
+    probability: float  #: the share of the trips that arrive
+    cost: float  #: the smallest cost that this share does not exceed
+    low: float  #: lower end of a 95 % interval; the cost itself where it is exact
+    high: float  #: upper end
 
 
 @dataclass(frozen=True)
 class CostQuantiles:
-    """Quantiles of the cost of a plan.
-
-    Attributes:
-        arrival: Probability that it arrives; the quantiles are those of trips that do.
-        mean: Expected cost given arrival.
-        quantiles: In the order asked for.
-        simulated: Number of simulated trips; None if quantiles are exact.
-        observed: Whether step costs vary as in a log that was read again; otherwise each step costs its mean.
-    """
+    """Quantiles of the cost of a plan."""
 
     start: Label
     goal: Label
-    arrival: float
-    mean: float
-    quantiles: tuple[CostQuantile, ...]
-    simulated: int | None
-    observed: bool
+    arrival: float  #: probability that it arrives; the quantiles are those of trips that do
+    mean: float  #: expected cost given arrival
+    quantiles: tuple[CostQuantile, ...]  #: in the order asked for
+    simulated: int | None  #: number of simulated trips; None if quantiles are exact
+    observed: bool  #: whether step costs vary as in a log that was read again; otherwise each step costs its mean
 
     def to_dict(self) -> dict[str, Any]:
         """The attributes as plain values for JSON."""

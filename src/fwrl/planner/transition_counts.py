@@ -107,32 +107,22 @@ def time_unit(kind: TimeKind | None) -> int:
 
 @dataclass(frozen=True)
 class LogSummary:
-    """Counts of what was read and of what it connects.
+    """Counts of what was read and of what it connects."""
 
-    Attributes:
-        trips: Number of trips; None if the log names none, or where `Planner.with_min_trips` kept steps of which
-            only the latest trips are known.
-        transitions: Number of transitions read.
-        states: Number of distinct states.
-        edges: Number of distinct (state, action, next state).
-        uncertain: Number of (state, action) pairs that were observed to lead to more than one state.
-        skipped: Number of bad rows left out.
-        terminated: Number of states in which a trip was seen to terminate.
-        connected: Number of ordered pairs of states with a known path; None if they were not counted.
-        stitched: Those of them that no single trip connects; None if they were not counted. A trip that goes on in a
-            log that was added later is two trips here.
-        sampled: Number of start states from which `connected` and `stitched` were estimated; None if they are exact.
-    """
-
+    #: Number of trips; None if the log names none, or where `Planner.with_min_trips` kept steps of which only
+    #: the latest trips are known
     trips: int | None
-    transitions: int
-    states: int
-    edges: int
-    uncertain: int = 0
-    skipped: int = 0
-    terminated: int = 0
-    connected: int | None = None
+    transitions: int  #: number of transitions read
+    states: int  #: number of distinct states
+    edges: int  #: number of distinct (state, action, next state)
+    uncertain: int = 0  #: number of (state, action) pairs that were observed to lead to more than one state
+    skipped: int = 0  #: number of bad rows left out
+    terminated: int = 0  #: number of states in which a trip was seen to terminate
+    connected: int | None = None  #: number of ordered pairs of states with a known path; None if they were not counted
+    #: Those of them that no single trip connects; None if they were not counted. A trip that goes on in a log
+    #: that was added later is two trips here
     stitched: int | None = None
+    #: Number of start states from which `connected` and `stitched` were estimated; None if they are exact
     sampled: int | None = None
 
 
@@ -146,70 +136,45 @@ class LogFile(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The trips behind the E edges, needed to explain routes and to merge further logs.
+    """The trips behind the E edges, needed to explain routes and to merge further logs."""
 
-    Attributes:
-        last: (E,) time of the latest observation; None if no times were logged.
-        trips: Labels of all trips; None if no trips were logged.
-        trip: (E, 3) codes of the latest trips, latest first, -1 where there were fewer.
-        trip_time: (E, 3) their times; None if no times were logged.
-        sample: (K,) start states from which connections are counted, all of them up to 5,000; None if they are
-            not counted.
-        joined: (K, ceil(S / 8)) bits of the states that a single trip connects each of them to.
-    """
-
-    last: Ints | None = None
-    trips: Labels | None = None
-    trip: Indices | None = None
-    trip_time: Ints | None = None
+    last: Ints | None = None  #: (E,) time of the latest observation; None if no times were logged
+    trips: Labels | None = None  #: labels of all trips; None if no trips were logged
+    trip: Indices | None = None  #: (E, 3) codes of the latest trips, latest first, -1 where there were fewer
+    trip_time: Ints | None = None  #: (E, 3) their times; None if no times were logged
+    #: (K,) start states from which connections are counted, all of them up to 5,000; None if they are not
+    #: counted
     sample: Indices | None = None
-    joined: Bits | None = None
+    joined: Bits | None = None  #: (K, ceil(S / 8)) bits of the states that a single trip connects each of them to
 
 
 @dataclass(frozen=True, eq=False)
 class TransitionCounts:
-    """E edges over S states. Arrays may be mapped from a file, and are then read-only.
+    """E edges over S states. Arrays may be mapped from a file, and are then read-only."""
 
-    Attributes:
-        states: Labels of the S states.
-        actions: Labels of the actions; None if none were logged.
-        source: (E,) code of the state an edge leaves.
-        action: (E,) code of its action; None if none were logged.
-        target: (E,) code of the state it leads to.
-        count: (E,) number of observations.
-        total: (E,) sum of rewards, each times its weight where there are weights.
-        best: (E,) largest reward.
-        terminated: (S,) 1 at the states in which a trip was seen to terminate; None if that was not logged.
-        weight: (E,) sum of the weights of observations; None if each counts once.
-        aging: How weights follow from ages; None if there aren't any.
-        cells: The division into cells where states are cells, otherwise None.
-        position: (S, 2) the centres of the cells as x and y of a map; None if states are not cells.
-        time: Kind of the logged times: `integer`, `number` (kept in millionths) or `timestamp` (kept in
-            microseconds since 1970); None if there aren't any.
-        hours: The hours of the day that the log was limited to, as `08:00-09:00`; None if it was not, or where
-            planners of different hours were merged.
-        summary: Counts of what was read.
-        logs: The files that were read, in order of their names.
-        evidence_source: The evidence, or what reads it: most of a file is evidence, and routes do not need it.
-    """
-
-    states: Labels
-    actions: Labels | None
-    source: Indices
-    action: Indices | None
-    target: Indices
-    count: Ints
-    total: Floats
-    best: Floats
+    states: Labels  #: labels of the S states
+    actions: Labels | None  #: labels of the actions; None if none were logged
+    source: Indices  #: (E,) code of the state an edge leaves
+    action: Indices | None  #: (E,) code of its action; None if none were logged
+    target: Indices  #: (E,) code of the state it leads to
+    count: Ints  #: (E,) number of observations
+    total: Floats  #: (E,) sum of rewards, each times its weight where there are weights
+    best: Floats  #: (E,) largest reward
+    #: (S,) 1 at the states in which a trip was seen to terminate; None if that was not logged
     terminated: Bits | None = None
-    weight: Floats | None = None
-    aging: Aging | None = None
-    cells: Cells | None = None
-    position: Floats | None = None
+    weight: Floats | None = None  #: (E,) sum of the weights of observations; None if each counts once
+    aging: Aging | None = None  #: how weights follow from ages; None if there aren't any
+    cells: Cells | None = None  #: the division into cells where states are cells, otherwise None
+    position: Floats | None = None  #: (S, 2) the centres of the cells as x and y of a map; None if states are not cells
+    #: Kind of the logged times: `integer`, `number` (kept in millionths) or `timestamp` (kept in microseconds
+    #: since 1970); None if there aren't any
     time: TimeKind | None = None
+    #: The hours of the day that the log was limited to, as `08:00-09:00`; None if it was not, or where planners
+    #: of different hours were merged
     hours: str | None = None
-    summary: LogSummary = field(default_factory=lambda: LogSummary(None, 0, 0, 0))
-    logs: tuple[LogFile, ...] = ()
+    summary: LogSummary = field(default_factory=lambda: LogSummary(None, 0, 0, 0))  #: counts of what was read
+    logs: tuple[LogFile, ...] = ()  #: the files that were read, in order of their names
+    #: The evidence, or what reads it: most of a file is evidence, and routes do not need it
     evidence_source: Evidence | Callable[[], Evidence] = field(default_factory=Evidence)
 
     @cached_property
