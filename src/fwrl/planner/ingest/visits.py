@@ -14,8 +14,8 @@ import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fwrl.errors import FwrlError, FwrlWarning
-from fwrl.planner.ingest.column_sql import FLAG_WANTED
-from fwrl.planner.ingest.log import NUMBERS, VISITS, Log
+from fwrl.planner.ingest.column_sql import FLAG_WANTED, NUMBERS
+from fwrl.planner.ingest.log import VISITS, Log
 from fwrl.planner.ingest.read_options import BEST, COLUMNS, LABELS, FitOption, LogError
 from fwrl.planner.ingest.reader import Reader, all_of, any_of, listed, quoted, union_all, when
 from fwrl.planner.ingest.times import LATEST
