@@ -8,7 +8,6 @@ back are read for edges that still have too few.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -55,9 +54,10 @@ def group(reader: Reader, log: Log, skip_bad: bool, aging: Aging | None = None, 
         n_edges, transitions = _keep_supported(reader, log, min_trips)
     bytes_of_edge = BYTES_OF_EDGE + (BYTES_OF_TRIPS if "trip" in log.has else 0)
     reader.make_room(n_edges * bytes_of_edge, f"the {n_edges:,} edges of the log")
-    trips, span = _number_of_trips(reader, log), _span(reader, log)
-    if "trip" in log.has:
-        keep_trips(reader, log.has, n_edges, transitions, span, _has_integer_trips(log))
+    trips = _count_trips(reader, log) if "trip" in log.has else None
+    span = _span(reader, log)
+    if trips is not None:
+        _keep_trips(reader, log, n_edges, transitions, span)
     return Counts(transitions, trips, skipped, aging)
 
 
@@ -111,15 +111,21 @@ def _dated(reader: Reader, aging: Aging) -> Aging:
 
 def _make_edges(reader: Reader, log: Log, aging: Aging | None) -> tuple[int, int]:
     """Make `edges`, without `last` where `latest` finds it; the number of edges and of transitions."""
-    key, checks = edge_key(log.has), _checks(log)
-    terms = [*_edge_sql(log, aging), *(f"{term} AS {name}" for name, term in checks.items())]
+    key = edge_key(log.has)
+    unsound = [
+        *when("reward" in log.has, "reward IS NULL"),
+        *when(log.is_cost, "reward > 0"),
+        *when("count" in log.has, log.missing("count")),
+        *when("terminated" in log.has, "terminated IS NULL"),
+    ]
+    terms = [*_edge_sql(log, aging), f"coalesce(bool_or({any_of(unsound)}), false) AS unsound"]
     grouped = f"SELECT {listed([*key, *terms])} FROM {MOVES} GROUP BY {listed(key)}"
     numbered = "SELECT * REPLACE (try_cast(count AS BIGINT) AS count), (row_number() OVER () - 1)::INTEGER AS edge"
     reader.run("grouping", f"CREATE TEMP TABLE {EDGES} AS {numbered} FROM ({grouped})")
     bad = [
         *(log.missing(name) for name in key),
         f"NOT coalesce(greatest(abs(total), abs(best)) <= {LARGEST}, false)",
-        *(f"{name} > 0" for name in checks),
+        "unsound",
     ]
     too_many = f"NOT coalesce(count < {MOST}, false)" if "count" in log.has else "false"
     n_edges, transitions, wrong, crowded = reader.one(
@@ -128,8 +134,7 @@ def _make_edges(reader: Reader, log: Log, aging: Aging | None) -> tuple[int, int
     )
     if wrong or crowded:
         raise bad_log_error(reader.con, log, crowded > 0)
-    for name in checks:
-        reader.con.execute(f"ALTER TABLE {EDGES} DROP COLUMN {name}")
+    reader.con.execute(f"ALTER TABLE {EDGES} DROP COLUMN unsound")
     return int(n_edges), int(transitions)
 
 
@@ -171,40 +176,12 @@ def _edge_sql(log: Log, aging: Aging | None) -> list[str]:
     ]
 
 
-def _checks(log: Log) -> dict[str, str]:
-    """Counts of an edge's bad rows, by kind: all must be 0."""
-    checks = {}
-    if "reward" in log.has:
-        checks["unrewarded"] = "count(*) - count(reward)"
-    if log.is_cost:
-        checks["negative_cost"] = "count(*) FILTER (reward > 0)"
-    if "count" in log.has:
-        checks["miscounted"] = f"count(*) FILTER ({log.missing('count')})"
-    if "terminated" in log.has:
-        checks["unflagged"] = "count(*) - count(terminated)"
-    return checks
-
-
 def _times(log: Log, aging: Aging | None) -> str | None:
     """A term for how often a row counts; None if every row counts once."""
     if aging is None:
         return "count" if "count" in log.has else None
     weight = f"pow(2.0, (time - {aging.newest}) / {aging.half_life!r})"
     return f"count * {weight}" if "count" in log.has else weight
-
-
-def _number_of_trips(reader: Reader, log: Log) -> int | None:
-    """The number of trips; None if the log names none."""
-    if "trip" not in log.has:
-        return None
-    trips, unnamed = count_trips(reader)
-    if unnamed:
-        raise bad_log_error(reader.con, log)
-    return trips
-
-
-def _has_integer_trips(log: Log) -> bool:
-    return log.kinds["trip"] == "integer"
 
 
 def _span(reader: Reader, log: Log) -> tuple[int, int] | None:
@@ -223,51 +200,43 @@ FURTHER = 4  # factor by which each further read goes back in time
 KEPT_TRIPS, ROWS_READ = 0, 1  # columns of `RecentTrips.seen`
 
 
-def latest_trips(rows: str, timed: bool) -> str:
-    """A query for the latest few trips of each edge, with their rank, from rows with edge, trip and, if `timed`, time.
-
-    Trips are ranked by time and then by hash; without times by number and then by name. An integer ranks the same
-    whether it is logged as a number or as text.
-    """
-    order = "time DESC, hash(trip::VARCHAR) DESC" if timed else by_name("DESC")
-    each = listed(["edge", "trip", *when(timed, "max(time) AS time")])
-    return (
-        f"SELECT *, row_number() OVER (PARTITION BY edge ORDER BY {order})::INTEGER - 1 AS rank "
-        f"FROM (SELECT {each} FROM {rows} GROUP BY edge, trip) QUALIFY rank < {KEPT}"
-    )
-
-
 def by_name(direction: Literal["ASC", "DESC"]) -> str:
     """The order of trips without times: numbers rank above other names."""
     nulls = "NULLS LAST" if direction == "DESC" else "NULLS FIRST"
     return f"try_cast(trip AS BIGINT) {direction} {nulls}, trip::VARCHAR {direction}"
 
 
-def count_trips(reader: Reader) -> tuple[int, int]:
-    """Make `trip_hashes`; the number of trips in `moves`, and of missing names among them."""
+def _count_trips(reader: Reader, log: Log) -> int:
+    """Make `trip_hashes`; the number of trips in `moves`."""
     reader.run(
         "counting trips",
         f"CREATE TEMP TABLE {TRIP_HASHES} AS SELECT trip, hash(trip) AS hash FROM (SELECT DISTINCT trip FROM {MOVES})",
     )
-    unnamed = "trip IS NULL OR trip::VARCHAR = ''"
-    trips, missing = reader.one(f"SELECT count(*), count(*) FILTER ({unnamed}) FROM {TRIP_HASHES}")
-    return int(trips), int(missing)
+    trips, unnamed = reader.one(f"SELECT count(*), count(*) FILTER ({log.missing('trip')}) FROM {TRIP_HASHES}")
+    if unnamed:
+        raise bad_log_error(reader.con, log)
+    return int(trips)
 
 
-def keep_trips(
-    reader: Reader, has: Collection[str], n_edges: int, n_rows: int, span: tuple[int, int] | None, integers: bool
-) -> None:
-    """Make `edge_trips` from `moves` and `edges`; with times, add `last` to `edges`.
+def _keep_trips(reader: Reader, log: Log, n_edges: int, n_rows: int, span: tuple[int, int] | None) -> None:
+    """Make `edge_trips` from `moves` and `edges`; with times, add `last` to `edges`. `span` has first and last time.
 
-    `has` are the columns of the log, `span` its first and last time; `integers` says whether trips are.
+    Trips are ranked by time and then by hash; without times by number and then by name. An integer ranks the same
+    whether it is logged as a number or as text.
     """
+    key = edge_key(log.has)
     if span is None:
-        seen = f"(SELECT edge, trip FROM {MOVES} JOIN {EDGES} USING ({listed(edge_key(has))}))"
-        reader.run("keeping trips", f"CREATE TEMP TABLE {EDGE_TRIPS} AS {latest_trips(seen, timed=False)}")
+        ranked = f"row_number() OVER (PARTITION BY edge ORDER BY {by_name('DESC')})::INTEGER - 1 AS rank"
+        reader.run(
+            "keeping trips",
+            f"CREATE TEMP TABLE {EDGE_TRIPS} AS SELECT *, {ranked} FROM "
+            f"(SELECT DISTINCT edge, trip FROM {MOVES} JOIN {EDGES} USING ({listed(key)})) QUALIFY rank < {KEPT}",
+        )
         return
     from fwrl.kernels.recent_trips import TIME, TRIP
 
-    latest = _latest(reader, edge_key(has), n_edges, n_rows, span, integers)
+    integers = log.kinds["trip"] == "integer"
+    latest = _latest(reader, key, n_edges, n_rows, span, integers)
     named = "picked" if integers else f"picked JOIN {TRIP_HASHES} USING (hash)"
     at_once = reader.at_once // KEPT
     for first in range(0, n_edges, at_once):
