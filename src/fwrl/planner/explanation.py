@@ -25,7 +25,7 @@ class ExplainedStep(NamedTuple):
 
     step: RouteStep  #: the step
     trips: tuple[Label, ...]  #: the latest trips that made it, latest first
-    last: Any  #: time of the latest observation: a number, a date, or None if no times were logged
+    last: Any  #: time of the latest observation, a number or a date; None if no times were logged
     stretch: int  #: index of the stretch of the route it belongs to
 
 

@@ -166,15 +166,13 @@ class TransitionCounts:
     aging: Aging | None = None  #: how weights follow from ages; None if there aren't any
     cells: Cells | None = None  #: the division into cells where states are cells, otherwise None
     position: Floats | None = None  #: (S, 2) the centres of the cells as x and y of a map; None if states are not cells
-    #: Kind of the logged times: `integer`, `number` (kept in millionths) or `timestamp` (kept in microseconds
-    #: since 1970); None if there aren't any
+    #: `integer`, `number` (kept in millionths) or `timestamp` (kept in microseconds since 1970); None without times
     time: TimeKind | None = None
-    #: The hours of the day that the log was limited to, as `08:00-09:00`; None if it was not, or where planners
-    #: of different hours were merged
-    hours: str | None = None
+    #: the hours of the day that the log was limited to; None for all, or if planners of different hours were merged
+    hours: str | None = None  # as 08:00-09:00
     summary: LogSummary = field(default_factory=lambda: LogSummary(None, 0, 0, 0))  #: counts of what was read
     logs: tuple[LogFile, ...] = ()  #: the files that were read, in order of their names
-    #: The evidence, or what reads it: most of a file is evidence, and routes do not need it
+    #: the evidence, or what reads it, because most of a file is evidence and routes do not need it
     evidence_source: Evidence | Callable[[], Evidence] = field(default_factory=Evidence)
 
     @cached_property

@@ -1,9 +1,8 @@
 """The files of a log, known again by their content, so that no log is counted twice unnoticed.
 
 A file is identified by its size and a SHA-256 digest, a packed one by what is in it: a log that is packed later stays
-the same log. Of a file of more than 64 MiB only 64
-blocks of 1 MiB, evenly spread from its first byte to its last, are digested: reading all of it would take a noticeable
-part of the time of a fit.
+the same log. Of a file of more than 64 MiB only 64 blocks of 1 MiB, evenly spread from its first byte to its last, are
+digested: reading all of it would take a noticeable part of the time of a fit.
 """
 
 from __future__ import annotations
