@@ -7,8 +7,9 @@ cover gets as far with fewer stretches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +24,6 @@ from fwrl.planner.ingest.sources import sources_of
 from fwrl.planner.labels import IntegerLabels, Label, Labels, integer
 from fwrl.planner.questions import StepCosts
 from fwrl.planner.transition_counts import DEFAULT_REWARD, KEPT, LogFile, TransitionCounts
-
-T = TypeVar("T")
 
 
 class CoveredStretch(NamedTuple):
@@ -52,13 +51,14 @@ class Again(NamedTuple):
     memory: MemorySize
     progress: Progress | None
 
-    def answer(self, question: Callable[[Reader, Log, list[Source]], T]) -> T:
-        """The answer to a question about the moves of the log."""
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[tuple[Reader, Log, list[Source]]]:
+        """The log, with the table `moves`."""
         with reading(self.memory, self.progress, option="memory") as reader:
             sources = sources_of(reader.con, self.source, self.options)
             log = log_of(reader.con, sources, self.options, self.experience.cells)
             make_moves(reader, log, self.options.skip_bad)
-            return question(reader, log, sources)
+            yield reader, log, sources
 
     def join(self, reader: Reader, log: Log, edges: Indices) -> str:
         """The FROM clause for the moves of `edges`, with `step` as their index."""
@@ -84,21 +84,17 @@ class Again(NamedTuple):
 
 def route_cover(edges: Sequence[int], again: Again) -> RouteCover:
     """The cover of a route along `edges` by the trips of a log."""
-
-    def cover(reader: Reader, log: Log, sources: list[Source]) -> RouteCover:
+    with again.opened() as (reader, log, sources):
         if "trip" not in log.has:
             raise FwrlError("the log names no trips, so the trips that cover a route are unknown")
         _make_runs(reader, again.join(reader, log, np.array(edges)), timed=log.time is not None)
         logs = tuple(file.log for file in identified_files(sources))
         return RouteCover(tuple(_stretches(reader, edges, again)), logs)
 
-    return again.answer(cover)
-
 
 def observed_costs(edges: Indices, again: Again) -> StepCosts:
     """The costs that a log shows for `edges`, which ascend."""
-
-    def costs(reader: Reader, log: Log, sources: list[Source]) -> StepCosts:
+    with again.opened() as (reader, log, _):
         reward = "reward" if "reward" in log.has else f"{DEFAULT_REWARD}::DOUBLE"
         times = "sum(count)" if "count" in log.has else "count(*)"
         known = f"NOT ({log.missing('reward')})" if "reward" in log.has else "true"
@@ -106,12 +102,10 @@ def observed_costs(edges: Indices, again: Again) -> StepCosts:
             f"SELECT step, -({reward}) AS cost, {times}::DOUBLE AS times FROM {again.join(reader, log, edges)} "
             f"WHERE {known} GROUP BY step, cost ORDER BY step, cost"
         )
-        missing = np.setdiff1d(np.arange(len(edges)), found["step"])
-        if len(missing):
-            raise again.missing(int(edges[missing[0]]))
-        return StepCosts(edges[found["step"]], found["cost"].astype(np.float64), found["times"].astype(np.float64))
-
-    return again.answer(costs)
+    missing = np.setdiff1d(np.arange(len(edges)), found["step"])
+    if len(missing):
+        raise again.missing(int(edges[missing[0]]))
+    return StepCosts(edges[found["step"]], found["cost"].astype(np.float64), found["times"].astype(np.float64))
 
 
 def furthest_ends(begins: Sequence[int], ends: Sequence[int], n: int) -> list[int]:
