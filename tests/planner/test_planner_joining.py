@@ -12,7 +12,7 @@ import pytest
 import fwrl
 from fwrl.cells import SquareCells
 from fwrl.errors import FwrlError, OptionError
-from fwrl.planner.ingest.duplicates import log_file
+from fwrl.planner.ingest.read_log import log_file
 from fwrl.planner.ingest.read_options import LogError
 
 CELLS: dict[str, Any] = {"cells": ("x", "y"), "cell_width": 1.0}

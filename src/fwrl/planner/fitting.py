@@ -24,8 +24,7 @@ from typing import Any, Unpack
 from fwrl.arguments import check_function, check_kind
 from fwrl.errors import FileError, FwrlError, OptionError
 from fwrl.planner.ingest.discover import ADDRESS, matching
-from fwrl.planner.ingest.duplicates import identified_files, log_file, refuse_repeated, repetitions
-from fwrl.planner.ingest.read_log import MEMORY, read_log
+from fwrl.planner.ingest.read_log import MEMORY, identified_files, log_file, read_log, refuse_repeated, repetitions
 from fwrl.planner.ingest.read_options import (
     FitOptions,
     MemorySize,

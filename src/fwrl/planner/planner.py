@@ -87,7 +87,7 @@ class Planner:
         as two trips: the step between them is missing, and so are connections that need it. Planners that share a log
         are refused unless you `allow_duplicates`, which counts it each time.
         """
-        from fwrl.planner.ingest.duplicates import refuse_shared
+        from fwrl.planner.ingest.read_log import refuse_shared
         from fwrl.planner.merge import merged
 
         for other in others:

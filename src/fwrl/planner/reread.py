@@ -15,9 +15,9 @@ import numpy as np
 
 from fwrl.arrays import Indices
 from fwrl.errors import FwrlError
-from fwrl.planner.ingest.duplicates import identified_files
 from fwrl.planner.ingest.group import make_moves
 from fwrl.planner.ingest.log import MOVES, Log, log_of
+from fwrl.planner.ingest.read_log import identified_files
 from fwrl.planner.ingest.read_options import MemorySize, ReadOptions
 from fwrl.planner.ingest.reader import Progress, Reader, Source, listed, reading
 from fwrl.planner.ingest.sources import sources_of

@@ -131,7 +131,7 @@ class LogFile(NamedTuple):
 
     name: str  # its name as it was given
     size: int  # bytes
-    digest: str  # of its content (see `ingest.duplicates`)
+    digest: str  # of its content (see `ingest.read_log`)
 
 
 @dataclass(frozen=True, eq=False)
