@@ -132,6 +132,14 @@ def test_no_end_of_a_log_is_lost_silently(tmp_path, name, text, said):
         fitted(tmp_path / name, gzip.compress(text.encode(), 1) if name.endswith(".gz") else text)
 
 
+def test_a_quote_that_is_opened_in_the_last_column_loses_no_row_silently(tmp_path):
+    """DuckDB took all that follows for the padding of a short row."""
+    rows = [f"a{k % 97},b{k % 89}" for k in range(700_000)]
+    rows[500_000] = 'a,"b'
+    with pytest.raises(LogError, match="line 500,002: a quote that is not closed"):
+        fitted(tmp_path / "log.csv", "\n".join(["state,next_state", *rows, ""]))
+
+
 @pytest.mark.parametrize("first", ['5" pipe,b\n', '"a,",b\n', '"a,",",b"\n', 'a,"b\nc"\n', '"a""",b\n'])
 def test_quotes_before_many_rows_are_read(tmp_path, first):
     assert fitted(tmp_path / "log.csv", f"state,next_state\n{first}{MANY}").summary.transitions == 600_001
