@@ -44,7 +44,7 @@ from fwrl.planner.ingest.read_log import read_log
 from fwrl.planner.ingest.read_options import ReadOptions
 from fwrl.planner.labels import IntegerLabels
 from fwrl.planner.merge import merged
-from fwrl.planner.policy import GoalPolicySolver
+from fwrl.planner.policy import Conditions, GoalPolicies
 from fwrl.planner.transition_counts import TransitionCounts
 
 MEMORY = "4GB"
@@ -232,10 +232,10 @@ def _new_goal(side: int) -> Point:
     source, target, ones = source[order], target[order], np.ones(len(order), np.int64)
     reward = -1.0 - np.random.default_rng(0).random(len(order))
     states = IntegerLabels(np.arange(S))
-    solver = GoalPolicySolver(TransitionCounts(states, None, source, None, target, ones, reward, reward))
+    policies = GoalPolicies(TransitionCounts(states, None, source, None, target, ones, reward, reward), 0)
     goals = itertools.count(S // 2)
-    solver.policy(next(goals), "expected")  # prepares what all goals share
-    _, seconds = _timed(lambda: solver.policy(next(goals), "expected"))
+    policies.policy(next(goals), Conditions("expected"))  # prepares what all goals share
+    _, seconds = _timed(lambda: policies.policy(next(goals), Conditions("expected")))
     return Point((len(source),), seconds)
 
 
@@ -256,7 +256,7 @@ def _sizes(folder: Path) -> Sizes:
         amounts.append((len(experience.source), len(experience.states), experience.summary.trips or 0))
         sizes.append((folder / "out.fwrl").stat().st_size)
     (edge, state, trip), *_ = np.linalg.lstsq(np.array(amounts, float), np.array(sizes, float))
-    column = GoalPolicySolver(experience).policy(0, "expected").nbytes / len(experience.states)
+    column = GoalPolicies(experience, 0).policy(0, Conditions("expected")).nbytes / len(experience.states)
     return Sizes(float(edge), float(state), float(trip), float(column))
 
 

@@ -3,7 +3,7 @@
 Every message states the problem and a remedy. `FwrlError` is a `ValueError`, so callers may catch either. The
 command line prints the message and exits with code 2, without a traceback.
 
-One more child of `FwrlError` carries planner types and is defined there: `fwrl.planner.unreachable.NoRouteError`.
+One more child of `FwrlError` carries planner types and is defined there: `fwrl.planner.weak_spots.NoRouteError`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from worker_processes import FWRL, ended_with_kills
 import fwrl
 from fwrl.errors import FwrlError, OptionError
 from fwrl.files import check_archive
-from fwrl.planner.cluster_fit import MOST_BYTES, counts_of, fit_on_cluster
+from fwrl.planner.fitting import MOST_BYTES, counts_of, fit_on_cluster
 from fwrl.planner.ingest.read_options import LogError, NoTransitionsError
 from fwrl.pool import Pool, PoolError, SerialExecutor, process_pool
 
@@ -219,7 +219,7 @@ def test_errors_come_back_from_workers_whole(error):
 
 SMALL = 20_000  # bytes of files that are read together: one file
 FWRL_SMALL = [sys.executable, "-c", FWRL[-1].replace("main()", f"shards.MOST_BYTES = {SMALL}; main()")]
-FWRL_SMALL[-1] = f"import fwrl.planner.cluster_fit as shards\n{FWRL_SMALL[-1]}"
+FWRL_SMALL[-1] = f"import fwrl.planner.fitting as shards\n{FWRL_SMALL[-1]}"
 
 
 def fit_command(source, out, address):

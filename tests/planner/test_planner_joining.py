@@ -12,7 +12,7 @@ import pytest
 import fwrl
 from fwrl.cells import SquareCells
 from fwrl.errors import FwrlError, OptionError
-from fwrl.planner.ingest.duplicates import log_file
+from fwrl.planner.ingest.read_log import log_file
 from fwrl.planner.ingest.read_options import LogError
 
 CELLS: dict[str, Any] = {"cells": ("x", "y"), "cell_width": 1.0}
@@ -29,18 +29,11 @@ def test_what_was_read_in_another_way_is_refused():
     with pytest.raises(OptionError, match="different half-lives"):
         square.merge(fwrl.fit(later, **CELLS, half_life=3))
     fine = later | {"time": [0.5, 1.5, 0.5, 1.5]}
-    with pytest.raises(FwrlError, match="weights by age need times of one kind"):
+    with pytest.raises(FwrlError, match=r"some logs have .* as times; write them all the same way"):
         fwrl.fit(log, **CELLS, half_life=3).merge(fwrl.fit(fine, **CELLS, half_life=3))
-    with pytest.raises(FwrlError, match="weights by age need times of one kind"):
+    with pytest.raises(FwrlError, match=r"some logs have .* as times; write them all the same way"):
         fwrl.fit(fine, **CELLS, into=fwrl.fit(log, **CELLS, half_life=3))
     assert square.merge(fwrl.fit(later, **CELLS)).experience.cells == SquareCells(1.0)
-
-
-def test_weights_that_are_counted_already_are_rescaled_when_they_are_added_to_newer_ones():
-    rows = [("a", "l", -1.0, "b", "t", 0), ("a", "l", -1.0, "b", "t", 4), ("a", "l", -1.0, "c", "u", 12)]
-    old, new = (fwrl.fit(part, half_life=4) for part in (rows[:2], rows[2:]))
-    added = fwrl.fit(old.edges(), into=new)
-    assert added.edges()["weight"].to_pylist() == pytest.approx([0.375, 1.0], rel=1e-12)
 
 
 TEXT = "state,next_state\na,b\n"

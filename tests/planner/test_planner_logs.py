@@ -347,7 +347,8 @@ BAD = [
     ("a,b,-1\nb,c,nan\n", "row 2: expected a number up to .* as reward, got nan"),
     ("a,b,-1\nb,c,inf\n", "row 2: expected a number up to .* as reward, got inf"),
     ("a,b,-1\nb,c,much\n", "row 2: expected a number up to .* as reward, got 'much'"),
-    ("a,b,-1\nb,c\n", "row 2: expected a number up to .* as reward, got nothing"),
+    ("a,b,-1\nb,c,\n", "row 2: expected a number up to .* as reward, got nothing"),
+    ("a,b,-1\nb,c\n", "line 3: expected 3 values, one for each column, got fewer"),
     ("a,b,-1\nb,c,1,2\n", "line 3: expected 3 values, one for each column, got more"),
 ]
 
@@ -458,7 +459,7 @@ def test_logs_with_other_columns_are_not_added(tmp_path):
     planner = fwrl.fit(LOG)
     with pytest.raises(FwrlError, match="some logs have a column action, others do not"):
         fwrl.fit([("a", "b")], into=planner)
-    with pytest.raises(FwrlError, match="some logs have dates as times, others numbers"):
+    with pytest.raises(FwrlError, match=r"some logs have .* and others .* as times"):
         fwrl.fit(
             {
                 "state": ["a"],
@@ -478,7 +479,7 @@ def test_logs_with_other_columns_are_not_added(tmp_path):
         ("trip", ["8", "9"], ["10", "11"], [11, 10, 9]),  # by number, not by name
         ("trip", ["8", "x"], ["10", "y"], ["10", "8", "y"]),
         ("trip,time", ["x,0"], ["1,1", "2,2", "3,3"], ["3", "2", "1"]),  # no kept trip shows that some are text
-        ("trip,time", ["x,1730779568291", "y,1730779568291"], ["z,1730779568291", "w,1.5"], ["y", "x", "z"]),
+        ("trip,time", ["x,1730779568291", "y,1730779568291"], ["z,1730779568291", "w,15"], ["y", "x", "z"]),
     ],
 )
 def test_logs_in_any_turn_keep_the_trips_of_both_at_once(tmp_path, header, one, other, trips):

@@ -13,7 +13,7 @@ import fwrl
 from fwrl.errors import FwrlError
 from fwrl.planner import Planner, transition_counts
 from fwrl.planner.ingest.read_options import LogError
-from fwrl.planner.merge import Edges, merge_edges
+from fwrl.planner.merge import edge_keys, places_in_union
 
 TRANSITIONS = ("state", "action", "reward", "next_state", "trip", "time", "terminated")
 VISITS = ("trip", "time", "state", "action", "reward", "terminated")
@@ -145,39 +145,34 @@ def test_merged_planners_are_saved_with_their_logs(tmp_path):
     assert loaded.merge(second, allow_duplicates=True).summary.transitions == 5
 
 
-def test_columns_and_times_of_another_kind_are_refused_or_brought_to_one_unit():
+def test_columns_and_times_of_another_kind_are_refused():
     plain = fwrl.fit({"state": ["a"], "next_state": ["b"], "time": [3]})
     fine = fwrl.fit({"state": ["a"], "next_state": ["b"], "time": [2.5]})
     dated = fwrl.fit({"state": ["a"], "next_state": ["b"], "time": np.array(["2024-01-01"], "datetime64[us]")})
-    for one, other in itertools.permutations([plain, fine]):
-        assert one.merge(other).edges().to_pylist()[0]["last"] == 3.0
-    with pytest.raises(FwrlError, match="some logs have dates as times, others numbers"):
-        plain.merge(dated)
+    kinds = ((plain, "whole numbers"), (fine, "fractions"), (dated, "dates"))
+    for (one, here), (other, there) in itertools.permutations(kinds, 2):
+        with pytest.raises(FwrlError, match=f"some logs have {there} and others {here} as times; write them all"):
+            other.merge(one)
     with pytest.raises(FwrlError, match="some logs have a column time, others do not"):
         plain.merge(fwrl.fit([("a", "b")]))
 
 
 @given(st.data(), st.booleans())
 @settings(max_examples=30)
-def test_edges_of_arrays_are_merged_as_a_dictionary_would(data, large):
+def test_edges_have_the_places_that_a_sorted_set_gives_them(data, large):
     S, A = (2**31 - 1, 2**31 - 1) if large else (4, 3)  # a number for each possible edge would not fit into 64 bits
     codes = st.sampled_from([0, 1, S - 2, S - 1])
-    several: list[Edges] = []
-    truth: dict[tuple[int, int, int], tuple[int, float]] = {}
+    several: list[tuple[np.ndarray, ...]] = []
+    edges_of_all: set[tuple[int, int, int]] = set()
     for _ in range(data.draw(st.integers(1, 4))):
         keys = sorted(data.draw(st.sets(st.tuples(codes, st.sampled_from([0, A - 1]), codes), min_size=1, max_size=9)))
-        count = data.draw(st.lists(st.integers(1, 9), min_size=len(keys), max_size=len(keys)))
-        for key, n in zip(keys, count, strict=True):
-            seen, best = truth.get(key, (0, -np.inf))
-            truth[key] = (seen + n, max(best, -n))
+        edges_of_all |= set(keys)
         source, action, target = (np.array(column, np.int32) for column in zip(*keys, strict=True))
-        n = np.array(count)
-        several.append(Edges(source, action, target, n, n * 0.5, n * -1.0, n * 7))
-    edges, places = merge_edges(several, S, A)
-    assert edges.action is not None
-    merged = list(zip(edges.source.tolist(), edges.action.tolist(), edges.target.tolist(), strict=True))
-    assert merged == sorted(truth)
-    assert edges.count.tolist() == [truth[key][0] for key in merged]
-    assert edges.best.tolist() == [truth[key][1] for key in merged]
-    for part, place in zip(several, places, strict=True):
-        np.testing.assert_array_equal(edges.source[place], part.source)
+        several.append((source, action, target))
+    truth = sorted(edges_of_all)
+    found = edge_keys([(source, target) for source, _, target in several], [action for _, action, _ in several], S, A)
+    places, n_edges = places_in_union(found)
+    assert n_edges == len(truth)
+    for (source, action, target), place in zip(several, places, strict=True):
+        edges = zip(source.tolist(), action.tolist(), target.tolist(), strict=True)
+        assert place.tolist() == [truth.index(edge) for edge in edges]

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fwrl
-from fwrl.planner import Planner, quantiles
-from fwrl.planner.cluster_fit import fit_on_cluster
-from fwrl.planner.quantiles import Chain, chain_quantiles
+from fwrl.planner import Planner, questions
+from fwrl.planner.fitting import fit_on_cluster
+from fwrl.planner.questions import Chain, chain_quantiles
 from fwrl.pool import Pool, SerialExecutor
 
 
@@ -213,11 +213,11 @@ def test_a_simulated_interval_holds_the_exact_quantile(monkeypatch):
     shares = (0.1, 0.5, 0.9, 0.99)
     exact, none = chain_quantiles(loop, shares, seed=0)
     drawn, n = chain_quantiles(loop, shares, seed=0, followed=0)
-    assert (none, n) == (None, quantiles.SIMULATED)
+    assert (none, n) == (None, questions.SIMULATED)
     for one, other in zip(exact, drawn, strict=True):
         assert other.low <= one.cost <= other.high
         assert other.low <= other.cost <= other.high
-    monkeypatch.setattr(quantiles, "MOST_STEPS", 1000)
+    monkeypatch.setattr(questions, "MOST_STEPS", 1000)
     with pytest.raises(fwrl.FwrlError, match="too many to simulate"):
         chain_quantiles(loop, shares, seed=0, followed=0)
 
@@ -237,7 +237,7 @@ def test_quantiles_of_a_plan_that_avoids_a_place_are_those_of_a_log_without_it()
 def test_positive_rewards_are_simulated():
     planner = fwrl.fit([("a", "go", -5.0, "b"), ("b", "go", 2.0, "c"), ("a", "go", -5.0, "c")])
     found = planner.cost_quantiles("a", "c", (0.25, 0.75))
-    assert found.simulated == quantiles.SIMULATED
+    assert found.simulated == questions.SIMULATED
     assert [each.cost for each in found.quantiles] == [3.0, 5.0]
 
 

@@ -16,7 +16,7 @@ import fwrl
 from fwrl.errors import OptionError, PositiveCycleError, UnknownNameError
 from fwrl.oracle import optimum
 from fwrl.planner import NoRouteError, Planner, alternatives
-from fwrl.planner.policy import GoalPolicySolver
+from fwrl.planner.policy import Conditions, GoalPolicies
 from fwrl.worlds import from_outcomes
 
 REWARDS = st.one_of(st.sampled_from([0.0, -1.0, -0.1, -0.2, -0.3, -1e3]), st.floats(-5, 0))
@@ -175,7 +175,7 @@ def test_a_state_to_avoid_is_not_passed():
 @pytest.mark.parametrize("backup", ["expected", "best"])
 def test_the_memory_of_a_policy_is_that_of_all_its_arrays(backup):
     slips = fwrl.fit([("a", "go", -1.0, "b"), ("a", "go", -1.0, "pit"), ("pit", "climb", -9.0, "a")])
-    policy = GoalPolicySolver(slips.experience).policy(slips.states.find("b"), backup)
+    policy = GoalPolicies(slips.experience, 0).policy(slips.states.find("b"), Conditions(backup))
     assert (policy.unknown is not None) == (backup == "expected")
     assert policy.nbytes == sum(part.nbytes for part in policy if isinstance(part, np.ndarray))
 
@@ -376,7 +376,7 @@ def test_goal_policies_are_kept_within_the_memory_given():
     planner = Planner(fwrl.fit(CITY).experience, memory=150)
     for goal in "abcdeabc":
         assert planner.plan("a", goal).states[-1] == goal
-    assert len(planner._policies) == 2
+    assert len(planner._policies.kept) == 2
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -6,7 +6,6 @@ import json
 
 import duckdb
 import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 import fwrl
@@ -29,27 +28,6 @@ def write(path, times, states):
 DATES = ["2024-05-01 02:30", "2024-05-01 03:30", "2024-05-01 04:30", "2024-04-01", "2024-04-02", "2024-04-03"]
 
 
-@pytest.mark.parametrize(
-    "times", [[100.5, 101.5, 102.5, 1.5, 2.5, 3.5], [100, 101, 102, 1, 2, 3], DATES], ids=["number", "integer", "date"]
-)
-def test_edges_that_are_read_back_keep_the_times_of_their_trips(times):
-    def passage(trips, at):
-        return fwrl.fit({"trip": trips, "time": at, "state": ["x"] * 3, "next_state": ["y"] * 3, "action": ["go"] * 3})
-
-    old, early = passage(list("ABC"), times[:3]), passage(list("DEF"), times[3:])
-    back = fwrl.fit(old.edges())
-    assert back.edges().equals(old.edges())
-    assert back.merge(early).edges()["trips"].to_pylist() == old.merge(early).edges()["trips"].to_pylist()
-
-
-def test_whole_and_fractional_times_of_edges_are_brought_to_one_unit(tmp_path):
-    for name, trip, time in (("whole", "A", 7), ("split", "B", 8.5)):
-        edges = fwrl.fit({"state": ["x"], "next_state": ["y"], "trip": [trip], "time": [time]}).edges()
-        pq.write_table(edges, tmp_path / f"{name}.parquet")
-    read = fwrl.fit(tmp_path).edges()
-    assert (read["trips"].to_pylist(), read["trip_times"].to_pylist()) == ([["B", "A"]], [[8.5, 7.0]])
-
-
 @pytest.mark.parametrize("name", ["log.csv", "log.jsonl"])
 @pytest.mark.parametrize(
     "times",
@@ -67,18 +45,6 @@ def test_fractions_late_in_a_column_count_as_well(tmp_path):
     times = [str(k) for k in range(1200)] + ["1200.1", "1200.2"]
     states = [f"s{k}" for k in range(1200)] + ["y", "x"]
     assert ("y", "x") in moves(fwrl.fit(write(tmp_path / "log.csv", times, states)))
-
-
-def test_whole_times_too_large_to_be_kept_beside_fractions_are_refused():
-    def log(time):
-        return [("a", "l", -1.0, "b", "t", time)]
-
-    large = 2**63 // 1_000_000 + 1
-    for first, second in ((large, 0.5), (0.5, large), (-large, 0.5), (0.5, -large)):
-        with pytest.raises(FwrlError, match=rf"times up to .* got {first if first != 0.5 else second:,}"):
-            fwrl.fit(log(second), into=fwrl.fit(log(first)))
-    folded = fwrl.fit(log(0.5), into=fwrl.fit(log(large - 2)))
-    assert folded.edges()["last"].to_pylist() == [float(large - 2)]
 
 
 def test_whole_times_too_large_to_be_kept_beside_fractions_are_named_in_files(tmp_path):

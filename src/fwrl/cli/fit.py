@@ -81,7 +81,7 @@ def _fit_on_cluster(address: str, logs: list[str], out: Path, into: Planner | No
     """Fit on a cluster and save."""
     from fwrl.cli.log_options import STDIN
     from fwrl.errors import OptionError
-    from fwrl.planner.cluster_fit import fit_on_cluster
+    from fwrl.planner.fitting import fit_on_cluster
 
     if STDIN in logs:
         raise OptionError("a cluster can't read standard input; give files")

@@ -9,26 +9,25 @@ if TYPE_CHECKING:
     from fwrl.planner.explanation import ExplainedStep, Explanation
     from fwrl.planner.fitting import fit
     from fwrl.planner.ingest.read_options import LogError
-    from fwrl.planner.no_route import NoRouteError
     from fwrl.planner.places import read_positions
     from fwrl.planner.planner import Planner
     from fwrl.planner.policy import Policy
-    from fwrl.planner.quantiles import CostQuantile, CostQuantiles
-    from fwrl.planner.questions import CostMatrix, ReachedPlace
+    from fwrl.planner.questions import CostMatrix, CostQuantile, CostQuantiles, ReachedPlace
     from fwrl.planner.route import Route, RouteStep
     from fwrl.planner.transition_counts import Evidence, LogSummary, TransitionCounts
+    from fwrl.planner.weak_spots import NoRouteError
 
 # Imported on first use: a route from a saved planner needs nothing of what reads logs.
 _HOME = {
     "CostMatrix": "questions",
-    "CostQuantile": "quantiles",
-    "CostQuantiles": "quantiles",
+    "CostQuantile": "questions",
+    "CostQuantiles": "questions",
     "Evidence": "transition_counts",
     "ExplainedStep": "explanation",
     "Explanation": "explanation",
     "LogError": "ingest.read_options",
     "LogSummary": "transition_counts",
-    "NoRouteError": "no_route",
+    "NoRouteError": "weak_spots",
     "Planner": "planner",
     "Policy": "policy",
     "ReachedPlace": "questions",

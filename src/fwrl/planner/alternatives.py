@@ -83,19 +83,12 @@ def _view(array: Floats | Indices) -> Any:
 
 
 class CandidatePath(NamedTuple):
-    """A path that may be among the best; candidates are compared by these fields in order.
+    """A path that may be among the best; candidates are compared by these fields in order."""
 
-    Attributes:
-        cost: How much worse than the best path it is.
-        steps: Its number of edges.
-        path: Its edges.
-        branch: The number of edges after which it leaves the path it was made from.
-    """
-
-    cost: float
-    steps: int
-    path: Path
-    branch: int
+    cost: float  # how much worse than the best path it is
+    steps: int  # its number of edges
+    path: Path  # its edges
+    branch: int  # the number of edges after which it leaves the path it was made from
 
 
 def best_paths(

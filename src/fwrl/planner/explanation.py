@@ -21,39 +21,25 @@ if TYPE_CHECKING:
 
 
 class ExplainedStep(NamedTuple):
-    """A step of a route and its evidence.
+    """A step of a route and its evidence."""
 
-    Attributes:
-        step: The step.
-        trips: The latest trips that made it, latest first.
-        last: Time of the latest observation: a number, a date, or None if no times were logged.
-        stretch: Index of the stretch of the route it belongs to.
-    """
-
-    step: RouteStep
-    trips: tuple[Label, ...]
-    last: Any
-    stretch: int
+    step: RouteStep  #: the step
+    trips: tuple[Label, ...]  #: the latest trips that made it, latest first
+    last: Any  #: time of the latest observation, a number or a date; None if no times were logged
+    stretch: int  #: index of the stretch of the route it belongs to
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A route and the past trips behind it.
+    """A route and the past trips behind it."""
 
-    Attributes:
-        route: The route.
-        steps: Its steps with their evidence.
-        stretches: For each stretch of the route in order, the trips that cover all of it. A stretch is a part between
-            two stitches. At most three trips are named.
-        covering: For each stretch, the number of trips that are known to cover all of it.
-        fewest: Whether no fewer past trips cover the route; otherwise their number is an upper bound.
-    """
-
-    route: Route
-    steps: tuple[ExplainedStep, ...]
+    route: Route  #: the route
+    steps: tuple[ExplainedStep, ...]  #: its steps with their evidence
+    #: For each stretch of the route in order, the trips that cover all of it. A stretch is a part between two
+    #: stitches. At most three trips are named
     stretches: tuple[tuple[Label, ...], ...]
-    covering: tuple[int, ...] = ()
-    fewest: bool = False
+    covering: tuple[int, ...] = ()  #: for each stretch, the number of trips that are known to cover all of it
+    fewest: bool = False  #: whether no fewer past trips cover the route; otherwise their number is an upper bound
 
     @property
     def stitches(self) -> tuple[Label, ...]:
@@ -62,14 +48,7 @@ class Explanation:
         return tuple(after.step.state for before, after in pairs if before.stretch != after.stretch)
 
     def is_stitch(self, k: int) -> bool:
-        """Whether the route changes from one past trip to another before a step.
-
-        Args:
-            k: Index of the step, from 1.
-
-        Returns:
-            Whether its stretch is another one than that of the step before.
-        """
+        """Whether the route changes from one past trip to another before step k, from 1."""
         return self.steps[k].stretch != self.steps[k - 1].stretch
 
     @property
@@ -78,12 +57,7 @@ class Explanation:
         return tuple(each for each in self.steps if each.step.seen == 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as plain values for JSON.
-
-        Returns:
-            The entries of `Route.to_dict`, its steps with trips, last and stretch; stretches, covering, fewest,
-            stitches and single.
-        """
+        """The explanation as plain values for JSON: that of its route, and what is known of its trips."""
         steps = [
             {**each.step._asdict(), "trips": list(each.trips), "last": shown_time(each.last), "stretch": each.stretch}
             for each in self.steps

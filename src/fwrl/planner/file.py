@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterator
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -79,7 +80,6 @@ def read_experience(archive: Archive) -> TransitionCounts:
         states = read_labels(archive, STATES)
         actions = read_labels(archive, ACTIONS) if arrays["action"] is not None else None
         time, cells = archive.details["time"], archive.details.get("cells")
-        evidence = SavedEvidence(archive, n_states=len(states), n_edges=len(arrays["source"]))
         experience = TransitionCounts(
             states,
             actions,
@@ -90,27 +90,20 @@ def read_experience(archive: Archive) -> TransitionCounts:
             hours=archive.details.get("hours"),
             summary=LogSummary(**archive.details["summary"]),
             logs=tuple(_log(details) for details in archive.details["logs"]),
-            evidence_source=evidence,
+            evidence_source=functools.partial(_read_evidence, archive, len(states), len(arrays["source"])),
         )
         _check(experience)
         _expect(("last" in archive) == (time is not None), "a kind of time where there are times, and only there")
     return experience
 
 
-class SavedEvidence:
-    """The evidence in a planner file, read and checked when it is first needed."""
-
-    def __init__(self, archive: Archive, n_states: int, n_edges: int) -> None:
-        self._archive, self._n_states, self._n_edges = archive, n_states, n_edges
-
-    def read(self) -> Evidence:
-        """The evidence; FileError unless it is consistent."""
-        with _file_errors(self._archive):
-            arrays = _arrays(self._archive, EVIDENCE)
-            trips = read_labels(self._archive, TRIPS) if arrays["trip"] is not None else None
-            evidence = Evidence(trips=trips, **arrays)
-            _check_evidence(evidence, self._n_states, self._n_edges)
-        return evidence
+def _read_evidence(archive: Archive, n_states: int, n_edges: int) -> Evidence:
+    with _file_errors(archive):
+        arrays = _arrays(archive, EVIDENCE)
+        trips = read_labels(archive, TRIPS) if arrays["trip"] is not None else None
+        evidence = Evidence(trips=trips, **arrays)
+        _check_evidence(evidence, n_states, n_edges)
+    return evidence
 
 
 def _log(details: Any) -> LogFile:

@@ -98,16 +98,7 @@ def _decoded(labels: Labels, codes: Any) -> Any:
 
 
 def route_geojson(explanation: Explanation, experience: TransitionCounts, positions: Floats) -> dict[str, Any]:
-    """The route as a FeatureCollection: a line for each stretch, points for start, stitches and goal.
-
-    Args:
-        explanation: The route and where it comes from.
-        experience: The experience of the planner.
-        positions: (S, 2) positions of its states, NaN if unknown.
-
-    Returns:
-        The content of a GeoJSON file.
-    """
+    """The content of a GeoJSON file: a line for each stretch of the route, points for start, stitches and goal."""
     route, way = explanation.route, route_positions(explanation.route, experience, positions).tolist()
     last = experience.evidence.last
     features = []

@@ -54,9 +54,11 @@ class Labels(Sequence[Label]):
     def decode(self, codes: list[int]) -> list[Label]:
         """The labels of several codes; much faster than one by one."""
 
-    @abstractmethod
-    def column(self, codes: NDArray[Any], as_text: bool) -> NDArray[Any]:
-        """(n,) the labels of `codes`, as an array that DuckDB reads; integers become text if `as_text`."""
+    def texts(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """(n,) the labels of `codes` as text, in an array that DuckDB reads."""
+        wanted, place = np.unique(codes, return_inverse=True)
+        labels: NDArray[Any] = np.array([str(label) for label in self.decode(wanted.tolist())], object)[place]
+        return labels
 
     @abstractmethod
     def subset(self, codes: NDArray[Any]) -> Labels:
@@ -73,10 +75,6 @@ class Labels(Sequence[Label]):
     @abstractmethod
     def sections(self, name: str) -> dict[str, NDArray[Any]]:
         """The sections of a file that hold these labels of `name`."""
-
-    @abstractmethod
-    def check_order(self) -> None:
-        """Raise FileError if labels are not in ascending order; reads every label."""
 
     def find(self, label: object, what: str = "state") -> int:
         """The code of `label`; the error for an unknown one carries close matches."""
@@ -140,17 +138,10 @@ class IntegerLabels(Labels):
         return len(self.numbers)
 
     def decode(self, codes: list[int]) -> list[Label]:
-        """See `Labels`."""
         numbers: list[Label] = self.numbers[codes].tolist()
         return numbers
 
-    def column(self, codes: NDArray[Any], as_text: bool) -> NDArray[Any]:
-        """See `Labels`."""
-        numbers: NDArray[Any] = np.ascontiguousarray(self.numbers)[codes]
-        return numbers.astype(str).astype(object) if as_text else numbers
-
     def subset(self, codes: NDArray[Any]) -> Labels:
-        """See `Labels`."""
         return IntegerLabels(np.asarray(self.numbers)[codes])
 
     def code(self, label: object) -> int | None:
@@ -160,18 +151,11 @@ class IntegerLabels(Labels):
         return code if 0 <= code < len(self) and self.numbers[code] == number else None
 
     def insertion_code(self, label: object) -> int:
-        """See `Labels`."""
         number = integer(label)
         return 0 if number is None else int(np.searchsorted(self.numbers, number))
 
     def sections(self, name: str) -> dict[str, NDArray[Any]]:
-        """See `Labels`."""
         return {f"{name}.{NUMBER}": self.numbers}
-
-    def check_order(self) -> None:
-        """See `Labels`."""
-        if not bool(np.all(self.numbers[1:] > self.numbers[:-1])):
-            raise FileError("expected labels in order; the file is damaged")
 
     def __repr__(self) -> str:
         return f"<{len(self):,} labels, integer>"
@@ -195,20 +179,12 @@ class TextLabels(Labels):
         return len(self.offsets) - 1
 
     def decode(self, codes: list[int]) -> list[Label]:
-        """See `Labels`."""
         wanted = np.array(codes, np.int64)
         begins, ends = self.offsets[wanted].tolist(), self.offsets[wanted + 1].tolist()
         text = memoryview(self.text)  # type: ignore[arg-type]
         return [str(text[begin:end], "utf-8") for begin, end in zip(begins, ends, strict=True)]
 
-    def column(self, codes: NDArray[Any], as_text: bool) -> NDArray[Any]:
-        """See `Labels`."""
-        wanted, place = np.unique(codes, return_inverse=True)
-        labels: NDArray[Any] = np.array(self.decode(wanted.tolist()), object)[place]
-        return labels
-
     def subset(self, codes: NDArray[Any]) -> Labels:
-        """See `Labels`."""
         sizes, offsets = np.diff(self.offsets)[codes], np.zeros(len(codes) + 1, np.int64)
         np.cumsum(sizes, out=offsets[1:])
         places = np.repeat(self.offsets[:-1][codes] - offsets[:-1], sizes) + np.arange(offsets[-1])
@@ -223,15 +199,13 @@ class TextLabels(Labels):
         return None
 
     def insertion_code(self, label: object) -> int:
-        """See `Labels`."""
         return bisect.bisect_left(range(len(self)), _encoded(label), key=self._bytes)
 
     def sections(self, name: str) -> dict[str, NDArray[Any]]:
-        """See `Labels`."""
         return {f"{name}.{TEXT}": self.text, f"{name}.{OFFSET}": self.offsets}
 
     def check_order(self) -> None:
-        """See `Labels`."""
+        """Raise FileError if labels are not in ascending order; reads every label, unlike `read_labels`."""
         if not all(a < b for a, b in itertools.pairwise(map(self._bytes, range(len(self))))):
             raise FileError("expected labels in order; the file is damaged")
 

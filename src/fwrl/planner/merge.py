@@ -10,13 +10,12 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fwrl.arrays import Floats, Indices, Ints
+from fwrl.arrays import Indices, Ints
 from fwrl.errors import FwrlError
 from fwrl.planner.ingest.group import by_name
 from fwrl.planner.ingest.reader import reading
@@ -25,21 +24,19 @@ from fwrl.planner.policy import refuse_positive_cycle
 from fwrl.planner.transition_counts import (
     KEPT,
     LARGEST,
-    MILLION,
     MOST,
     NONE,
     Bits,
     Evidence,
-    LogSummary,
     TransitionCounts,
     common_aging,
     number_of_starts,
-    refuse_mixed_times,
     rescale,
+    summarised,
     with_counts,
 )
 
-LATEST = (2**63 - 1) // MILLION  # absolute time that fits into 64 bits in millionths
+TIMES = {"integer": "whole numbers", "number": "fractions", "timestamp": "dates"}
 EARLIEST = np.iinfo(np.int64).min
 MEMORY = "1GB"
 
@@ -50,108 +47,93 @@ def merged(experiences: Sequence[TransitionCounts], whole: bool = True) -> Trans
     Unless `whole`, further logs will be merged into the result: they change mean rewards, so a positive cycle isn't an
     error yet.
     """
-    parts = _with_one_newest_time(_with_one_time_unit(experiences))
-    states, state_codes = united([part.states for part in parts])
-    actions, action_codes = _united_actions(parts)
-    several = [_recoded(*each) for each in zip(parts, state_codes, action_codes, strict=True)]
-    edges, places = merge_edges(several, len(states), 0 if actions is None else len(actions))
-    evidence = _evidence(parts, places, edges, state_codes, states)
+    _check_alike(experiences)
+    parts = _with_one_newest_time(experiences)
+    states, codes = united([part.states for part in parts])
+    named = [part.actions for part in parts if part.actions is not None]
+    actions, action_codes = united(named) if named else (None, [])
+    recoded = [(code[part.source], code[part.target]) for part, code in zip(parts, codes, strict=True)]
+    taken = [code[part.action] for part, code in zip(parts, action_codes, strict=False) if part.action is not None]
+    places, E = places_in_union(edge_keys(recoded, taken, len(states), 0 if actions is None else len(actions)))
+
+    def of_edges(arrays: Sequence[Any], combine: Any = np.maximum, start: float = 0) -> Any:
+        return _combined(arrays, places, E, combine, start)
+
+    last = of_edges([part.evidence.last for part in parts], start=EARLIEST)
+    evidence = _evidence(parts, places, last, E, codes, states)
+    flags = [np.zeros(len(each.states), np.uint8) if each.terminated is None else each.terminated for each in parts]
     experience = TransitionCounts(
         states,
         actions,
-        edges.source,
-        edges.action,
-        edges.target,
-        edges.count,
-        edges.total,
-        edges.best,
-        terminated=_terminated(parts, state_codes, len(states)),
-        weight=edges.weight,
+        of_edges([source for source, _ in recoded]),
+        of_edges(taken) if taken else None,
+        of_edges([target for _, target in recoded]),
+        of_edges([part.count for part in parts], np.add),
+        of_edges([part.total for part in parts], np.add),
+        of_edges([part.best for part in parts], start=-np.inf),
+        terminated=None
+        if all(part.terminated is None for part in parts)
+        else _combined(flags, codes, len(states), np.maximum, 0),
+        weight=of_edges([part.weight for part in parts], np.add),
         aging=parts[0].aging,
         cells=parts[0].cells,
-        position=_positions(parts, state_codes, len(states)),
+        position=_combined([part.position for part in parts], codes, len(states), np.maximum, -np.inf),
         time=parts[0].time,
         hours=parts[0].hours if len({part.hours for part in parts}) == 1 else None,
         logs=tuple(sorted((log for each in parts for log in each.logs), key=lambda log: (log.name, log.digest))),
         evidence_source=evidence,
     )
-    experience = replace(experience, summary=_summary(experience, parts))
+    counted = all(each.evidence.trips is None or each.summary.trips is not None for each in parts)
+    trips = len(evidence.trips) if evidence.trips is not None and counted else None
+    before = [each.summary for each in parts]
+    experience = summarised(
+        experience, trips, sum(each.transitions for each in before), sum(each.skipped for each in before)
+    )
     _check_size(experience)
     if whole:
         refuse_positive_cycle(experience)
     return experience if evidence.sample is None else with_counts(experience)
 
 
-def _terminated(parts: Sequence[TransitionCounts], codes: Sequence[Indices], n_states: int) -> Bits | None:
-    """(S,) 1 where some part saw a trip terminate; None if none of them logs it."""
-    if all(part.terminated is None for part in parts):
+def _combined(arrays: Sequence[Any], places: Sequence[Indices], n: int, combine: Any, start: float) -> Any:
+    """(n, ...) the values of all arrays, combined where several have the same place; None if one of them is missing."""
+    if any(array is None for array in arrays):
         return None
-    terminated = np.zeros(n_states, np.uint8)
-    for part, code in zip(parts, codes, strict=True):
-        if part.terminated is not None:
-            terminated[code[part.terminated == 1]] = 1
-    return terminated
+    result = np.full((n, *arrays[0].shape[1:]), start, arrays[0].dtype)
+    for array, place in zip(arrays, places, strict=True):
+        result[place] = combine(result[place], array)
+    return result
 
 
-def _positions(parts: Sequence[TransitionCounts], codes: Sequence[Indices], n_states: int) -> Floats | None:
-    """(S, 2) the centres of all cells; None if states are not cells."""
-    positions = np.empty((n_states, 2))
-    for part, code in zip(parts, codes, strict=True):
-        if part.position is None:
-            return None
-        positions[code] = part.position
-    return positions
-
-
-def _united_actions(parts: Sequence[TransitionCounts]) -> tuple[Labels | None, list[Indices]]:
-    named = [part.actions for part in parts if part.actions is not None]
-    if not named:
-        return None, [np.zeros(0, np.int32)] * len(parts)
-    return united(named)
-
-
-def _recoded(part: TransitionCounts, state: Indices, action: Indices) -> Edges:
-    return Edges(
-        state[part.source],
-        None if part.action is None else action[part.action],
-        state[part.target],
-        part.count,
-        part.total,
-        part.best,
-        part.evidence.last,
-        part.weight,
-    )
+def edge_keys(
+    ends: Sequence[tuple[Indices, Indices]], actions: Sequence[Indices], n_states: int, n_actions: int
+) -> list[Ints]:
+    """A number for each edge, equal for the same edge and ascending in the order of edges; `actions` may be empty."""
+    pairs, n_pairs = [source.astype(np.int64) for source, _ in ends], n_states
+    if actions:
+        n_pairs *= n_actions
+        pairs = [pair * n_actions + action for pair, action in zip(pairs, actions, strict=True)]
+    if n_pairs * n_states >= 2**63:  # number the pairs that occur
+        bounds = np.cumsum([len(pair) for pair in pairs])[:-1]
+        pairs = np.split(np.unique(np.concatenate(pairs), return_inverse=True)[1], bounds)
+    return [pair * n_states + target for pair, (_, target) in zip(pairs, ends, strict=True)]
 
 
 def _evidence(
     parts: Sequence[TransitionCounts],
     places: Sequence[Indices],
-    edges: Edges,
-    state_codes: Sequence[Indices],
+    last: Ints | None,
+    n_edges: int,
+    codes: Sequence[Indices],
     states: Labels,
 ) -> Evidence:
-    known, last = [part.evidence for part in parts], edges.last
-    sample, joined = _joined_by_trips(known, state_codes, states)
+    known = [part.evidence for part in parts]
+    sample, joined = _joined_by_trips(known, codes, states)
     if known[0].trip is None:
         return Evidence(last, sample=sample, joined=joined)
     trips, trip_codes = united([evidence.trips for evidence in known if evidence.trips is not None])
-    trip, trip_time = _recent_trips(known, places, trip_codes, trips, len(edges.source))
+    trip, trip_time = _recent_trips(known, places, trip_codes, trips, n_edges)
     return Evidence(last, trips, trip, trip_time, sample, joined)
-
-
-def _summary(experience: TransitionCounts, merged: Sequence[TransitionCounts]) -> LogSummary:
-    before = [each.summary for each in merged]
-    trips = experience.evidence.trips
-    counted = all(each.evidence.trips is None or each.summary.trips is not None for each in merged)
-    return LogSummary(
-        trips=len(trips) if trips is not None and counted else None,
-        transitions=sum(each.transitions for each in before),
-        states=len(experience.states),
-        edges=len(experience.source),
-        uncertain=int(np.sum(np.bincount(experience.pair()) > 1)),
-        skipped=sum(each.skipped for each in before),
-        terminated=experience.n_terminated,
-    )
 
 
 def _check_size(experience: TransitionCounts) -> None:
@@ -161,22 +143,22 @@ def _check_size(experience: TransitionCounts) -> None:
         raise FwrlError(f"the rewards of one edge sum up to more than {LARGEST:g} in size; scale them down")
 
 
-# Whether logs can be merged: the same columns, cells and half-lives, and times in one unit.
+# Whether logs can be merged.
 
 
-def _with_one_time_unit(experiences: Sequence[TransitionCounts]) -> list[TransitionCounts]:
-    """The experiences with times in one unit; an error where columns, cells, half-lives or kinds of times differ."""
-    kinds = {experience.time for experience in experiences}
+def _check_alike(experiences: Sequence[TransitionCounts]) -> None:
+    """Refuse logs that differ in columns, cells, half-lives or kinds of times."""
     for one, other in itertools.pairwise(experiences):
         _check_columns(one, other)
-        _check_cells(one, other)
-        refuse_mixed_times(one.aging, (one.time, other.time))
+        if one.cells != other.cells:
+            states = [each.cells or "names" for each in (one, other)]
+            raise FwrlError(
+                f"the states of some logs are {states[0]}, those of others {states[1]}; use the same cells for all"
+            )
+        if one.time != other.time:
+            kinds = " and others ".join(TIMES[each.time] for each in (one, other) if each.time is not None)
+            raise FwrlError(f"some logs have {kinds} as times; write them all the same way")
         common_aging(one.aging, other.aging)
-    if len(kinds) == 1:
-        return list(experiences)
-    if "timestamp" in kinds:
-        raise FwrlError("some logs have dates as times, others numbers; use the same kind in all of them")
-    return [_in_millionths(e) if e.time == "integer" else e for e in experiences]
 
 
 def _check_columns(one: TransitionCounts, other: TransitionCounts) -> None:
@@ -190,118 +172,12 @@ def _check_columns(one: TransitionCounts, other: TransitionCounts) -> None:
             raise FwrlError(f"some logs {has} a column {name}, others {lacks}; all must have the same columns")
 
 
-def _check_cells(one: TransitionCounts, other: TransitionCounts) -> None:
-    if one.cells != other.cells:
-        states = [each.cells or "names" for each in (one, other)]
-        raise FwrlError(
-            f"the states of some logs are {states[0]}, those of others {states[1]}; use the same cells for all"
-        )
-
-
 def _with_one_newest_time(experiences: Sequence[TransitionCounts]) -> list[TransitionCounts]:
-    """The experiences with weights at the latest of their newest times; an error where half-lives differ."""
+    """The experiences with weights at the latest of their newest times."""
     aging = functools.reduce(common_aging, (experience.aging for experience in experiences))
     if aging is None or aging.newest is None:
         return list(experiences)
     return [rescale(experience, aging.newest) for experience in experiences]
-
-
-def _in_millionths(experience: TransitionCounts) -> TransitionCounts:
-    evidence = experience.evidence
-    latest = None if evidence.last is None else _scaled(evidence.last)
-    trip_time = None if evidence.trip_time is None else _scaled(evidence.trip_time)
-    scaled = replace(evidence, last=latest, trip_time=trip_time)
-    return replace(experience, time="number", evidence_source=scaled)
-
-
-def _scaled(times: Ints) -> Ints:
-    """Whole times in millionths; an error where one is too large for that."""
-    low, high = (int(times.min()), int(times.max())) if times.size else (0, 0)
-    if max(-low, high) > LATEST:
-        raise FwrlError(
-            f"expected times up to {LATEST:,} in size where some are integers and some are not, got "
-            f"{high if high > LATEST else low:,}; write all as integers"
-        )
-    return times.astype(np.int64) * MILLION
-
-
-# The edges of all, by codes that all share.
-
-
-@dataclass(frozen=True, eq=False)
-class Edges:
-    """E edges in order of source, action and target, by codes that all experiences share.
-
-    Attributes:
-        source: (E,) code of the state an edge leaves.
-        action: (E,) code of its action; None if none were logged.
-        target: (E,) code of the state it leads to.
-        count: (E,) number of observations.
-        total: (E,) sum of rewards.
-        best: (E,) largest reward.
-        last: (E,) time of the latest observation; None if no times were logged.
-        weight: (E,) sum of the weights of observations, of one newest time; None if each counts once.
-    """
-
-    source: Indices
-    action: Indices | None
-    target: Indices
-    count: Ints
-    total: Floats
-    best: Floats
-    last: Ints | None
-    weight: Floats | None = None
-
-
-def merge_edges(several: Sequence[Edges], n_states: int, n_actions: int) -> tuple[Edges, list[Indices]]:
-    """The edges of all in order.
-
-    Args:
-        several: Edges by shared codes, each without repetition.
-        n_states: Number of codes of states.
-        n_actions: Number of codes of actions; not used where there are none.
-
-    Returns:
-        The edges, and for each of `several` the index of each of its edges among them.
-    """
-    keys = _keys(several, n_states, n_actions)
-    places, E = places_in_union(keys)
-    merged = Edges(
-        np.empty(E, np.int32),
-        None if several[0].action is None else np.empty(E, np.int32),
-        np.empty(E, np.int32),
-        np.zeros(E, several[0].count.dtype),
-        np.zeros(E, np.float64),
-        np.full(E, -np.inf),
-        None if several[0].last is None else np.full(E, EARLIEST, np.int64),
-        None if several[0].weight is None else np.zeros(E, np.float64),
-    )
-    for edges, place in zip(several, places, strict=True):
-        merged.source[place], merged.target[place] = edges.source, edges.target
-        if merged.action is not None and edges.action is not None:
-            merged.action[place] = edges.action
-        merged.count[place] += edges.count
-        merged.total[place] += edges.total
-        merged.best[place] = np.maximum(merged.best[place], edges.best)
-        if merged.last is not None and edges.last is not None:
-            merged.last[place] = np.maximum(merged.last[place], edges.last)
-        if merged.weight is not None and edges.weight is not None:
-            merged.weight[place] += edges.weight
-    return merged, places
-
-
-def _keys(several: Sequence[Edges], n_states: int, n_actions: int) -> list[Ints]:
-    """A number for each edge, equal for the same edge and ascending in the order of edges."""
-    pairs = [edges.source.astype(np.int64) for edges in several]
-    n_pairs = n_states
-    if several[0].action is not None:
-        n_pairs *= n_actions
-        actions = [edges.action for edges in several if edges.action is not None]
-        pairs = [pair * n_actions + action for pair, action in zip(pairs, actions, strict=True)]
-    if n_pairs * n_states >= 2**63:  # number the pairs that occur
-        bounds = np.cumsum([len(pair) for pair in pairs])[:-1]
-        pairs = np.split(np.unique(np.concatenate(pairs), return_inverse=True)[1], bounds)
-    return [pair * n_states + edges.target for pair, edges in zip(pairs, several, strict=True)]
 
 
 # The latest trips of each edge, and which states single trips connect.
@@ -350,7 +226,7 @@ def _marks(trips: Labels, used: Ints, timed: bool) -> NDArray[np.uint64]:
         return marks
     mark = "hash(trip::VARCHAR)" if timed else f"row_number() OVER (ORDER BY {by_name('ASC')})::UBIGINT"
     with reading(MEMORY, None, "names of trips") as reader:
-        reader.con.register("named", {"trip": trips.column(chosen, as_text=False), "code": chosen})
+        reader.con.register("named", {"trip": trips.texts(chosen), "code": chosen})
         found = reader.columns(f"SELECT code, {mark} AS mark FROM named")
     marks[found["code"]] = found["mark"]
     return marks
@@ -384,7 +260,7 @@ def _joined_by_trips(
 def _smallest_hashes(states: Labels, candidates: Indices, K: int) -> Indices:
     """The K `candidates` with the smallest hashes: each of them is in the samples of all logs it occurs in."""
     with reading(MEMORY, None, "names of states") as reader:
-        reader.con.register("named", {"label": states.column(candidates, as_text=True), "code": candidates})
+        reader.con.register("named", {"label": states.texts(candidates), "code": candidates})
         chosen = reader.columns(f"SELECT code FROM named ORDER BY hash(label), code LIMIT {K}")
     return np.sort(chosen["code"]).astype(np.int32)
 
@@ -393,13 +269,7 @@ def _smallest_hashes(states: Labels, candidates: Indices, K: int) -> Indices:
 
 
 def places_in_union(lists: Sequence[Ints]) -> tuple[list[Indices], int]:
-    """For each of several ascending lists the places of its elements in their union, and the length of the union.
-
-    Args:
-        lists: Arrays of integers, each strictly ascending.
-
-    Returns:
-        One array of places for each list, and the number of distinct elements.
+    """For each of several strictly ascending lists the places of its elements in their union, and its length.
 
     >>> places, n = places_in_union([np.array([1, 5]), np.array([3, 5])])
     >>> [each.tolist() for each in places], n

@@ -19,7 +19,6 @@ from fwrl.planner.labels import Label, Labels
 from fwrl.planner.transition_counts import TransitionCounts
 
 if TYPE_CHECKING:
-    from fwrl.planner.ingest.read_options import ReadOptions
     from fwrl.planner.ingest.reader import Source
     from fwrl.planner.route import Route
 
@@ -102,23 +101,16 @@ DECIMAL_COMMA = re.compile(r"-?\d+,(\d{1,2}|\d{4,})")  # with three digits it ma
 
 
 def read_positions(path: str | Path, states: Labels, columns: Mapping[str, str] | None = None) -> Floats:
-    """Read the positions of states from a file.
+    """Read (S, 2) positions of states, x and y, from a CSV, Parquet or JSON-lines file; NaN where it gives none.
 
-    Args:
-        path: A CSV, Parquet or JSON-lines file with the columns `state`, `x` and `y`; `lon`, `lng` or `longitude` are
-            read as x, `lat` or `latitude` as y. Decimal commas are read, too. States that the planner does not have
-            are ignored.
-        states: The labels of the planner's states, `planner.states`.
-        columns: The file's own names for columns, as `{"state": "id"}`.
-
-    Returns:
-        (S, 2) x and y of each state, NaN if the file gives none.
+    The file has the columns `state`, `x` and `y`; `lon`, `lng` or `longitude` are read as x, `lat` or `latitude` as y.
+    `columns` gives other names, as `{"state": "id"}`. Decimal commas are read, too. States that the planner does not
+    have are ignored.
     """
-    from fwrl.planner.ingest.read_log import retry_csv
-    from fwrl.planner.ingest.read_options import LogError, ReadOptions
+    from fwrl.planner.ingest.read_options import LogError
 
     try:
-        return retry_csv(lambda options: _read(path, states, columns or {}, options), ReadOptions())
+        return _read(path, states, columns or {})
     except LogError as error:  # names an option of logs, which positions don't have
         remedy = "save it as UTF-8" if error.option == "encoding" else "correct the file"
         raise FwrlError(f"{error.problem}; {remedy}") from error
@@ -148,14 +140,15 @@ def route_positions(route: Route, experience: TransitionCounts, positions: Float
     return way
 
 
-def _read(path: str | Path, states: Labels, columns: Mapping[str, str], options: ReadOptions) -> Floats:
+def _read(path: str | Path, states: Labels, columns: Mapping[str, str]) -> Floats:
+    from fwrl.planner.ingest.read_options import ReadOptions
     from fwrl.planner.ingest.reader import identifier, reading
     from fwrl.planner.ingest.sources import sources_of
 
     positions = np.full((len(states), 2), np.nan)
     codes = {str(label): code for code, label in enumerate(states)}
     with reading(MEMORY, None, "positions") as reader:
-        for source in sources_of(reader.con, path, options):
+        for source in sources_of(reader.con, path, ReadOptions()):
             texts = ", ".join(f"{identifier(_column(path, source, name, columns))}::VARCHAR" for name in NAMES)
             rows = reader.con.execute(f"SELECT {texts} FROM {source.scan}").fetchall()
             point = _decimal_point(text for row in rows for text in row[1:])

@@ -20,7 +20,7 @@ from fwrl.files import Archive, open_archive
 from fwrl.planner.explanation import Explanation, covered, explained
 from fwrl.planner.file import read_experience, write_experience
 from fwrl.planner.ingest.read_options import MemorySize, memory_size, read_options
-from fwrl.planner.labels import Labels
+from fwrl.planner.labels import Labels, TextLabels
 from fwrl.planner.places import Place, check_positions, find_state
 from fwrl.planner.policy import Conditions, GoalPolicies, Policy
 from fwrl.planner.route import Route, concatenated, followed_route, route_along
@@ -29,8 +29,7 @@ from fwrl.planner.transition_counts import LogSummary, TransitionCounts, support
 if TYPE_CHECKING:
     from fwrl.planner.ingest.reader import Progress
     from fwrl.planner.policy import Backup, GoalPolicy
-    from fwrl.planner.quantiles import CostQuantiles
-    from fwrl.planner.questions import CostMatrix, ReachedPlace
+    from fwrl.planner.questions import CostMatrix, CostQuantiles, ReachedPlace
     from fwrl.planner.weak_spots import StateSummary
 
 MEMORY = "256MiB"  # of goal policies kept
@@ -49,11 +48,8 @@ class Planner:
 
     Methods with a `backup` take `expected` (mean rewards and observed frequencies) or `best` (the best reward of every
     edge, as if outcomes could be chosen). Name a state by its label or, if states are cells, by the coordinates of a
-    point in it, as a pair or as text. An unknown state raises `UnknownNameError` with close matches.
-
-    Args:
-        experience: The counted transitions of logs.
-        memory: Memory for values and policies of recent goals, in bytes or as text such as "1GB".
+    point in it, as a pair or as text. An unknown state raises `UnknownNameError` with close matches. `memory` limits
+    what the values and policies of recent goals take, in bytes or as text such as "1GB".
 
     >>> import fwrl
     >>> planner = fwrl.fit([("a", "b"), ("b", "c"), ("x", "b"), ("b", "y")])
@@ -88,13 +84,10 @@ class Planner:
         """Return this planner merged with others, as if you had added their logs with `fit(..., into=...)`.
 
         Sums of rewards match a single fit up to rounding (1e-12). A trip that continues in another planner's log counts
-        as two trips: the step between them is missing, and so are connections that need it.
-
-        Args:
-            others: Planners to merge with.
-            allow_duplicates: Accept planners that share a log, and count it each time.
+        as two trips: the step between them is missing, and so are connections that need it. Planners that share a log
+        are refused unless you `allow_duplicates`, which counts it each time.
         """
-        from fwrl.planner.ingest.duplicates import refuse_shared
+        from fwrl.planner.ingest.read_log import refuse_shared
         from fwrl.planner.merge import merged
 
         for other in others:
@@ -108,7 +101,7 @@ class Planner:
         """Check everything that loading skips; raise FileError if the file is damaged."""
         experience, evidence = self.experience, self.experience.evidence
         for labels in (experience.states, experience.actions, evidence.trips):
-            if labels is not None:
+            if isinstance(labels, TextLabels):
                 labels.check_order()
 
     @property
@@ -122,14 +115,7 @@ class Planner:
         return self.experience.states
 
     def find_states(self, pattern: str = "") -> list[StateSummary]:
-        """The states whose names contain a text or match a pattern.
-
-        Args:
-            pattern: Part of the name, or with `*` or `?` a pattern for the whole name. Case is ignored.
-
-        Returns:
-            The states in order, with their neighbours and how often they were seen.
-        """
+        """The states whose names contain a text or match a pattern with `*` or `?`, in order; case is ignored."""
         from fwrl.planner.weak_spots import state_summaries
 
         check_kind("a pattern as text", pattern, str, "call find_states('dock-*')")
@@ -154,7 +140,7 @@ class Planner:
         cautious: float | None = None,
         positions: Floats | None = None,
     ) -> Route:
-        """Find the best route from one state to another.
+        """Find the best route from one state to another; `NoRouteError` if the log shows none.
 
         Args:
             start: First state.
@@ -174,9 +160,6 @@ class Planner:
                 rarely seen steps count for less. Arrival and value are then bounds, too.
             positions: (S, 2) positions of the states (see `read_positions`; default: the centres of cells). If there's
                 no route, the error then names the nearest pair of states that a link would have to join.
-
-        Raises:
-            NoRouteError: The log shows no route.
         """
         stops = [self._code(stop, "state") for stop in (start, *check_list("via", via), goal)]
         where = self.positions if positions is None else check_positions(positions, self.states)
@@ -201,19 +184,9 @@ class Planner:
         avoid_roads: Iterable[tuple[Place, Place]] = (),
         positions: Floats | None = None,
     ) -> list[Route]:
-        """Find the k best routes without loops that differ in the states they pass.
+        """Find up to k routes without loops that differ in the states they pass, best first; options as in `plan`.
 
-        Args:
-            start: First state.
-            goal: State to reach.
-            k: Number of routes, at least 1.
-            backup: Must be `best`: if outcomes vary, a plan is a policy rather than one route.
-            avoid: States that no route may pass.
-            avoid_roads: As in `plan`.
-            positions: As in `plan`.
-
-        Returns:
-            Up to `k` routes, best first.
+        This needs backup `best`: if outcomes vary, a plan is a policy rather than one route.
         """
         if backup != "best":
             raise OptionError("alternatives need backup 'best': if outcomes vary, a plan isn't a single route")
@@ -239,21 +212,12 @@ class Planner:
         progress: Progress | None = None,
         **options: Any,
     ) -> Explanation:
-        """Find a route and the past trips behind each of its steps.
+        """Return the route of `plan`, with its options, and the past trips behind each of its steps.
 
-        Args:
-            start: First state.
-            goal: State to reach.
-            log: The log that the planner was fitted from. It is read again to find the fewest past trips that cover the
-                route. Without it, only the latest trips of each step are known, and the number of trips is an upper
-                bound.
-            log_options: Options of `fwrl.fit` for reading the log, such as `{"columns": {"state": "stop"}}`.
-            memory: For reading the log, as in `fwrl.fit`.
-            progress: Of reading the log, as in `fwrl.fit`.
-            **options: The options of `plan`.
-
-        Returns:
-            The route of `plan` with the past trips that made its steps.
+        A planner only keeps the latest trips of each step, so the number of trips is an upper bound. Give the `log`
+        that the planner was fitted from to read it again and find the fewest past trips that cover the route.
+        `log_options` are those of `fwrl.fit`, such as `{"columns": {"state": "stop"}}`; `memory` and `progress` are as
+        there.
         """
         check_function("progress", progress)
         explanation = explained(self.experience, self.plan(start, goal, **options))
@@ -267,49 +231,27 @@ class Planner:
         return covered(explanation, cover, self.experience.logs)
 
     def value(self, state: Place, goal: Place, backup: Backup = "expected", **options: Unpack[PolicyOptions]) -> float:
-        """The value of a state for a goal.
+        """Expected path reward from a state to a goal given arrival, -inf if no path is known.
 
-        Args:
-            state: The state to start from.
-            goal: The state to reach.
-            backup: `expected` or `best`.
-            **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
-
-        Returns:
-            Expected path reward given arrival, -inf if no path is known; with `give_up`, including giving up.
+        Takes `dead_ends`, `give_up` and `cautious`, as `plan` does; with `give_up`, the value includes giving up.
         """
         return float(self._goal_policy(goal, backup, options).value[self._code(state, "state")])
 
     def arrival(
         self, state: Place, goal: Place, backup: Backup = "expected", **options: Unpack[PolicyOptions]
     ) -> float:
-        """The probability of reaching a goal, ignoring tries during which the log ends.
+        """The probability of reaching a goal, ignoring tries during which the log ends; options as in `value`.
 
         `arrival_bounds` says how much those tries may matter.
-
-        Args:
-            state: The state to start from.
-            goal: The state to reach.
-            backup: `expected` or `best`.
-            **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
         """
         return self._goal_policy(goal, backup, options).arrival_from(self._code(state, "state"))
 
     def arrival_bounds(
         self, state: Place, goal: Place, backup: Backup = "expected", **options: Unpack[PolicyOptions]
     ) -> tuple[float, float]:
-        """The probability of reaching a goal if tries during which the log ends count as failures, or are ignored.
+        """The probability of arriving if tries during which the log ends count as failures, and if they're ignored.
 
-        Both numbers belong to the plan that `plan` and `policy` follow.
-
-        Args:
-            state: The state to start from.
-            goal: The state to reach.
-            backup: `expected` or `best`; with `best`, as if outcomes could be chosen, both are the same.
-            **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
-
-        Returns:
-            The lower probability, with failures, and the upper one, which is `arrival`.
+        Both belong to the plan that `plan` and `policy` follow; the second is `arrival`. Options are as in `value`.
 
         >>> import fwrl
         >>> planner = fwrl.fit([("a", "go", -1.0, "goal")] * 3 + [("a", "go", -1.0, "b")])
@@ -325,18 +267,9 @@ class Planner:
         backup: Backup = "expected",
         **options: Unpack[PolicyOptions],
     ) -> CostMatrix:
-        """The costs and arrival probabilities of many pairs.
+        """The costs (minus `value`, inf without a route) and arrival probabilities of all pairs; options as in `value`.
 
         This takes one search per start or per goal, whichever are fewer, or one plan per goal if outcomes vary.
-
-        Args:
-            starts: The states to start from, as rows.
-            goals: The states to reach, as columns.
-            backup: `expected` or `best`.
-            **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
-
-        Returns:
-            Costs (minus `value`, inf if no route is known) and probabilities of arriving.
 
         >>> import fwrl
         >>> planner = fwrl.fit([("a", "b"), ("b", "c"), ("x", "b")])
@@ -352,20 +285,11 @@ class Planner:
     def reachable(
         self, start: Place, cost: float, backup: Backup = "expected", **options: Unpack[PolicyOptions]
     ) -> list[ReachedPlace]:
-        """The places you can reach from a start for at most a cost.
+        """The places you can reach from a start for at most a cost, cheapest first; options as in `value`.
 
         `cost` limits the average of the best plan, given that it arrives. It says nothing about the chance of arriving
         or about unlucky trips: see `arrival` of each place and `cost_quantiles`. If outcomes vary, this plans a route
         to every place that may be near enough.
-
-        Args:
-            start: First state.
-            cost: Maximum average cost.
-            backup: `expected` or `best`.
-            **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
-
-        Returns:
-            The places with their cost and probability of arriving, cheapest first; the start itself costs 0.
 
         >>> import fwrl
         >>> planner = fwrl.fit([("a", "b"), ("b", "c"), ("c", "d")])
@@ -381,17 +305,7 @@ class Planner:
     def within(
         self, goal: Place, cost: float, backup: Backup = "expected", **options: Unpack[PolicyOptions]
     ) -> list[ReachedPlace]:
-        """The places from which you can reach a goal for at most a cost, defined as in `reachable`.
-
-        Args:
-            goal: State to reach.
-            cost: Maximum average cost.
-            backup: `expected` or `best`.
-            **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
-
-        Returns:
-            The places with their cost and probability of arriving, cheapest first; the goal itself costs 0.
-        """
+        """The places from which you can reach a goal for at most a cost, cheapest first; defined as in `reachable`."""
         from fwrl.planner.questions import places_within
 
         code, conditions = self._code(goal, "goal"), self._conditions(backup, options)
@@ -414,32 +328,18 @@ class Planner:
     ) -> CostQuantiles:
         """Quantiles of the plan's total cost, given that it arrives: for example, what nine in ten trips stay below.
 
-        A planner only has the mean cost of each step, so without `log` only the outcomes of actions vary. With `log`,
+        They are exact if few different costs come up, otherwise from 20,000 simulated trips and with 95 % intervals. A
+        planner only has the mean cost of each step, so without `log` only the outcomes of actions vary. With `log`,
         step costs are drawn from the log with equal weights, even if a half-life gives older ones less weight in the
-        plan. Steps are treated as independent. There's no `via`, because quantiles of legs don't add up.
-
-        Args:
-            start: The state to start from.
-            goal: The state to reach.
-            probabilities: Shares of trips, each between 0 and 1.
-            avoid: As in `plan`.
-            dead_ends: As in `plan`.
-            log: The log that the planner was fitted from, to read the costs of single steps.
-            log_options: Options of `fwrl.fit` for reading the log. Hours default to the planner's.
-            memory: For reading the log, as in `fwrl.fit`.
-            progress: Of reading the log, as in `fwrl.fit`.
-            seed: For simulated trips.
-
-        Returns:
-            Quantiles that are exact if few different costs come up, otherwise from 20,000 simulated trips and with
-            95 % intervals.
+        plan; hours default to the planner's. Steps are treated as independent. There's no `via`, because quantiles of
+        legs don't add up. `avoid` and `dead_ends` are as in `plan`, the options of reading as in `explain`.
 
         >>> import fwrl
         >>> planner = fwrl.fit([("a", "go", -1.0, "b"), ("a", "go", -1.0, "a")])  # it works every other time
         >>> [quantile.cost for quantile in planner.cost_quantiles("a", "b").quantiles]
         [1.0, 4.0, 7.0]
         """
-        from fwrl.planner import quantiles as q
+        from fwrl.planner import questions as q
 
         check_function("progress", progress)
         shares = tuple(check_real("a share", each) for each in check_list("probabilities", probabilities, "shares"))
@@ -465,48 +365,33 @@ class Planner:
         return q.CostQuantiles(*ends, policy.arrival_from(here), mean, quantiles, simulated, log is not None)
 
     def with_min_trips(self, min_trips: int) -> Planner:
-        """Return a planner that only knows steps which at least so many trips took.
+        """Return a planner that only knows steps which at least so many trips took, up to 3.
 
         It's as if other steps, and states that only they touch, had never been logged. That includes rare outcomes of
-        an action: the remaining outcomes share their frequency.
-
-        Args:
-            min_trips: Trips behind every step, at most 3, the number that a planner keeps. For more, fit the log with
-                `min_trips`.
+        an action: the remaining outcomes share their frequency. A planner keeps three trips of a step: for more, fit
+        the log with `min_trips`.
         """
         check_whole("min_trips", min_trips, 1)
         return Planner(supported(self.experience, min_trips), self._memory)
 
     def policy(self, goal: Place, backup: Backup = "expected", **options: Unpack[PolicyOptions]) -> Policy:
-        """The action at every state on the way to a goal.
-
-        Args:
-            goal: The state to reach.
-            backup: `expected` or `best`.
-            **options: `dead_ends`, `give_up` and `cautious`, as in `plan`.
-        """
+        """The action at every state on the way to a goal; options as in `value`."""
         goal_policy = self._goal_policy(goal, backup, options)
         return Policy(self.experience, self.states[goal_policy.goal], goal_policy)
 
     def edges(self) -> Any:
-        """All edges and their evidence as an Arrow table; needs pyarrow.
+        """All edges and their evidence as a `pyarrow.Table`; `fwrl.fit` reads it back, without trips and weights.
 
-        Returns:
-            A `pyarrow.Table`, one row for each edge. Its columns are state, action, next_state, count, reward (mean),
-            best and probability; weight where observations are weighted by age; terminated where that was logged; last
-            where times were, and trips and trip_times where trips were. `fwrl.fit` reads it back.
+        Its columns are state, action, next_state, count, reward (mean), best and probability; weight where observations
+        are weighted by age; terminated where that was logged; last where times were, trips and trip_times where trips
+        were.
         """
         from fwrl.planner.interop import arrow_table
 
         return arrow_table(self.experience)
 
     def to_networkx(self) -> Any:
-        """The edges as a graph; needs networkx.
-
-        Returns:
-            A `networkx.MultiDiGraph` of states. Edges are keyed by action, with the attributes count, reward (mean),
-            best and probability.
-        """
+        """The edges as a `networkx.MultiDiGraph`, keyed by action, with count, reward (mean), best and probability."""
         from fwrl.planner.interop import networkx_graph
 
         return networkx_graph(self.experience)
@@ -563,7 +448,7 @@ class Planner:
         """Return the error for a missing route: none in the log, or only one worse than giving up or rarely seen."""
         plain = conditions._replace(give_up=None, cautious=None)
         if self._policies.policy(goal, plain).arrival_from(start) == 0.0:
-            from fwrl.planner.no_route import no_route
+            from fwrl.planner.weak_spots import no_route
 
             return no_route(self.experience, start, goal, conditions, positions)
         between = f"from {self.states[start]!r} to {self.states[goal]!r}"

@@ -78,24 +78,17 @@ Backup = Literal["expected", "best"]
 
 
 class GoalPolicy(NamedTuple):
-    """The policy for one goal, and its values.
+    """The policy for one goal, and its values."""
 
-    Attributes:
-        goal: Code of the goal.
-        value: (S,) expected path reward given arrival, -inf if no path is known.
-        arrival: (S,) probability of arriving; None if every known path is certain.
-        edge: (S,) the edge to take, -1 where there is none.
-        unknown: (S,) whether a state is unknown: the log does not follow it up, so whether it arrives cannot be told;
-            None if that does not matter.
-        low: (S,) probability that the same policy arrives if outcomes at unknown states count as failures; None where
-            that is `arrival`.
-    """
-
-    goal: int
-    value: Floats
-    arrival: Floats | None
-    edge: Indices
+    goal: int  # code of the goal
+    value: Floats  # (S,) expected path reward given arrival, -inf if no path is known
+    arrival: Floats | None  # (S,) probability of arriving; None if every known path is certain
+    edge: Indices  # (S,) the edge to take, -1 where there is none
+    # (S,) whether a state is unknown: the log does not follow it up, so whether it arrives cannot be told; None
+    # if that does not matter
     unknown: NDArray[np.bool_] | None = None
+    # (S,) probability that the same policy arrives if outcomes at unknown states count as failures; None where
+    # that is `arrival`
     low: Floats | None = None
 
     @property
@@ -116,58 +109,73 @@ class GoalPolicy(NamedTuple):
         return high if self.low is None else min(float(self.low[state]), high), high
 
 
-class GoalPolicySolver:
-    """Computes goal policies from an experience, and keeps what all goals share."""
+BACKUPS: tuple[Backup, Backup] = ("expected", "best")
 
-    def __init__(self, experience: TransitionCounts) -> None:
-        self._experience = experience
+
+class Conditions(NamedTuple):
+    """The options of `Planner.plan` that shape a policy, with states by code."""
+
+    backup: Backup
+    avoid: frozenset[int] = frozenset()
+    dead_ends: frozenset[int] = frozenset()
+    give_up: float | None = None
+    cautious: float | None = None
+    roads: frozenset[tuple[int, int]] = frozenset()  # from one state to another, not to be taken
+
+    def check(self) -> None:
+        """Raise an OptionError where values are out of range or do not go together."""
+        if self.backup not in BACKUPS:
+            raise OptionError(f"expected backup to be one of {', '.join(BACKUPS)}, got {self.backup!r}")
+        for value, name in ((self.give_up, "give_up"), (self.cautious, "cautious")):
+            if value is not None:
+                check_real(name, value)
+        for value, what in ((self.give_up, "giving up"), (self.cautious, "a cautious plan")):
+            if value is not None and self.backup != "expected":
+                raise OptionError(f"{what} needs backup 'expected': with 'best' every known path arrives")
+        if self.give_up is not None and not 0 < self.give_up < np.inf:
+            raise OptionError(f"expected a positive cost of giving up, got {self.give_up:g}")
+        if self.cautious is not None and not 0.5 <= self.cautious < 1:
+            raise OptionError(f"expected a confidence from 0.5 to less than 1, such as 0.95, got {self.cautious:g}")
+
+
+class GoalPolicies:
+    """Policies for goals, each computed when first needed, and kept in `memory` bytes; the latest is always kept."""
+
+    def __init__(self, experience: TransitionCounts, memory: int) -> None:
+        self._experience, self._memory = experience, memory
+        self.kept: OrderedDict[tuple[int, Conditions], GoalPolicy] = OrderedDict()
         self._searches: dict[Backup, tuple[ShortestPaths, Indices]] = {}
         self._models: dict[tuple[float | None, bool], Outcomes] = {}
 
-    def policy(
-        self,
-        goal: int,
-        backup: Backup,
-        avoid: Iterable[int] = (),
-        dead_ends: Iterable[int] = (),
-        give_up: float | None = None,
-        cautious: float | None = None,
-        roads: frozenset[tuple[int, int]] = frozenset(),
-    ) -> GoalPolicy:
-        """The policy for `goal` over the edges that leave no state of `avoid`, no dead end and no terminal state.
+    def policy(self, goal: int, conditions: Conditions) -> GoalPolicy:
+        """The policy for a goal under conditions, which are checked."""
+        conditions.check()
+        key = goal, conditions
+        if key in self.kept:
+            self.kept.move_to_end(key)
+            return self.kept[key]
+        policy = self.kept[key] = self._planned(goal, conditions)
+        while len(self.kept) > 1 and sum(kept.nbytes for kept in self.kept.values()) > self._memory:
+            self.kept.popitem(last=False)
+        return policy
 
-        An edge of `roads`, pairs of states, isn't taken; an action that may lead along one fails there.
-        """
-        experience, avoided = self._experience, sorted({*avoid, *dead_ends} - {goal})
-        barred = experience.edges_between(roads) if roads else None
-        if backup == "expected" and (experience.summary.uncertain or give_up is not None or cautious is not None):
-            return self._under_uncertainty(goal, avoided, give_up, cautious, barred)
-        try:
-            search, edge_of = self._search(backup, avoided, barred)
-        except PositiveCycleError as error:
-            rewards = "best" if backup == "best" else "mean"
-            raise positive_cycle_error(experience, error.states, rewards) from None
+    def _planned(self, goal: int, conditions: Conditions) -> GoalPolicy:
+        """The policy over the edges that leave no closed state; an action that may lead along a road to avoid fails."""
+        experience, backup = self._experience, conditions.backup
+        closed = sorted({*conditions.avoid, *conditions.dead_ends} - {goal})
+        barred = experience.edges_between(conditions.roads) if conditions.roads else None
+        if has_own_plans(experience, conditions):
+            return self._under_uncertainty(goal, closed, conditions.give_up, conditions.cautious, barred)
+        if closed or barred is not None:
+            search, edge_of = search_over(experience, backup, closed, barred)
+        else:
+            if backup not in self._searches:
+                self._searches[backup] = search_over(experience, backup)
+            search, edge_of = self._searches[backup]
         routes = search.routes(goal)
         edge, known = np.full(len(routes.edge), NONE, np.int32), routes.edge >= 0
         edge[known] = edge_of[routes.edge[known]]
         return GoalPolicy(goal, routes.value, None, edge)
-
-    def _search(
-        self, backup: Backup, avoided: list[int], barred: NDArray[np.bool_] | None
-    ) -> tuple[ShortestPaths, Indices]:
-        """A search, and the experience's edge for each edge of it."""
-        experience = self._experience
-        if avoided or barred is not None:
-            usable = experience.goes_on & ~np.isin(experience.source, avoided)
-            kept = np.flatnonzero(usable if barred is None else usable & ~barred)
-            return _search_over(experience, backup, kept)
-        if backup not in self._searches:
-            # No path to a goal leaves it: whether it is terminal does not matter.
-            all_go_on = experience.n_terminated == 0
-            self._searches[backup] = _search_over(
-                experience, backup, None if all_go_on else np.flatnonzero(experience.goes_on)
-            )
-        return self._searches[backup]
 
     def _model(self, cautious: float | None, repeated: bool, barred: NDArray[np.bool_] | None = None) -> Outcomes:
         """The model of counts, or the cautious one (see `kernels.mdp.caution`); `barred` edges lead to state S."""
@@ -230,15 +238,39 @@ class GoalPolicySolver:
         return GoalPolicy(goal, solution.v[:S], solution.p[:S], edge, unknown[:S], low)
 
 
-def _search_over(experience: TransitionCounts, backup: Backup, kept: Ints | None) -> tuple[ShortestPaths, Indices]:
-    """A search over the edges `kept`, all if None, and the experience's edge for each edge of it."""
+def has_own_plans(experience: TransitionCounts, conditions: Conditions) -> bool:
+    """Whether every goal needs a separate plan, so that one search can't serve several goals."""
+    varies = experience.summary.uncertain or conditions.give_up is not None or conditions.cautious is not None
+    return conditions.backup == "expected" and bool(varies)
+
+
+def search_over(
+    experience: TransitionCounts,
+    backup: Backup,
+    closed: Iterable[int] = (),
+    barred: NDArray[np.bool_] | None = None,
+    forward: bool = False,
+) -> tuple[ShortestPaths, Indices]:
+    """A search to goals, or `forward` from starts, and the experience's edge for each edge of it.
+
+    No path leaves a state in which a trip terminated, or one that is `closed`; none takes a `barred` edge.
+    """
     from fwrl.kernels.shortest_paths import ShortestPaths, incoming_csr
 
-    reward = experience.best if backup == "best" else experience.mean
-    some = slice(None) if kept is None else kept
-    source, target = experience.source[some], experience.target[some]
-    edges, edge_of = incoming_csr(len(experience.states), source, target, reward[some])
-    return ShortestPaths(edges), edge_of if kept is None else kept[edge_of].astype(np.int32)
+    kept: Any = slice(None)
+    if experience.n_terminated or closed or barred is not None:
+        usable = experience.goes_on & ~np.isin(experience.source, list(closed))
+        kept = np.flatnonzero(usable if barred is None else usable & ~barred)
+    ends = experience.source[kept], experience.target[kept]
+    source, target = reversed(ends) if forward else ends
+    reward = (experience.best if backup == "best" else experience.mean)[kept]
+    try:
+        edges, edge_of = incoming_csr(len(experience.states), source, target, reward)
+        search = ShortestPaths(edges)
+    except PositiveCycleError as error:
+        states = error.states[::-1] if forward else error.states
+        raise positive_cycle_error(experience, states, "best" if backup == "best" else "mean") from None
+    return search, edge_of if isinstance(kept, slice) else kept[edge_of].astype(np.int32)
 
 
 def _likeliest(experience: TransitionCounts, chosen: Ints, goal: int) -> Indices:
@@ -258,74 +290,8 @@ def _likeliest(experience: TransitionCounts, chosen: Ints, goal: int) -> Indices
     return edge
 
 
-BACKUPS: tuple[Backup, Backup] = ("expected", "best")
-
-
-class Conditions(NamedTuple):
-    """The options of `Planner.plan` that shape a policy, with states by code."""
-
-    backup: Backup
-    avoid: frozenset[int] = frozenset()
-    dead_ends: frozenset[int] = frozenset()
-    give_up: float | None = None
-    cautious: float | None = None
-    roads: frozenset[tuple[int, int]] = frozenset()  # from one state to another, not to be taken
-
-    def check(self) -> None:
-        """Raise an OptionError where values are out of range or do not go together."""
-        if self.backup not in BACKUPS:
-            raise OptionError(f"expected backup to be one of {', '.join(BACKUPS)}, got {self.backup!r}")
-        for value, name in ((self.give_up, "give_up"), (self.cautious, "cautious")):
-            if value is not None:
-                check_real(name, value)
-        for value, what in ((self.give_up, "giving up"), (self.cautious, "a cautious plan")):
-            if value is not None and self.backup != "expected":
-                raise OptionError(f"{what} needs backup 'expected': with 'best' every known path arrives")
-        if self.give_up is not None and not 0 < self.give_up < np.inf:
-            raise OptionError(f"expected a positive cost of giving up, got {self.give_up:g}")
-        if self.cautious is not None and not 0.5 <= self.cautious < 1:
-            raise OptionError(f"expected a confidence from 0.5 to less than 1, such as 0.95, got {self.cautious:g}")
-
-
-class GoalPolicies:
-    """Policies for goals, each computed by one backward search when first needed.
-
-    Args:
-        experience: The counted transitions to plan on.
-        memory: Bytes of policies to keep; the latest is always kept.
-    """
-
-    def __init__(self, experience: TransitionCounts, memory: int) -> None:
-        self._experience, self._memory = experience, memory
-        self._solver: GoalPolicySolver | None = None
-        self._kept: OrderedDict[tuple[int, Conditions], GoalPolicy] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def policy(self, goal: int, conditions: Conditions) -> GoalPolicy:
-        """The policy for a goal under conditions, which are checked."""
-        conditions.check()
-        key = goal, conditions
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            return self._kept[key]
-
-        self._solver = self._solver or GoalPolicySolver(self._experience)
-        policy = self._kept[key] = self._solver.policy(goal, *conditions)
-        while len(self._kept) > 1 and sum(kept.nbytes for kept in self._kept.values()) > self._memory:
-            self._kept.popitem(last=False)
-        return policy
-
-
 class Policy:
-    """The action at every state on the way to one goal; `Planner.policy` makes one.
-
-    Args:
-        experience: The counted transitions that the policy was planned on.
-        goal: The goal.
-        goal_policy: The edge to take at each state.
-    """
+    """The action at every state on the way to one goal; `Planner.policy` makes one."""
 
     def __init__(self, experience: TransitionCounts, goal: Label, goal_policy: GoalPolicy) -> None:
         self.goal = goal
@@ -334,17 +300,10 @@ class Policy:
     def predict(
         self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True
     ) -> Any:
-        """The action to take, with the signature of Stable-Baselines3's `predict`.
+        """The action to take, with the signature of Stable-Baselines3's `predict`; only `observation` matters.
 
-        Args:
-            observation: A state, several states, or a mapping that holds them under the key `observation`.
-            state: Ignored.
-            episode_start: Ignored.
-            deterministic: Ignored; the policy always is.
-
-        Returns:
-            The action (a list of actions for several states) and None. An action is None at the goal and where no
-            path is known.
+        It is a state, several states, or a mapping that holds them under the key `observation`. Returns the action (a
+        list of actions for several states) and None. An action is None at the goal and where no path is known.
 
         >>> import fwrl
         >>> fwrl.fit([("a", "left", -1.0, "b"), ("b", "up", -1.0, "c")]).policy("c").predict("a")

@@ -7,53 +7,39 @@ cover gets as far with fewer stretches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fwrl.arrays import Indices
 from fwrl.errors import FwrlError
-from fwrl.planner.ingest.duplicates import identified_files
 from fwrl.planner.ingest.group import make_moves
 from fwrl.planner.ingest.log import MOVES, Log, log_of
-from fwrl.planner.ingest.read_log import retry_csv
+from fwrl.planner.ingest.read_log import identified_files
 from fwrl.planner.ingest.read_options import MemorySize, ReadOptions
 from fwrl.planner.ingest.reader import Progress, Reader, Source, listed, reading
 from fwrl.planner.ingest.sources import sources_of
 from fwrl.planner.labels import IntegerLabels, Label, Labels, integer
-from fwrl.planner.quantiles import StepCosts
+from fwrl.planner.questions import StepCosts
 from fwrl.planner.transition_counts import DEFAULT_REWARD, KEPT, LogFile, TransitionCounts
-
-T = TypeVar("T")
 
 
 class CoveredStretch(NamedTuple):
-    """A part of a route that single trips cover.
+    """A part of a route that single trips cover."""
 
-    Attributes:
-        first: Index of its first step.
-        last: Index of its last step.
-        trips: The latest few trips that cover it, latest first.
-        n_trips: Number of all trips that cover it.
-    """
-
-    first: int
-    last: int
-    trips: tuple[Label, ...]
-    n_trips: int
+    first: int  # index of its first step
+    last: int  # index of its last step
+    trips: tuple[Label, ...]  # the latest few trips that cover it, latest first
+    n_trips: int  # number of all trips that cover it
 
 
 class RouteCover(NamedTuple):
-    """The fewest stretches that single trips of a log cover.
+    """The fewest stretches that single trips of a log cover."""
 
-    Attributes:
-        stretches: In order; together they are the whole route.
-        logs: The files that were read.
-    """
-
-    stretches: tuple[CoveredStretch, ...]
-    logs: tuple[LogFile, ...]
+    stretches: tuple[CoveredStretch, ...]  # in order; together they are the whole route
+    logs: tuple[LogFile, ...]  # the files that were read
 
 
 class Again(NamedTuple):
@@ -65,25 +51,22 @@ class Again(NamedTuple):
     memory: MemorySize
     progress: Progress | None
 
-    def answer(self, question: Callable[[Reader, Log, list[Source]], T]) -> T:
-        """The answer to a question about the moves of the log."""
-
-        def read(options: ReadOptions) -> T:
-            with reading(self.memory, self.progress, option="memory") as reader:
-                sources = sources_of(reader.con, self.source, options)
-                log = log_of(reader.con, sources, options, self.experience.cells)
-                make_moves(reader, log, options.skip_bad)
-                return question(reader, log, sources)
-
-        return retry_csv(read, self.options)
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[tuple[Reader, Log, list[Source]]]:
+        """The log, with the table `moves`."""
+        with reading(self.memory, self.progress, option="memory") as reader:
+            sources = sources_of(reader.con, self.source, self.options)
+            log = log_of(reader.con, sources, self.options, self.experience.cells)
+            make_moves(reader, log, self.options.skip_bad)
+            yield reader, log, sources
 
     def join(self, reader: Reader, log: Log, edges: Indices) -> str:
         """The FROM clause for the moves of `edges`, with `step` as their index."""
         experience = self.experience
         codes = {"state": experience.source[edges], "next_state": experience.target[edges]}
-        given: dict[str, Any] = {name: experience.states.column(code, True) for name, code in codes.items()}
+        given: dict[str, Any] = {name: experience.states.texts(code) for name, code in codes.items()}
         if experience.action is not None and experience.actions is not None and "action" in log.has:
-            given["action"] = experience.actions.column(experience.action[edges], True)
+            given["action"] = experience.actions.texts(experience.action[edges])
         reader.con.register("given_steps", {**given, "step": np.arange(len(edges))})
         types = reader.one(f"SELECT {listed(f'any_value(typeof({name}))' for name in given)} FROM {MOVES}")
         typed = (f"try_cast({name} AS {type_}) AS {name}" for name, type_ in zip(given, types, strict=True))
@@ -101,21 +84,17 @@ class Again(NamedTuple):
 
 def route_cover(edges: Sequence[int], again: Again) -> RouteCover:
     """The cover of a route along `edges` by the trips of a log."""
-
-    def cover(reader: Reader, log: Log, sources: list[Source]) -> RouteCover:
-        if not log.names_trips:
+    with again.opened() as (reader, log, sources):
+        if "trip" not in log.has:
             raise FwrlError("the log names no trips, so the trips that cover a route are unknown")
         _make_runs(reader, again.join(reader, log, np.array(edges)), timed=log.time is not None)
         logs = tuple(file.log for file in identified_files(sources))
         return RouteCover(tuple(_stretches(reader, edges, again)), logs)
 
-    return again.answer(cover)
-
 
 def observed_costs(edges: Indices, again: Again) -> StepCosts:
     """The costs that a log shows for `edges`, which ascend."""
-
-    def costs(reader: Reader, log: Log, sources: list[Source]) -> StepCosts:
+    with again.opened() as (reader, log, _):
         reward = "reward" if "reward" in log.has else f"{DEFAULT_REWARD}::DOUBLE"
         times = "sum(count)" if "count" in log.has else "count(*)"
         known = f"NOT ({log.missing('reward')})" if "reward" in log.has else "true"
@@ -123,21 +102,16 @@ def observed_costs(edges: Indices, again: Again) -> StepCosts:
             f"SELECT step, -({reward}) AS cost, {times}::DOUBLE AS times FROM {again.join(reader, log, edges)} "
             f"WHERE {known} GROUP BY step, cost ORDER BY step, cost"
         )
-        missing = np.setdiff1d(np.arange(len(edges)), found["step"])
-        if len(missing):
-            raise again.missing(int(edges[missing[0]]))
-        return StepCosts(edges[found["step"]], found["cost"].astype(np.float64), found["times"].astype(np.float64))
-
-    return again.answer(costs)
+    missing = np.setdiff1d(np.arange(len(edges)), found["step"])
+    if len(missing):
+        raise again.missing(int(edges[missing[0]]))
+    return StepCosts(edges[found["step"]], found["cost"].astype(np.float64), found["times"].astype(np.float64))
 
 
 def furthest_ends(begins: Sequence[int], ends: Sequence[int], n: int) -> list[int]:
-    """(n,) the last step to which a trip goes that makes each step; less than the step where none does.
+    """(n,) the last step to which a trip goes that makes each of n steps; less than the step where none does.
 
-    Args:
-        begins: First steps of runs: steps that follow one another, made by one trip.
-        ends: Last steps of the runs.
-        n: Number of steps.
+    `begins` and `ends` are the first and last steps of runs: steps that follow one another, made by one trip.
 
     >>> furthest_ends([0, 1], [1, 2], 4)
     [1, 2, 2, 2]

@@ -22,25 +22,15 @@ MOST_SHOWN = 50  # steps that notebooks list
 
 
 class RouteStep(NamedTuple):
-    """One step of a route.
+    """One step of a route."""
 
-    Attributes:
-        state: The state before the step.
-        action: to take; the next state if the log doesn't record actions.
-        next_state: The state after the step.
-        reward: Mean reward, or the best one with backup `best`.
-        probability: Probability that the action has this outcome.
-        seen: Number of observations.
-        unknown: Share of the action's observations after which the log ends; the plan ignores them.
-    """
-
-    state: Label
-    action: Label
-    next_state: Label
-    reward: float
-    probability: float
-    seen: int
-    unknown: float = 0.0
+    state: Label  #: the state before the step
+    action: Label  #: to take; the next state if the log doesn't record actions
+    next_state: Label  #: the state after the step
+    reward: float  #: mean reward, or the best one with backup `best`
+    probability: float  #: probability that the action has this outcome
+    seen: int  #: number of observations
+    unknown: float = 0.0  #: share of the action's observations after which the log ends; the plan ignores them
 
 
 @dataclass(frozen=True)
@@ -50,35 +40,25 @@ class Route:
     If outcomes vary, a plan is a policy. The route then shows the most frequent outcome of every step among those that
     get closer to the goal.
 
-    Attributes:
-        start: The first state.
-        goal: The last state.
-        backup: `expected` or `best`.
-        steps: The steps in order.
-        value: Expected path reward of the policy, given arrival; equals `reward` if all steps are certain. With a cost
-            of giving up, the expected reward including giving up.
-        arrival: Probability that the policy arrives, ignoring tries during which the log ends.
-        edges: The rows of `Planner.edges()` that the steps follow.
-        cautious: The confidence with which value and arrival are lower bounds; None if they are estimates.
-        arrival_low: The same probability if those tries count as failures.
-        stopovers: After how many steps it passes each state that `via` names.
-
     >>> import fwrl
     >>> route = fwrl.fit([("dock", "aisle"), ("aisle", "shelf"), ("gate", "aisle")]).plan("gate", "shelf")
     >>> route.states, route.value
     (('gate', 'aisle', 'shelf'), -2.0)
     """
 
-    start: Label
-    goal: Label
-    backup: str
-    steps: tuple[RouteStep, ...]
+    start: Label  #: the first state
+    goal: Label  #: the last state
+    backup: str  #: `expected` or `best`
+    steps: tuple[RouteStep, ...]  #: the steps in order
+    #: Expected path reward of the policy, given arrival; equals `reward` if all steps are certain. With a cost
+    #: of giving up, the expected reward including giving up
     value: float
-    arrival: float
-    edges: tuple[int, ...]
+    arrival: float  #: probability that the policy arrives, ignoring tries during which the log ends
+    edges: tuple[int, ...]  #: the rows of `Planner.edges()` that the steps follow
+    #: The confidence with which value and arrival are lower bounds; None if they are estimates
     cautious: float | None = None
-    arrival_low: float = 1.0
-    stopovers: tuple[int, ...] = ()
+    arrival_low: float = 1.0  #: the same probability if those tries count as failures
+    stopovers: tuple[int, ...] = ()  #: after how many steps it passes each state that `via` names
 
     @property
     def states(self) -> tuple[Label, ...]:
@@ -122,13 +102,8 @@ class Route:
         return self.arrival == 1.0 and all(step.probability == 1.0 for step in self.steps)
 
     def plot(self, positions: Mapping[Any, Sequence[float]] | None = None) -> Picture:
-        """Draw the route.
-
-        Args:
-            positions: State -> (x, y); None to draw the steps one below the other, with how often each was seen.
-
-        Returns:
-            A matplotlib figure; notebooks show it, `savefig` writes it.
+        """Draw the route on a map of `positions`, state -> (x, y), or as steps one below the other with their
+        counts.
         """
         return drawn("route_figure", self, positions)
 
@@ -148,12 +123,7 @@ class Route:
         return f"{html_table(f'route {self.start} to {self.goal}', facts)}<table><tr>{head}</tr>{rows}</table>{more}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The route as plain values for JSON.
-
-        Returns:
-            start, goal, backup, cautious, reward, probability, expected_reward, arrival, arrival_bounds, weakest step,
-            the largest unknown share of a step, and steps.
-        """
+        """The route as plain values for JSON."""
         return {
             "start": self.start,
             "goal": self.goal,

@@ -15,10 +15,10 @@ all logs was in the sample of each log it occurs in, so logs read one by one giv
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,15 +34,10 @@ OLDEST = 500  # half-lives: weights and weighted sums stay far from the smallest
 
 @dataclass(frozen=True)
 class Aging:
-    """How observations are weighted.
+    """How observations are weighted."""
 
-    Attributes:
-        half_life: Age at which an observation counts half, in the unit of stored times.
-        newest: Time at which an observation counts once; None as long as no time is known.
-    """
-
-    half_life: float
-    newest: int | None = None
+    half_life: float  # age at which an observation counts half, in the unit of stored times
+    newest: int | None = None  # time at which an observation counts once; None as long as no time is known
 
     def until(self, time: int) -> Aging:
         """The same with a stored `time` as newest time, if it is later."""
@@ -76,12 +71,6 @@ def common_aging(one: Aging | None, other: Aging | None) -> Aging | None:
     if other.newest is None:
         return one
     return one.until(other.newest)
-
-
-def refuse_mixed_times(aging: Aging | None, kinds: Iterable[TimeKind | None]) -> None:
-    """Refuse ages of times of several kinds, one of each log: a half-life is in the unit of one."""
-    if aging is not None and len(set(kinds)) > 1:
-        raise FwrlError("weights by age need times of one kind; use dates or numbers in all logs")
 
 
 def rescale(experience: TransitionCounts, newest: int) -> TransitionCounts:
@@ -118,132 +107,79 @@ def time_unit(kind: TimeKind | None) -> int:
 
 @dataclass(frozen=True)
 class LogSummary:
-    """Counts of what was read and of what it connects.
+    """Counts of what was read and of what it connects."""
 
-    Attributes:
-        trips: Number of trips; None if the log names none, or where `Planner.with_min_trips` kept steps of which
-            only the latest trips are known.
-        transitions: Number of transitions read.
-        states: Number of distinct states.
-        edges: Number of distinct (state, action, next state).
-        uncertain: Number of (state, action) pairs that were observed to lead to more than one state.
-        skipped: Number of bad rows left out.
-        terminated: Number of states in which a trip was seen to terminate.
-        connected: Number of ordered pairs of states with a known path; None if they were not counted.
-        stitched: Those of them that no single trip connects; None if they were not counted. A trip that goes on in a
-            log that was added later is two trips here.
-        sampled: Number of start states from which `connected` and `stitched` were estimated; None if they are exact.
-    """
-
+    #: Number of trips; None if the log names none, or where `Planner.with_min_trips` kept steps of which only
+    #: the latest trips are known
     trips: int | None
-    transitions: int
-    states: int
-    edges: int
-    uncertain: int = 0
-    skipped: int = 0
-    terminated: int = 0
-    connected: int | None = None
+    transitions: int  #: number of transitions read
+    states: int  #: number of distinct states
+    edges: int  #: number of distinct (state, action, next state)
+    uncertain: int = 0  #: number of (state, action) pairs that were observed to lead to more than one state
+    skipped: int = 0  #: number of bad rows left out
+    terminated: int = 0  #: number of states in which a trip was seen to terminate
+    connected: int | None = None  #: number of ordered pairs of states with a known path; None if they were not counted
+    #: Those of them that no single trip connects; None if they were not counted. A trip that goes on in a log
+    #: that was added later is two trips here
     stitched: int | None = None
+    #: Number of start states from which `connected` and `stitched` were estimated; None if they are exact
     sampled: int | None = None
 
 
 class LogFile(NamedTuple):
-    """A file that was read, identified by content.
+    """A file that was read, identified by content."""
 
-    Attributes:
-        name: Its name as it was given.
-        size: Bytes.
-        digest: Of its content (see `ingest.duplicates`).
-    """
-
-    name: str
-    size: int
-    digest: str
+    name: str  # its name as it was given
+    size: int  # bytes
+    digest: str  # of its content (see `ingest.read_log`)
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The trips behind the E edges, needed to explain routes and to merge further logs.
+    """The trips behind the E edges, needed to explain routes and to merge further logs."""
 
-    Attributes:
-        last: (E,) time of the latest observation; None if no times were logged.
-        trips: Labels of all trips; None if no trips were logged.
-        trip: (E, 3) codes of the latest trips, latest first, -1 where there were fewer.
-        trip_time: (E, 3) their times; None if no times were logged.
-        sample: (K,) start states from which connections are counted, all of them up to 5,000; None if they are
-            not counted.
-        joined: (K, ceil(S / 8)) bits of the states that a single trip connects each of them to.
-    """
-
-    last: Ints | None = None
-    trips: Labels | None = None
-    trip: Indices | None = None
-    trip_time: Ints | None = None
+    last: Ints | None = None  #: (E,) time of the latest observation; None if no times were logged
+    trips: Labels | None = None  #: labels of all trips; None if no trips were logged
+    trip: Indices | None = None  #: (E, 3) codes of the latest trips, latest first, -1 where there were fewer
+    trip_time: Ints | None = None  #: (E, 3) their times; None if no times were logged
+    #: (K,) start states from which connections are counted, all of them up to 5,000; None if they are not
+    #: counted
     sample: Indices | None = None
-    joined: Bits | None = None
-
-    def read(self) -> Evidence:
-        """Evidence in memory, which is its own source."""
-        return self
-
-
-class EvidenceSource(Protocol):
-    """Evidence in memory, or what reads it from a file (see `file.SavedEvidence`)."""
-
-    def read(self) -> Evidence:
-        """The evidence."""
+    joined: Bits | None = None  #: (K, ceil(S / 8)) bits of the states that a single trip connects each of them to
 
 
 @dataclass(frozen=True, eq=False)
 class TransitionCounts:
-    """E edges over S states. Arrays may be mapped from a file, and are then read-only.
+    """E edges over S states. Arrays may be mapped from a file, and are then read-only."""
 
-    Attributes:
-        states: Labels of the S states.
-        actions: Labels of the actions; None if none were logged.
-        source: (E,) code of the state an edge leaves.
-        action: (E,) code of its action; None if none were logged.
-        target: (E,) code of the state it leads to.
-        count: (E,) number of observations.
-        total: (E,) sum of rewards, each times its weight where there are weights.
-        best: (E,) largest reward.
-        terminated: (S,) 1 at the states in which a trip was seen to terminate; None if that was not logged.
-        weight: (E,) sum of the weights of observations; None if each counts once.
-        aging: How weights follow from ages; None if there aren't any.
-        cells: The division into cells where states are cells, otherwise None.
-        position: (S, 2) the centres of the cells as x and y of a map; None if states are not cells.
-        time: Kind of the logged times: `integer`, `number` (kept in millionths) or `timestamp` (kept in
-            microseconds since 1970); None if there aren't any.
-        hours: The hours of the day that the log was limited to, as `08:00-09:00`; None if it was not, or where
-            planners of different hours were merged.
-        summary: Counts of what was read.
-        logs: The files that were read, in order of their names.
-        evidence_source: Holds or reads the evidence. Most of a file is evidence, and routes do not need it.
-    """
-
-    states: Labels
-    actions: Labels | None
-    source: Indices
-    action: Indices | None
-    target: Indices
-    count: Ints
-    total: Floats
-    best: Floats
+    states: Labels  #: labels of the S states
+    actions: Labels | None  #: labels of the actions; None if none were logged
+    source: Indices  #: (E,) code of the state an edge leaves
+    action: Indices | None  #: (E,) code of its action; None if none were logged
+    target: Indices  #: (E,) code of the state it leads to
+    count: Ints  #: (E,) number of observations
+    total: Floats  #: (E,) sum of rewards, each times its weight where there are weights
+    best: Floats  #: (E,) largest reward
+    #: (S,) 1 at the states in which a trip was seen to terminate; None if that was not logged
     terminated: Bits | None = None
-    weight: Floats | None = None
-    aging: Aging | None = None
-    cells: Cells | None = None
-    position: Floats | None = None
+    weight: Floats | None = None  #: (E,) sum of the weights of observations; None if each counts once
+    aging: Aging | None = None  #: how weights follow from ages; None if there aren't any
+    cells: Cells | None = None  #: the division into cells where states are cells, otherwise None
+    position: Floats | None = None  #: (S, 2) the centres of the cells as x and y of a map; None if states are not cells
+    #: `integer`, `number` (kept in millionths) or `timestamp` (kept in microseconds since 1970); None without times
     time: TimeKind | None = None
-    hours: str | None = None
-    summary: LogSummary = field(default_factory=lambda: LogSummary(None, 0, 0, 0))
-    logs: tuple[LogFile, ...] = ()
-    evidence_source: EvidenceSource = field(default_factory=Evidence)
+    #: the hours of the day that the log was limited to; None for all, or if planners of different hours were merged
+    hours: str | None = None  # as 08:00-09:00
+    summary: LogSummary = field(default_factory=lambda: LogSummary(None, 0, 0, 0))  #: counts of what was read
+    logs: tuple[LogFile, ...] = ()  #: the files that were read, in order of their names
+    #: the evidence, or what reads it, because most of a file is evidence and routes do not need it
+    evidence_source: Evidence | Callable[[], Evidence] = field(default_factory=Evidence)
 
     @cached_property
     def evidence(self) -> Evidence:
         """The trips behind the edges; read on first access."""
-        return self.evidence_source.read()
+        source = self.evidence_source
+        return source if isinstance(source, Evidence) else source()
 
     @property
     def mean(self) -> Floats:
@@ -304,6 +240,20 @@ class TransitionCounts:
         """(E,) the number of each edge's (state, action), from 0, in order."""
         numbers: Ints = np.cumsum(self.first_of_pair()) - 1
         return numbers
+
+
+def summarised(experience: TransitionCounts, trips: int | None, transitions: int, skipped: int = 0) -> TransitionCounts:
+    """The same experience with a summary of what is there; its connections are not counted."""
+    summary = LogSummary(
+        trips=trips,
+        transitions=transitions,
+        states=len(experience.states),
+        edges=len(experience.source),
+        uncertain=int(np.sum(np.bincount(experience.pair()) > 1)),
+        skipped=skipped,
+        terminated=experience.n_terminated,
+    )
+    return replace(experience, summary=summary)
 
 
 ALL_COUNTED = 5_000  # states up to which every pair is counted
@@ -383,16 +333,5 @@ def supported(experience: TransitionCounts, least: int) -> TransitionCounts:
         ),
     )
     all_listed = bool(((listed[kept] < KEPT) | (few.count == KEPT)).all())
-    summary = replace(
-        experience.summary,
-        trips=len(named) if all_listed else None,
-        transitions=int(few.count.sum()),
-        states=len(states),
-        edges=len(kept),
-        uncertain=int(np.sum(np.bincount(few.pair()) > 1)),
-        terminated=few.n_terminated,
-        connected=None,
-        stitched=None,
-        sampled=None,
-    )
-    return replace(few, summary=summary)
+    trips = len(named) if all_listed else None
+    return summarised(few, trips, int(few.count.sum()), experience.summary.skipped)

@@ -1,4 +1,4 @@
-"""The columns of a log in SQL: numbers, flags, labels, cells, and the lists that `Planner.edges` writes.
+"""The columns of a log in SQL: numbers, flags, labels and cells.
 
 Labels are integers or text. A column of integers with gaps often arrives as floats: labels 1.0 and 2.0 are the integers
 1 and 2, provided that all labels of the column are whole. Integers beyond 64 signed bits are kept as text.
@@ -7,7 +7,8 @@ Labels are integers or text. A column of integers with gaps often arrives as flo
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fwrl.cells import EARTH, QUANTILE, Cells, Hexagons, SquareCells, chosen_resolution, chosen_width
@@ -15,11 +16,41 @@ from fwrl.cells import LARGEST as LARGEST_CELL
 from fwrl.errors import FwrlError, OptionError
 from fwrl.planner.ingest.columns import Choice, Column, Expression
 from fwrl.planner.ingest.read_options import ReadOptions
-from fwrl.planner.ingest.reader import INTEGERS, SIGNED, Source, identifier, listed, union_all
-from fwrl.planner.transition_counts import MILLION, TimeKind
+from fwrl.planner.ingest.reader import INTEGERS, SIGNED, Source, identifier, listed, quoted, union_all, when
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+
+NUMBERS = ("reward", "count", "best")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The columns of a log from one source."""
+
+    source: Source
+    choice: Choice
+    terms: Mapping[str, str]  # the SQL term for each column of the log
+
+    def rows(self, part: bool = False) -> str:
+        """A query for all rows; with the column `part` (see `Source.part`) if that is asked for."""
+        columns = [f"{term} AS {name}" for name, term in self.terms.items()]
+        return f"SELECT {listed([*columns, *when(part, f'{self.source.part} AS part')])} FROM {self.source.scan}"
+
+    def written_rows(self, files: Iterable[str] | None) -> str:
+        """A query for the rows of some files, or all, with what is written in them as `written_` columns."""
+        scan = self.source.scan if files is None else self.source.scan_of(files)
+        columns = [f"{term} AS {name}" for name, term in self.terms.items()]
+        of_names = {name: expression.columns for name, expression in self.choice.columns.items()}
+        of_names |= {name: list(point) for name, point in self.choice.points.items()}
+        for name, of_name in of_names.items():
+            written = f"nullif(concat_ws(' ', {listed(f'{identifier(column)}::VARCHAR' for column in of_name)}), '')"
+            text = self.choice.columns[name].text if name in self.choice.columns else ""
+            if name in NUMBERS and "/" in text:  # numbers may give none when they are divided: show the expression, too
+                written = f"{quoted(f'{text} of ')} || {written}"
+            columns.append(f"{written} AS written_{name}")
+        return f"SELECT {listed(columns)} FROM {scan}"
 
 
 def number_term(source: Source, expression: Expression, name: str, decimal: str) -> str:
@@ -159,16 +190,8 @@ LATITUDE, LONGITUDE = ("lat",), ("lon", "lng", "long")  # what names of such col
 NAME_OF = "fwrl_hexagon"  # what DuckDB calls the function from a point to the name of its cell
 
 
-class PointSource(NamedTuple):
-    """A source of points, with its choice of columns and the terms for `trip` and `time` where it has visits."""
-
-    source: Source
-    choice: Choice
-    terms: Mapping[str, str]
-
-
 def division(
-    con: DuckDBPyConnection, sources: Sequence[PointSource], options: ReadOptions, old: Cells | None
+    con: DuckDBPyConnection, sources: Sequence[Selection], options: ReadOptions, old: Cells | None
 ) -> Cells | None:
     """The division into cells that was asked for, or that of an older log; None if states are names."""
     if options.cells is None:
@@ -214,7 +237,7 @@ def _given(options: ReadOptions) -> Cells | None:
     return None if options.resolution is None else Hexagons(options.resolution)
 
 
-def _chosen(con: DuckDBPyConnection, sources: Sequence[PointSource], decimal: str) -> Cells:
+def _chosen(con: DuckDBPyConnection, sources: Sequence[Selection], decimal: str) -> Cells:
     """Cells about as wide as moves are long (see `fwrl.cells`)."""
     on_globe = _is_on_globe(sources[0].choice.points["state"])
     lengths = union_all(_lengths(source, decimal, on_globe) for source in sources)
@@ -226,7 +249,7 @@ def _chosen(con: DuckDBPyConnection, sources: Sequence[PointSource], decimal: st
     return Hexagons(chosen_resolution(length)) if on_globe else SquareCells(chosen_width(length))
 
 
-def _lengths(source: PointSource, decimal: str, on_globe: bool) -> str:
+def _lengths(source: Selection, decimal: str, on_globe: bool) -> str:
     """A query for the lengths of moves: between the points of a transition, or successive points of a trip."""
     points = source.choice.points
     columns = [*points["state"], *points.get("next_state", ())]
@@ -270,34 +293,3 @@ def _named(column: str, words: tuple[str, ...]) -> bool:
     """Whether a column's name, or a part of it, begins with one of the words."""
     parts = column.casefold().replace("-", "_").replace(".", "_").replace(" ", "_").split("_")
     return any(part.startswith(words) for part in parts)
-
-
-def list_kind(sources: Sequence[Source], trips: Sequence[Expression]) -> LabelKind:
-    """Return the kind of the labels in lists of trips."""
-    kinds: list[LabelKind] = []
-    for source, expression in zip(sources, trips, strict=True):
-        type_ = source.types[expression.columns[0]]
-        if not type_.endswith("[]"):
-            raise FwrlError(f"expected lists as trips, column {expression.text!r} of {source.name} is {type_}")
-        kinds.append("integer" if type_.removesuffix("[]") in SIGNED else "text")
-    return joint_kind(kinds)
-
-
-def list_sql(source: Source, lists: Mapping[str, Expression], time: TimeKind | None) -> dict[str, str]:
-    """Terms for the lists of trips and of their times; `time` is what the times of the whole log are."""
-    terms = {name: identifier(expression.columns[0]) for name, expression in lists.items()}
-    if "trip_times" in lists:
-        type_ = source.types[lists["trip_times"].columns[0]].removesuffix("[]")
-        terms["trip_times"] = f"[{_time('t', type_, time)} FOR t IN {terms['trip_times']}]"
-    return terms
-
-
-def _time(value: str, type_: str, whole: TimeKind | None) -> str:
-    """A term for a time as an integer, as `times` makes it of a column; `type_` is DuckDB's type of `value`."""
-    if whole == "timestamp":
-        return f"epoch_us({value}::TIMESTAMPTZ)"
-    if whole == "number" and type_ in INTEGERS:
-        return f"try_cast({value}::HUGEINT * {MILLION} AS BIGINT)"
-    if whole == "number":
-        return f"try_cast(round({value}::DOUBLE * {MILLION}) AS BIGINT)"
-    return f"{value}::BIGINT"

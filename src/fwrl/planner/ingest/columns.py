@@ -2,14 +2,11 @@
 
 A name that a column has means that column, with any characters in it. A number k, or `#k`, means the k-th column. In
 expressions, put a name with an operator or a blank in it in double quotes.
-
-    value      = part { "+" part }                             of labels: the parts make one label
-    expression = [sign] term { ("+" | "-" | "*" | "/") term }  of numbers
-    term       = number | name | "(" expression ")"
 """
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,11 +14,21 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fwrl.errors import FwrlError, OptionError, unknown_name
-from fwrl.planner.ingest.read_options import COLUMNS, COUNTED, LABELS, LogError, ReadOptions
+from fwrl.planner.ingest.read_options import BEST, COLUMNS, LABELS, LogError, ReadOptions
 from fwrl.planner.ingest.reader import Source, listed
 
 TOKEN = re.compile(r'\s*(?:(?P<quoted>"[^"]+")|(?P<operator>[-+*/()])|(?P<word>[^-+*/()"\s]+))')
 NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
+ARITHMETIC = (
+    ast.Expression,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.operator,
+    ast.unaryop,
+    ast.Name,
+    ast.Constant,
+    ast.expr_context,
+)
 LISTED = 20  # columns named in a message
 LONGEST = 40  # characters of a column's name in a message
 
@@ -33,15 +40,10 @@ class Column(str):
 
 
 class Expression(NamedTuple):
-    """The expression that a source has for a column of a log.
+    """The expression that a source has for a column of a log."""
 
-    Attributes:
-        tokens: Columns, operators and numbers in order.
-        text: As it was given.
-    """
-
-    tokens: tuple[str, ...]
-    text: str
+    tokens: tuple[str, ...]  # Columns, operators and numbers in order
+    text: str  # as it was given
 
     @property
     def columns(self) -> list[Column]:
@@ -59,12 +61,7 @@ class Expression(NamedTuple):
 
 
 class ColumnFinder:
-    """Finds the columns of a source by name or number.
-
-    Args:
-        columns: The names of its columns in order.
-        source: name of the source in messages.
-    """
+    """Finds the columns of a source, which messages call `source`, by name or number."""
 
     def __init__(self, columns: Iterable[str], source: str) -> None:
         self._columns, self._source = list(columns), source
@@ -95,8 +92,7 @@ class ColumnFinder:
         if whole is not None:
             return Expression((whole,), text)
         tokens = _tokens(text)
-        end = _end_of_expression(tokens, 0)
-        if not tokens or end != len(tokens) or not any(_is_name(token) for token in tokens):
+        if not _is_arithmetic(tokens):
             raise self._unknown(text, name)
         return Expression(tuple(self._found(token, name) if _is_name(token) else token for token in tokens), text)
 
@@ -134,28 +130,18 @@ def _tokens(text: str) -> list[str]:
     return tokens
 
 
+def _is_arithmetic(tokens: Sequence[str]) -> bool:
+    """Whether tokens are an arithmetic expression with a column in it; Python's grammar of those is SQL's."""
+    try:
+        tree = ast.parse(" ".join("x" if _is_name(token) else token for token in tokens), mode="eval")
+    except (SyntaxError, RecursionError, MemoryError):
+        return False
+    parts = list(ast.walk(tree))
+    return any(isinstance(part, ast.Name) for part in parts) and all(isinstance(part, ARITHMETIC) for part in parts)
+
+
 def _is_name(token: str) -> bool:
     return token not in ("+", "-", "*", "/", "(", ")") and NUMBER.fullmatch(token) is None
-
-
-def _end_of_expression(tokens: Sequence[str], at: int) -> int:
-    """Return where the expression ends that begins `at` a token, or -1 if none begins there."""
-    if at < len(tokens) and tokens[at] in ("+", "-"):
-        at += 1
-    while True:
-        at = _end_of_term(tokens, at)
-        if at < 0 or at >= len(tokens) or tokens[at] not in ("+", "-", "*", "/"):
-            return at
-        at += 1
-
-
-def _end_of_term(tokens: Sequence[str], at: int) -> int:
-    if at >= len(tokens) or tokens[at] in ("+", "-", "*", "/", ")"):
-        return -1
-    if tokens[at] != "(":
-        return at + 1
-    end = _end_of_expression(tokens, at + 1)
-    return end + 1 if 0 <= end < len(tokens) and tokens[end] == ")" else -1
 
 
 COST = "cost"  # a column of positive numbers to be minimised, in place of the reward
@@ -166,23 +152,17 @@ COORDINATES = (
     (("x", "easting"), ("y", "northing")),
     (("lat", "latitude"), ("lon", "lng", "long", "longitude")),
 )
-LAST = "last"  # the time of an edge that is counted already
 NAMED = (*COLUMNS, COST)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The expression for each column of a log in one source.
+    """The expression for each column of a log in one source."""
 
-    Attributes:
-        columns: The expression of each column that the source has; without those of cells.
-        points: The two columns of coordinates of `state`, and of `next_state` in transitions; empty without cells.
-        is_cost: Whether `reward` is a cost.
-    """
-
-    columns: Mapping[str, Expression]
+    columns: Mapping[str, Expression]  # the expression of each column that the source has; without those of cells
+    # The two columns of coordinates of `state`, and of `next_state` in transitions; empty without cells
     points: Mapping[str, tuple[Column, Column]]
-    is_cost: bool
+    is_cost: bool  # whether `reward` is a cost
 
     @property
     def has(self) -> frozenset[str]:
@@ -244,18 +224,13 @@ def _points(finder: ColumnFinder, source: Source, options: ReadOptions) -> dict[
 def _counted(
     finder: ColumnFinder, columns: dict[str, Expression], options: ReadOptions, is_transition: bool
 ) -> dict[str, Expression]:
-    """The columns, with those that only edges which are counted already have; without a count of visits."""
+    """The columns, with the best reward of edges that are counted already; without a count of visits."""
     if "count" not in columns or not is_transition:
         if options.columns.get("count"):
             raise FwrlError("only transitions can have a count: each visit is one")
         return {name: found for name, found in columns.items() if name != "count"}
-    more = {name: column for name in COUNTED if (column := finder.find(name)) is not None}
-    last = finder.find(LAST)
-    if last is not None and "time" not in columns:
-        more["time"] = last
-    if options.half_life is None:
-        more.pop("weight", None)
-    return {**columns, **{name: Expression((column,), name) for name, column in more.items()}}
+    best = finder.find(BEST)
+    return columns if best is None else {**columns, BEST: Expression((best,), BEST)}
 
 
 def _with_cost(choice: Choice, source: Source, options: ReadOptions) -> Choice:

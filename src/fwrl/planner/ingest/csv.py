@@ -11,12 +11,11 @@ import csv
 import io
 import os
 import re
-import zlib
 from collections import Counter, deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from fwrl.errors import FileError
-from fwrl.planner.ingest.discover import PIECE, FoundFile, folder_keys, in_utf8, opened, pieces_of
+from fwrl.planner.ingest.discover import PIECE, FoundFile, as_utf8, folder_keys, opened, pieces_of, readable
 from fwrl.planner.ingest.read_options import COLUMNS, LogError, ReadOptions
 from fwrl.planner.ingest.reader import FILE, Source, identifier, listed, quoted, scan_of_files, sql_bool
 
@@ -28,52 +27,16 @@ LONGEST_LINE = 2_000_000  # bytes; DuckDB buffers twice that; its default, 32 MB
 LOST = 8 << 20  # bytes before the end of a file that DuckDB may leave out: two buffers, rounded up
 NO_DELIMITER = "\x01"  # a character that no line has
 LINE_END = re.compile(rb"[\r\n]")
-UNREADABLE = (OSError, EOFError, zlib.error)
 PADDED = re.compile(rb"(?:\A|[,;|\t\r\n]) | (?:[,;|\t\r\n]|\Z)|[,;|]\t|\t[,;|]")  # a blank next to a delimiter
 SEPARATOR = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # a first line by which spreadsheets name the delimiter
 
 
-class Beginning(NamedTuple):
-    """How a CSV file begins.
-
-    Attributes:
-        line: Its first line with values or names; one with line breaks in quotes whole.
-        skipped: Number of lines before it: blank ones, and one that names the delimiter.
-        delimiter: The delimiter that such a line names, or an empty text.
-        is_padded: Whether some of them have blanks around values. Leaving these out of all values takes as long again
-            as reading them, so it is done only where there are any.
-    """
-
-    line: str
-    skipped: int = 0
-    delimiter: str = ""
-    is_padded: bool = False
-
-
-def beginning_of(con: DuckDBPyConnection, file: FoundFile) -> Beginning:
-    """How a CSV file begins."""
-    if opened_by_duckdb(file):
-        line = first_line(con, file)
-        return Beginning(line, is_padded=PADDED.search(line.encode()) is not None)
-    try:
-        with opened(file.path) as lines:
-            head = lines.read(LONGEST_HEADER)
-    except UNREADABLE as error:
-        raise _unreadable(file, error) from error
-    if len(head) == LONGEST_HEADER and not LINE_END.search(head):
-        raise _long_line(file, "the first line", LONGEST_HEADER)
-    return _first_record(file, head)._replace(is_padded=PADDED.search(head) is not None)
-
-
 def _refuse_lost_rows(file: FoundFile, delimiter: str) -> None:
     """Refuse a long last line, or a quote that isn't closed: DuckDB would leave out what follows, silently."""
-    try:
-        with opened(file.path) as lines:
-            if isinstance(lines, io.BufferedReader):  # not packed
-                lines.seek(max(0, lines.seek(0, os.SEEK_END) - LOST))
-            end = b"".join(deque(pieces_of(lines), LOST // PIECE + 1)).rstrip(b"\r\n")
-    except UNREADABLE as error:
-        raise _unreadable(file, error) from error
+    with readable(file.shown), opened(file.path) as lines:
+        if isinstance(lines, io.BufferedReader):  # not packed
+            lines.seek(max(0, lines.seek(0, os.SEEK_END) - LOST))
+        end = b"".join(deque(pieces_of(lines), LOST // PIECE + 1)).rstrip(b"\r\n")
     if len(end) > LONGEST_LINE and not LINE_END.search(end, len(end) - LONGEST_LINE):
         raise _long_line(file, "the last line", LONGEST_LINE)
     quote, around = end.rfind(b'"', 0, -LONGEST_LINE), (delimiter + "\r\n").encode()
@@ -87,78 +50,20 @@ def _long_line(file: FoundFile, which: str, most: int) -> FileError:
     return FileError(f"{which} of {file.shown!r} is a line of more than {most:,} bytes; {rows}")
 
 
-def _first_record(file: FoundFile, head: bytes) -> Beginning:
-    """The first line of `head` with values or names, and what is before it."""
-    lines = head.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-    delimiter, first = "", 0
-    try:
-        while first < len(lines) and not lines[first].strip():
-            first += 1
-        if first < len(lines) and (found := SEPARATOR.fullmatch(lines[first].decode("utf-8-sig"))):
-            delimiter, first = found[1], first + 1
-        last = first + 1
-        while last < len(lines) and b"".join(lines[first:last]).count(b'"') % 2:
-            last += 1
-        if last == len(lines) and last > first + 1:
-            last = first + 1  # a quote that is never closed
-        return Beginning(b"\n".join(lines[first:last]).decode("utf-8-sig"), first, delimiter)
-    except UnicodeDecodeError:
-        raise LogError(f"the first line of {file.shown!r} is not text in UTF-8", "encoding") from None
-
-
-def opened_by_duckdb(file: FoundFile) -> bool:
-    """Whether DuckDB alone can open it."""
-    return file.is_address or file.path.lower().endswith(".zst")
-
-
-def first_line(con: DuckDBPyConnection, file: FoundFile) -> str:
-    """The first line of a file, read by DuckDB."""
-    terms = ["columns={'line': 'VARCHAR'}", f"delim={quoted(NO_DELIMITER)}", "quote=''", "header=false"]
-    terms += ["auto_detect=false", f"max_line_size={LONGEST_LINE}", f"buffer_size={2 * LONGEST_LINE}"]
-    scan = scan_of_files(f"read_csv({listed(['{files}', *terms])})", [file.path])
-    rows = con.execute(f"SELECT line FROM {scan} LIMIT 1").fetchall()
-    return (str(rows[0][0]) if rows and rows[0][0] is not None else "").lstrip("\ufeff").rstrip("\r")
-
-
-def as_utf8(file: FoundFile, options: ReadOptions, folder: str) -> FoundFile:
-    """A text file in UTF-8, copied if it is not; what only DuckDB can open stays as it is."""
-    if opened_by_duckdb(file):
-        if not options.is_utf8:
-            raise FileError(f"{file.shown!r} can only be read in UTF-8; copy it here unpacked first")
-        return file
-    try:
-        return in_utf8(file, options.encoding, folder)
-    except UNREADABLE as error:
-        raise _unreadable(file, error) from error
-
-
-def _unreadable(file: FoundFile, error: Exception) -> FileError:
-    return FileError(f"cannot read {file.shown!r}: {getattr(error, 'strerror', None) or error}")
-
-
 DELIMITERS = ",;\t|"
 SHOWN = 80  # characters of a line in a message
 QUOTED = re.compile(r'"(?:[^"]|"")*"?')
 
 
 class Header(NamedTuple):
-    """How the lines of a CSV file are divided.
+    """How the lines of a CSV file are divided."""
 
-    Attributes:
-        delimiter: between columns.
-        names: of the columns, as fwrl calls them.
-        has_line: Whether a line has their names.
-        skipped: Number of lines before it.
-        is_padded: Whether there are blanks around values.
-        keys: Further columns, which folders name.
-    """
-
-    delimiter: str
-    names: tuple[str, ...]
-    has_line: bool
-    skipped: int
-    is_padded: bool
-    keys: tuple[str, ...] = ()
+    delimiter: str  # between columns
+    names: tuple[str, ...]  # of the columns, as fwrl calls them
+    has_line: bool  # whether a line has their names
+    skipped: int  # number of lines before it
+    is_padded: bool  # whether there are blanks around values
+    keys: tuple[str, ...] = ()  # further columns, which folders name
 
 
 def csv_sources(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOptions, folder: str) -> list[Source]:
@@ -166,8 +71,8 @@ def csv_sources(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOp
     by_header: dict[Header, list[FoundFile]] = {}
     for file in files:
         file = as_utf8(file, options, folder)
-        header = _header(file, beginning_of(con, file), options)
-        if not opened_by_duckdb(file):
+        header = _header(con, file, options)
+        if not file.is_address:
             _refuse_lost_rows(file, header.delimiter)
         keys, named = folder_keys(file.path), {name.casefold() for name in header.names}
         if named.isdisjoint(key.casefold() for key in keys):  # a column of the file comes before one of its folder
@@ -191,12 +96,10 @@ def _source(header: Header, files: list[FoundFile], options: ReadOptions) -> Sou
         "auto_detect=false",
         f"hive_partitioning={sql_bool(bool(header.keys))}",
         "hive_types_autocast=false",
-        "null_padding=true",
         f"nullstr={missing}",
         "allow_quoted_nulls=false",
         f"filename={quoted(FILE)}",
         f"store_rejects={sql_bool(options.skip_bad)}",
-        f"parallel={sql_bool(not options.serial)}",
     ]
     pattern = f"read_csv({listed(['{files}', *terms])})"
     if header.is_padded:
@@ -212,52 +115,71 @@ def _trimmed(column: str, missing: str) -> str:
     return f"CASE WHEN {column} = {bare} THEN {column} WHEN {bare} NOT IN {missing} THEN {bare} END AS {column}"
 
 
-def _header(file: FoundFile, beginning: Beginning, options: ReadOptions) -> Header:
+def _header(con: DuckDBPyConnection, file: FoundFile, options: ReadOptions) -> Header:
     """How the lines of a file are divided."""
-    line = beginning.line
+    head = _head(con, file)
+    lines = head.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+    delimiter, first = "", 0
+    try:
+        while first < len(lines) and not lines[first].strip():
+            first += 1
+        if first < len(lines) and (found := SEPARATOR.fullmatch(lines[first].decode("utf-8-sig"))):
+            delimiter, first = found[1], first + 1
+        last = first + 1
+        while last < len(lines) and b"".join(lines[first:last]).count(b'"') % 2:
+            last += 1  # a name with line breaks
+        if last == len(lines) and last > first + 1:
+            last = first + 1  # a quote that is never closed
+        line = b"\n".join(lines[first:last]).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise LogError(f"the first line of {file.shown!r} is not text in UTF-8", "encoding") from None
     if not line.strip():
         raise FileError(f"{file.shown!r} is empty; leave it out, or write it again")
-    unquoted = QUOTED.sub("", line)
-    delimiter = beginning.delimiter or max(DELIMITERS, key=unquoted.count)
+    delimiter = delimiter or max(DELIMITERS, key=QUOTED.sub("", line).count)
     if delimiter not in line and " " in line.strip():
         raise FileError(f"{file.shown!r} has only blanks between its columns; put commas there, as with tr -s ' ' ,")
-    fields = _fields(line, delimiter)
+    names = _names(file, line, delimiter, options)
+    return Header(delimiter, names, options.has_header, first, PADDED.search(head) is not None)
+
+
+def _head(con: DuckDBPyConnection, file: FoundFile) -> bytes:
+    """The first bytes of a file; of one at an address, which DuckDB reads, the first line."""
+    if file.is_address:
+        terms = ["columns={'line': 'VARCHAR'}", f"delim={quoted(NO_DELIMITER)}", "quote=''", "header=false"]
+        terms += ["auto_detect=false", f"max_line_size={LONGEST_LINE}", f"buffer_size={2 * LONGEST_LINE}"]
+        scan = scan_of_files(f"read_csv({listed(['{files}', *terms])})", [file.path])
+        rows = con.execute(f"SELECT line FROM {scan} LIMIT 1").fetchall()
+        return str(rows[0][0]).encode() if rows and rows[0][0] is not None else b""
+    with readable(file.shown), opened(file.path) as lines:
+        head = lines.read(LONGEST_HEADER)
+    if len(head) == LONGEST_HEADER and not LINE_END.search(head):
+        raise _long_line(file, "the first line", LONGEST_HEADER)
+    return head
+
+
+def _names(file: FoundFile, line: str, delimiter: str, options: ReadOptions) -> tuple[str, ...]:
+    """The names of columns; their numbers where they have none, or share one that is not needed."""
+    try:
+        names = [name.strip() for name in next(csv.reader(io.StringIO(line, newline=""), delimiter=delimiter), [])]
+    except csv.Error:
+        names = []
+    times = Counter(name.casefold() for name in names)
     if not options.has_header:
-        names = _numbered(file, fields, options)
-        return Header(delimiter, names, False, beginning.skipped, beginning.is_padded)
+        named = times.keys() & set(COLUMNS)
+        if named and options.header is None:
+            problem = f"columns are given by number, but the first line of {file.shown!r} has the name {min(named)!r}"
+            raise LogError(problem, "header")
+        return tuple(f"#{number}" for number in range(1, len(names) + 1))
     if "\0" in line:
         raise LogError(f"the first line of {file.shown!r} is not text in UTF-8", "encoding")
-    if not any(field.strip() for field in fields):
+    if not any(names):
         raise LogError(f"expected a first line of column names in {file.shown!r}, got {line[:SHOWN]!r}", "header")
-    names = _distinct(file, [field.strip() for field in fields], options)
-    return Header(delimiter, names, True, beginning.skipped, beginning.is_padded)
-
-
-def _distinct(file: FoundFile, names: list[str], options: ReadOptions) -> tuple[str, ...]:
-    """The names of columns; their numbers where they have none, or share one that is not needed."""
-    times = Counter(name.casefold() for name in names)
     for name in COLUMNS:
         if times[name] > 1 and name not in options.columns:
             raise LogError(f"{file.shown!r} has {times[name]} columns named {name!r}", "columns")
     return tuple(
         name if name and times[name.casefold()] == 1 else f"#{number}" for number, name in enumerate(names, start=1)
     )
-
-
-def _numbered(file: FoundFile, fields: list[str], options: ReadOptions) -> tuple[str, ...]:
-    """The names of the columns of a file without a header."""
-    named = {field.strip().casefold() for field in fields} & set(COLUMNS)
-    if named and options.header is None:
-        problem = f"columns are given by number, but the first line of {file.shown!r} has the name {min(named)!r}"
-        raise LogError(problem, "header")
-    return tuple(f"#{number}" for number in range(1, len(fields) + 1))
-
-
-def _fields(line: str, delimiter: str) -> list[str]:
-    try:
-        return next(csv.reader(io.StringIO(line, newline=""), delimiter=delimiter), [])
-    except csv.Error:
-        return []
 
 
 def struct(types: dict[str, str]) -> str:

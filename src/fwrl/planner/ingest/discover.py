@@ -1,7 +1,7 @@
 """The files of a log: which ones are meant, what format they have, and copies of those that DuckDB can't open.
 
 You can name files by a pattern, a folder or an address. The format follows from the file's name or its first bytes.
-DuckDB opens files itself, including .csv.gz and .csv.zst. Standard input, pipes, and text in other encodings than UTF-8
+DuckDB opens files itself, including .csv.gz. Standard input, pipes, and text in other encodings than UTF-8
 are first written to the reader's temporary folder. Each copy has its own folder and the name of its original, so
 DuckDB's messages name that; the reader leaves the folder out of them (see `without_folder`).
 """
@@ -9,6 +9,7 @@ DuckDB's messages name that; the reader leaves the folder out of them (see `with
 from __future__ import annotations
 
 import codecs
+import contextlib
 import glob
 import gzip
 import re
@@ -19,16 +20,14 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from fwrl.arguments import check_path
-from fwrl.errors import FileError, missing_file
-from fwrl.planner.ingest.read_options import LogError
+from fwrl.errors import FileError, FwrlError, missing_file
+from fwrl.planner.ingest.read_options import LogError, ReadOptions
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 PIECE = 1 << 20  # bytes copied in one go
 PACKED = {".gz": "gunzip", ".zst": "zstd -d", ".bz2": "bunzip2", ".xz": "unxz", ".zip": "unzip"}  # and what unpacks it
-# Byte order marks, and the encodings that begin with them; that of UTF-32 begins with that of UTF-16.
+# Byte order marks, and the encodings that begin with them.
 MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -36,17 +35,11 @@ MARKS = (
 
 
 class FoundFile(NamedTuple):
-    """A file that DuckDB can open.
+    """A file that DuckDB can open."""
 
-    Attributes:
-        path: or address.
-        format: A key of `FORMATS`.
-        shown: its name in messages.
-    """
-
-    path: str
-    format: str
-    shown: str
+    path: str  # or address
+    format: str  # a key of `FORMATS`
+    shown: str  # its name in messages
 
     @property
     def is_address(self) -> bool:
@@ -80,35 +73,48 @@ def without_folder(message: str, folder: str) -> str:
     return re.sub(re.escape(folder) + r"[/\\][^/\\\s]+[/\\]", "", message)
 
 
-def in_utf8(file: FoundFile, encoding: str, folder: str) -> FoundFile:
-    """A text file in UTF-8: itself, or a copy if it is in another `encoding`.
+@contextlib.contextmanager
+def readable(shown: str) -> Iterator[None]:
+    """Say of errors that `shown` can't be read."""
+    try:
+        yield
+    except FwrlError:
+        raise
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise FileError(f"cannot read {shown!r}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def as_utf8(file: FoundFile, options: ReadOptions, folder: str) -> FoundFile:
+    """A text file in UTF-8: itself, or a copy if it is in another encoding.
 
     A byte order mark tells the encoding; that of UTF-8 stays in CSV files, which DuckDB reads with it.
     """
-    with opened(file.path) as text:
-        head = text.read(4)
-    encoding = next((name for mark, name in MARKS if head.startswith(mark)), encoding)
-    if codecs.lookup(encoding).name in ("utf-8", "ascii") or (encoding == "utf-8-sig" and file.format == "csv"):
+    if file.is_address:
+        if not options.is_utf8:
+            raise FileError(f"{file.shown!r} can only be read in UTF-8; copy it here unpacked first")
         return file
-    copy = new_copy(file.shown, f".{file.format}", folder)
-    with opened(file.path) as text, copy.open("wb") as written:
-        try:
-            for piece in codecs.iterdecode(pieces_of(text), encoding):
-                written.write(piece.encode())
-        except UnicodeError as error:
-            raise LogError(f"{file.shown!r} is not text in {encoding} ({error})", "encoding") from error
+    with readable(file.shown):
+        with opened(file.path) as text:
+            head = text.read(4)
+        encoding = next((name for mark, name in MARKS if head.startswith(mark)), options.encoding)
+        if codecs.lookup(encoding).name in ("utf-8", "ascii") or (encoding == "utf-8-sig" and file.format == "csv"):
+            return file
+        copy = new_copy(file.shown, f".{file.format}", folder)
+        with opened(file.path) as text, copy.open("wb") as written:
+            try:
+                for piece in codecs.iterdecode(pieces_of(text), encoding):
+                    written.write(piece.encode())
+            except UnicodeError as error:
+                raise LogError(f"{file.shown!r} is not text in {encoding} ({error})", "encoding") from error
     return file._replace(path=str(copy))
 
 
 def written_copy(stream: IO[bytes] | IO[str] | gzip.GzipFile, shown: str, suffix: str, folder: str) -> str:
     """The path of a copy of what can be read from `stream`; text is written in UTF-8."""
     copy = new_copy(shown, suffix, folder)
-    try:
-        with copy.open("wb") as written:
-            while piece := stream.read(PIECE):
-                written.write(piece.encode() if isinstance(piece, str) else piece)
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise _unreadable(shown, error) from error
+    with readable(shown), copy.open("wb") as written:
+        while piece := stream.read(PIECE):
+            written.write(piece.encode() if isinstance(piece, str) else piece)
     return str(copy)
 
 
@@ -124,7 +130,6 @@ FORMATS = {
     "json": (".jsonl", ".ndjson", ".json"),
     "arrow": (".arrow", ".feather", ".ipc"),
 }
-OPENED_PACKED = (".gz", ".zst")  # by DuckDB, where CSV or JSON is in it
 SNIFFED = 64  # bytes that tell a format
 STDIN = "standard input"
 STREAMS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # what shells call open files; they are read once
@@ -157,16 +162,13 @@ def _file_at(path: str, folder: str) -> FoundFile:
     if ADDRESS.match(path) or (format_ is not None and Path(path).is_file()):
         if format_ is None:
             raise _no_log(path)
-        if suffix in PACKED and not (suffix in OPENED_PACKED and format_ in ("csv", "json")):
+        if suffix in PACKED and not (suffix == ".gz" and format_ in ("csv", "json")):
             raise _packed(path, suffix)
         return FoundFile(path, format_, path)
     if Path(path).is_file() and not path.startswith(STREAMS):
         return _sniffed(path, path, folder)
-    try:  # a pipe, which can be read only once
-        with Path(path).open("rb") as stream:
-            return spooled(stream, folder)
-    except OSError as error:
-        raise _unreadable(path, error) from error
+    with readable(path), Path(path).open("rb") as stream:  # a pipe, which can be read only once
+        return spooled(stream, folder)
 
 
 def spooled(stream: IO[bytes] | IO[str], folder: str) -> FoundFile:
@@ -178,11 +180,8 @@ def spooled(stream: IO[bytes] | IO[str], folder: str) -> FoundFile:
 
 def _sniffed(path: str, shown: str, folder: str) -> FoundFile:
     """The file in the format that its first bytes tell."""
-    try:
-        with Path(path).open("rb") as file:
-            head = file.read(SNIFFED)
-    except OSError as error:
-        raise _unreadable(shown, error) from error
+    with readable(shown), Path(path).open("rb") as file:
+        head = file.read(SNIFFED)
     suffix = next((suffix for magic, suffix in MAGIC if head.startswith(magic)), None)
     if suffix in (".parquet", ".arrow"):
         return FoundFile(path, suffix[1:], shown)
@@ -248,9 +247,4 @@ def _packed(shown: str, suffix: str) -> FileError:
 
 
 def _no_log(shown: str) -> FileError:
-    packed = f"CSV and JSON also with {' or '.join(OPENED_PACKED)}"
-    return FileError(f"expected a log that ends in one of {_known()} ({packed}), got {shown!r}")
-
-
-def _unreadable(shown: str, error: Exception) -> FileError:
-    return FileError(f"cannot read {shown!r}: {getattr(error, 'strerror', None) or error}")
+    return FileError(f"expected a log that ends in one of {_known()} (CSV and JSON also with .gz), got {shown!r}")

@@ -8,7 +8,6 @@ back are read for edges that still have too few.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -29,19 +28,12 @@ BYTES_OF_TRIPS = 52  # further ones for the latest trips of an edge, and for fin
 
 
 class Counts(NamedTuple):
-    """How much was read.
+    """How much was read."""
 
-    Attributes:
-        transitions: Number of transitions.
-        trips: Number of trips; None if the log names none.
-        skipped: Number of bad rows left out.
-        aging: By which observations are weighted; None if all count once.
-    """
-
-    transitions: int
-    trips: int | None
-    skipped: int
-    aging: Aging | None = None
+    transitions: int  # number of transitions
+    trips: int | None  # number of trips; None if the log names none
+    skipped: int  # number of bad rows left out
+    aging: Aging | None = None  # by which observations are weighted; None if all count once
 
 
 def group(reader: Reader, log: Log, skip_bad: bool, aging: Aging | None = None, min_trips: int = 1) -> Counts:
@@ -62,9 +54,10 @@ def group(reader: Reader, log: Log, skip_bad: bool, aging: Aging | None = None, 
         n_edges, transitions = _keep_supported(reader, log, min_trips)
     bytes_of_edge = BYTES_OF_EDGE + (BYTES_OF_TRIPS if "trip" in log.has else 0)
     reader.make_room(n_edges * bytes_of_edge, f"the {n_edges:,} edges of the log")
-    trips, span = _number_of_trips(reader, log), _span(reader, log, skip_bad)
-    if log.names_trips:
-        keep_trips(reader, log.has, n_edges, transitions, span, _has_integer_trips(log))
+    trips = _count_trips(reader, log) if "trip" in log.has else None
+    span = _span(reader, log)
+    if trips is not None:
+        _keep_trips(reader, log, n_edges, transitions, span)
     return Counts(transitions, trips, skipped, aging)
 
 
@@ -118,15 +111,21 @@ def _dated(reader: Reader, aging: Aging) -> Aging:
 
 def _make_edges(reader: Reader, log: Log, aging: Aging | None) -> tuple[int, int]:
     """Make `edges`, without `last` where `latest` finds it; the number of edges and of transitions."""
-    key, checks = edge_key(log.has), _checks(log)
-    terms = [*_edge_sql(log, aging), *(f"{term} AS {name}" for name, term in checks.items())]
+    key = edge_key(log.has)
+    unsound = [
+        *when("reward" in log.has, "count(*) - count(reward)"),  # less memory than a filter takes
+        *when(log.is_cost, "count(*) FILTER (reward > 0)"),
+        *when("count" in log.has, f"count(*) FILTER ({log.missing('count')})"),
+        *when("terminated" in log.has, "count(*) - count(terminated)"),
+    ]
+    terms = [*_edge_sql(log, aging), *when(bool(unsound), f"{' + '.join(unsound)} AS unsound")]
     grouped = f"SELECT {listed([*key, *terms])} FROM {MOVES} GROUP BY {listed(key)}"
     numbered = "SELECT * REPLACE (try_cast(count AS BIGINT) AS count), (row_number() OVER () - 1)::INTEGER AS edge"
     reader.run("grouping", f"CREATE TEMP TABLE {EDGES} AS {numbered} FROM ({grouped})")
     bad = [
         *(log.missing(name) for name in key),
         f"NOT coalesce(greatest(abs(total), abs(best)) <= {LARGEST}, false)",
-        *(f"{name} > 0" for name in checks),
+        *when(bool(unsound), "unsound > 0"),
     ]
     too_many = f"NOT coalesce(count < {MOST}, false)" if "count" in log.has else "false"
     n_edges, transitions, wrong, crowded = reader.one(
@@ -135,14 +134,14 @@ def _make_edges(reader: Reader, log: Log, aging: Aging | None) -> tuple[int, int
     )
     if wrong or crowded:
         raise bad_log_error(reader.con, log, crowded > 0)
-    for name in checks:
-        reader.con.execute(f"ALTER TABLE {EDGES} DROP COLUMN {name}")
+    if unsound:
+        reader.con.execute(f"ALTER TABLE {EDGES} DROP COLUMN unsound")
     return int(n_edges), int(transitions)
 
 
 def _keep_supported(reader: Reader, log: Log, min_trips: int) -> tuple[int, int]:
     """Limit `edges` and `moves` to what enough distinct trips made; the number of edges and of transitions left."""
-    if not log.names_trips:
+    if "trip" not in log.has:
         raise LogError("a minimum of trips needs rows that name their trip, the log's don't", "columns")
     if reader.one(f"SELECT count(*) FILTER ({log.missing('trip')}) FROM {MOVES}")[0]:
         raise bad_log_error(reader.con, log)
@@ -173,62 +172,26 @@ def _edge_sql(log: Log, aging: Aging | None) -> list[str]:
         f"max({'best' if 'best' in log.has else reward}) AS best",
         f"sum({reward if times is None else f'{times} * {reward}'}) AS total",
         *when(aging is not None, f"sum({times}) AS weight"),
-        *when("time" in log.has and not log.names_trips, "max(time) AS last"),
+        *when("time" in log.has and "trip" not in log.has, "max(time) AS last"),
         *when("terminated" in log.has, "bool_or(terminated) AS terminated"),
     ]
-
-
-def _checks(log: Log) -> dict[str, str]:
-    """Counts of an edge's bad rows, by kind: all must be 0."""
-    checks = {}
-    if "reward" in log.has:
-        checks["unrewarded"] = "count(*) - count(reward)"
-    if log.is_cost:
-        checks["negative_cost"] = "count(*) FILTER (reward > 0)"
-    if "count" in log.has:
-        checks["miscounted"] = f"count(*) FILTER ({log.missing('count')})"
-    if "weight" in log.has:
-        checks["unweighted"] = f"count(*) FILTER ({log.missing('weight')})"
-    if "terminated" in log.has:
-        checks["unflagged"] = "count(*) - count(terminated)"
-    return checks
 
 
 def _times(log: Log, aging: Aging | None) -> str | None:
     """A term for how often a row counts; None if every row counts once."""
     if aging is None:
         return "count" if "count" in log.has else None
-    if "weight" in log.has:
-        return "weight"
     weight = f"pow(2.0, (time - {aging.newest}) / {aging.half_life!r})"
     return f"count * {weight}" if "count" in log.has else weight
 
 
-def _number_of_trips(reader: Reader, log: Log) -> int | None:
-    """The number of trips; None if the log names none."""
-    if "trip" not in log.has:
-        return None
-    if "trips" in log.has:
-        return keep_listed_trips(reader, log.has)
-    trips, unnamed = count_trips(reader)
-    if unnamed:
-        raise bad_log_error(reader.con, log)
-    return trips
-
-
-def _has_integer_trips(log: Log) -> bool:
-    return log.kinds["trip"] == "integer"
-
-
-def _span(reader: Reader, log: Log, skip_bad: bool) -> tuple[int, int] | None:
+def _span(reader: Reader, log: Log) -> tuple[int, int] | None:
     """The first and the last time; None if the log has none."""
     if "time" not in log.has:
         return None
-    low, high, untimed = reader.one(log.span)
-    if untimed and not skip_bad:
-        raise bad_log_error(reader.con, log)
+    low, high, untimed = reader.one(f"SELECT min(time), max(time), count(*) - count(time) FROM {MOVES}")
     if untimed:
-        low, high, _ = reader.one(log.exact_span)
+        raise bad_log_error(reader.con, log)
     return low, high
 
 
@@ -238,65 +201,43 @@ FURTHER = 4  # factor by which each further read goes back in time
 KEPT_TRIPS, ROWS_READ = 0, 1  # columns of `RecentTrips.seen`
 
 
-def latest_trips(rows: str, timed: bool) -> str:
-    """A query for the latest few trips of each edge, with their rank, from rows with edge, trip and, if `timed`, time.
-
-    Trips are ranked by time and then by hash; without times by number and then by name. An integer ranks the same
-    whether it is logged as a number or as text.
-    """
-    order = "time DESC, hash(trip::VARCHAR) DESC" if timed else by_name("DESC")
-    each = listed(["edge", "trip", *when(timed, "max(time) AS time")])
-    return (
-        f"SELECT *, row_number() OVER (PARTITION BY edge ORDER BY {order})::INTEGER - 1 AS rank "
-        f"FROM (SELECT {each} FROM {rows} GROUP BY edge, trip) QUALIFY rank < {KEPT}"
-    )
-
-
 def by_name(direction: Literal["ASC", "DESC"]) -> str:
     """The order of trips without times: numbers rank above other names."""
     nulls = "NULLS LAST" if direction == "DESC" else "NULLS FIRST"
     return f"try_cast(trip AS BIGINT) {direction} {nulls}, trip::VARCHAR {direction}"
 
 
-def count_trips(reader: Reader) -> tuple[int, int]:
-    """Make `trip_hashes`; the number of trips in `moves`, and of missing names among them."""
+def _count_trips(reader: Reader, log: Log) -> int:
+    """Make `trip_hashes`; the number of trips in `moves`."""
     reader.run(
         "counting trips",
         f"CREATE TEMP TABLE {TRIP_HASHES} AS SELECT trip, hash(trip) AS hash FROM (SELECT DISTINCT trip FROM {MOVES})",
     )
-    unnamed = "trip IS NULL OR trip::VARCHAR = ''"
-    trips, missing = reader.one(f"SELECT count(*), count(*) FILTER ({unnamed}) FROM {TRIP_HASHES}")
-    return int(trips), int(missing)
+    trips, unnamed = reader.one(f"SELECT count(*), count(*) FILTER ({log.missing('trip')}) FROM {TRIP_HASHES}")
+    if unnamed:
+        raise bad_log_error(reader.con, log)
+    return int(trips)
 
 
-def keep_listed_trips(reader: Reader, has: Collection[str]) -> int:
-    """Make `edge_trips` and `trip_hashes` of edges that are counted already, from their lists; the number of trips."""
-    timed = "time" in has
-    time = "unnest(trip_times) AS time" if "trip_times" in has else "time"
-    terms = listed(["edge", "unnest(trips) AS trip", *when(timed, time)])
-    listed_trips = f"(SELECT {terms} FROM {MOVES} JOIN {EDGES} USING ({listed(edge_key(has))}))"
-    reader.con.execute(f"CREATE TEMP TABLE {EDGE_TRIPS} AS {latest_trips(listed_trips, timed)}")
-    reader.con.execute(
-        f"CREATE TEMP TABLE {TRIP_HASHES} AS SELECT trip, hash(trip) AS hash "
-        f"FROM (SELECT DISTINCT trip FROM {EDGE_TRIPS})"
-    )
-    return int(reader.one(f"SELECT count(*) FROM {TRIP_HASHES}")[0])
+def _keep_trips(reader: Reader, log: Log, n_edges: int, n_rows: int, span: tuple[int, int] | None) -> None:
+    """Make `edge_trips` from `moves` and `edges`; with times, add `last` to `edges`. `span` has first and last time.
 
-
-def keep_trips(
-    reader: Reader, has: Collection[str], n_edges: int, n_rows: int, span: tuple[int, int] | None, integers: bool
-) -> None:
-    """Make `edge_trips` from `moves` and `edges`; with times, add `last` to `edges`.
-
-    `has` are the columns of the log, `span` its first and last time; `integers` says whether trips are.
+    Trips are ranked by time and then by hash; without times by number and then by name. An integer ranks the same
+    whether it is logged as a number or as text.
     """
+    key = edge_key(log.has)
     if span is None:
-        seen = f"(SELECT edge, trip FROM {MOVES} JOIN {EDGES} USING ({listed(edge_key(has))}))"
-        reader.run("keeping trips", f"CREATE TEMP TABLE {EDGE_TRIPS} AS {latest_trips(seen, timed=False)}")
+        ranked = f"row_number() OVER (PARTITION BY edge ORDER BY {by_name('DESC')})::INTEGER - 1 AS rank"
+        reader.run(
+            "keeping trips",
+            f"CREATE TEMP TABLE {EDGE_TRIPS} AS SELECT *, {ranked} FROM "
+            f"(SELECT DISTINCT edge, trip FROM {MOVES} JOIN {EDGES} USING ({listed(key)})) QUALIFY rank < {KEPT}",
+        )
         return
     from fwrl.kernels.recent_trips import TIME, TRIP
 
-    latest = _latest(reader, edge_key(has), n_edges, n_rows, span, integers)
+    integers = log.kinds["trip"] == "integer"
+    latest = _latest(reader, key, n_edges, n_rows, span, integers)
     named = "picked" if integers else f"picked JOIN {TRIP_HASHES} USING (hash)"
     at_once = reader.at_once // KEPT
     for first in range(0, n_edges, at_once):

@@ -9,36 +9,33 @@ A value that cannot be read is NULL; a row that lacks a value it needs is bad.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from fwrl.cells import Cells
 from fwrl.errors import FwrlError
 from fwrl.planner.ingest.column_sql import (
+    NUMBERS,
     LabelKind,
     LabelTerm,
-    PointSource,
+    Selection,
     are_whole_floats,
     cell_term,
     division,
     flag_term,
     joint_kind,
     label_term,
-    list_kind,
-    list_sql,
     number_term,
     register_names,
 )
-from fwrl.planner.ingest.columns import Choice, check_names, chosen_columns
+from fwrl.planner.ingest.columns import check_names, chosen_columns
 from fwrl.planner.ingest.read_options import COLUMNS, LABELS, ReadOptions
-from fwrl.planner.ingest.reader import Source, any_of, identifier, listed, quoted, union_all, when
+from fwrl.planner.ingest.reader import Source, any_of, listed, union_all, when
 from fwrl.planner.ingest.times import (
-    TimeColumn,
     joint_times,
-    period_of,
+    period_condition,
     settled_dates,
-    span_sql,
     time_column,
     time_kind,
     time_term,
@@ -48,66 +45,21 @@ from fwrl.planner.transition_counts import LARGEST, MOST, TimeKind
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-NUMBERS = ("reward", "count", "best", "weight")
-LISTS = ("trips", "trip_times")
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The columns of a log from one source.
-
-    Attributes:
-        source: of the rows.
-        terms: The SQL term for each column of the log.
-        written: A term for what is written there, for messages.
-        span: Terms for the first time, the last time, and the number of rows without a time; none without times.
-    """
-
-    source: Source
-    terms: Mapping[str, str]
-    written: Mapping[str, str]
-    span: tuple[str, ...]
-
-    def rows(self, part: bool = False) -> str:
-        """A query for all rows; with the column `part` (see `Source.part`) if that is asked for."""
-        columns = [f"{term} AS {name}" for name, term in self.terms.items()]
-        return f"SELECT {listed([*columns, *when(part, f'{self.source.part} AS part')])} FROM {self.source.scan}"
-
-    def written_rows(self, files: Iterable[str] | None) -> str:
-        """A query for the rows of some files, or all, with what is written in them as `written_` columns."""
-        scan = self.source.scan if files is None else self.source.scan_of(files)
-        columns = [f"{term} AS {name}" for name, term in self.terms.items()]
-        columns += [f"{term} AS written_{name}" for name, term in self.written.items()]
-        return f"SELECT {listed(columns)} FROM {scan}"
-
 
 @dataclass(frozen=True)
 class Log:
-    """Queries for the rows of a log.
+    """Queries for the rows of a log."""
 
-    Attributes:
-        selections: One for each source.
-        has: The columns it has.
-        shape: of a row, transition or visit.
-        kinds: of the labels of each column.
-        time: kind of its times; None without times.
-        period: A condition for the times to keep.
-        is_cost: Whether rewards are negative costs.
-        elapsed: Whether the cost of a move is the time to the next visit.
-        cells: The division into cells where states are cells.
-        decimal: separator in numbers that are text.
-    """
-
-    selections: tuple[Selection, ...]
-    has: frozenset[str]
-    shape: Literal["transitions", "visits"]
-    kinds: Mapping[str, LabelKind]
-    time: TimeKind | None
-    period: str = "true"
-    is_cost: bool = False
-    elapsed: bool = False
-    cells: Cells | None = None
-    decimal: str = "."
+    selections: tuple[Selection, ...]  # one for each source
+    has: frozenset[str]  # the columns it has
+    shape: Literal["transitions", "visits"]  # of a row, transition or visit
+    kinds: Mapping[str, LabelKind]  # of the labels of each column
+    time: TimeKind | None  # kind of its times; None without times
+    period: str = "true"  # a condition for the times to keep
+    is_cost: bool = False  # whether rewards are negative costs
+    elapsed: bool = False  # whether the cost of a move is the time to the next visit
+    cells: Cells | None = None  # the division into cells where states are cells
+    decimal: str = "."  # separator in numbers that are text
 
     @property
     def rows(self) -> str:
@@ -120,33 +72,10 @@ class Log:
         return "arrival" if "stays" in self.has else "time"
 
     @property
-    def names_trips(self) -> bool:
-        """Whether each row names its trip; edges that are counted already have lists of trips."""
-        return "trip" in self.has and "trips" not in self.has
-
-    @property
     def has_parts(self) -> bool:
         """Whether the order of some rows is unknown: those of different files, or of a source without order."""
         sources = [selection.source for selection in self.selections]
         return len(sources) > 1 or sources[0].has_parts
-
-    @property
-    def span(self) -> str:
-        """A query for bounds on the times of `moves`, and the number of rows without a time."""
-        if self.shape == "visits" or self.period != "true":
-            return self.exact_span
-        names = ("low", "high", "untimed")
-        spans = (
-            f"SELECT {listed(f'{term} AS {name}' for term, name in zip(each.span, names, strict=True))} "
-            f"FROM {each.source.scan}"
-            for each in self.selections
-        )
-        return f"SELECT min(low), max(high), sum(untimed) FROM ({union_all(spans)})"
-
-    @property
-    def exact_span(self) -> str:
-        """The same, with exact bounds; reads `moves`."""
-        return f"SELECT min(time), max(time), count(*) - count(time) FROM {MOVES}"
 
     def transitions(self, skip_bad: bool) -> str:
         """A query for rows of transitions; bad ones are among them unless `skip_bad`."""
@@ -162,7 +91,7 @@ class Log:
     def bad_row(self) -> str:
         """A condition for rows that lack a value they need in any case."""
         needed = {"trip", "time", "state", "terminated"} & self.has if self.shape == "visits" else self.has
-        return any_of(self.missing(name) for name in (*COLUMNS, "best", "weight") if name in needed)
+        return any_of(self.missing(name) for name in (*COLUMNS, "best") if name in needed)
 
     @property
     def bad_move(self) -> str:
@@ -172,13 +101,10 @@ class Log:
     def missing(self, name: str) -> str:
         """A condition for rows that lack a value in a column."""
         if name in NUMBERS:
-            positive = {
-                "count": f" AND count >= 1 AND count < {MOST} AND count = floor(count)",
-                "weight": " AND weight > 0",
-            }.get(name, "")
+            whole = f" AND count >= 1 AND count < {MOST} AND count = floor(count)" if name == "count" else ""
             cost = " AND reward <= 0" if name == "reward" and self.is_cost else ""
             # Parquet's statistics pass over what is not a number; DuckDB may take it from them that none is too large.
-            return f"({name} IS NULL OR NOT isfinite({name}) OR NOT (abs({name}) <= {LARGEST}{positive}{cost}))"
+            return f"({name} IS NULL OR NOT isfinite({name}) OR NOT (abs({name}) <= {LARGEST}{whole}{cost}))"
         kind = self.kinds["state"] if name == "next_state" else self.kinds.get(name, "integer")
         return f"{name} IS NULL" if kind == "integer" else f"({name} IS NULL OR {name} = '')"
 
@@ -186,26 +112,22 @@ class Log:
 def log_of(con: DuckDBPyConnection, sources: list[Source], options: ReadOptions, old: Cells | None = None) -> Log:
     """The log in `sources`; `old` is the division into cells of an older log that it is added to."""
     check_names(options.columns)
-    chosen = [chosen_columns(source, options) for source in sources]
-    has = _common_columns(sources, chosen)
-    labels, kinds = _labels(con, sources, chosen, has)
-    times = settled_dates(con, _times(sources, chosen, options)) if "time" in has else []
+    selections = [Selection(source, chosen_columns(source, options), {}) for source in sources]
+    has = _common_columns(selections)
+    labels, kinds = _labels(con, selections)
+    times = []
+    if "time" in has:
+        columns = ((each.source, each.choice.columns["time"].columns[0]) for each in selections)
+        times = settled_dates(con, [time_column(*column, options) for column in columns])
     own = [time_kind(con, time) for time in times]
     whole = joint_times(own) if own else None
-    terms = [
-        {name: label.of_kind(kinds[name]) for name, label in of_source.items()}
-        | ({"time": time_term(times[k], own[k], whole)} if whole is not None else {})
-        for k, of_source in enumerate(labels)
-    ]
-    points = [PointSource(*each) for each in zip(sources, chosen, terms, strict=True)]
-    cells = division(con, points, options, old)
+    for k, of_source in enumerate(labels):
+        terms = {name: label.of_kind(kinds[name]) for name, label in of_source.items()}
+        if whole is not None:
+            terms["time"] = time_term(times[k], own[k], whole)
+        selections[k] = replace(selections[k], terms=terms)
+    cells = division(con, selections, options, old)
     register_names(con, cells)
-    selections = []
-    for k, (source, choice) in enumerate(zip(sources, chosen, strict=True)):
-        span = span_sql(times[k], own[k], whole) if whole is not None else ()
-        lists = {name: choice.columns[name] for name in LISTS if name in choice.columns}
-        own_terms = terms[k] | list_sql(source, lists, whole)
-        selections.append(_selection(source, choice, own_terms, cells, span, options))
     elapsed = options.cost is not None
     shape: Literal["transitions", "visits"] = "transitions" if "next_state" in has else "visits"
     derived = {
@@ -214,95 +136,63 @@ def log_of(con: DuckDBPyConnection, sources: list[Source], options: ReadOptions,
         "stays": cells is not None and shape == "visits",
     }
     return Log(
-        tuple(selections),
+        tuple(_completed(each, cells, options.decimal) for each in selections),
         has | {name for name, there in derived.items() if there},
         shape,
         kinds,
         whole,
-        period_of(options).condition(con, whole),
-        chosen[0].is_cost,
+        period_condition(con, options, whole),
+        selections[0].choice.is_cost,
         elapsed,
         cells,
         options.decimal,
     )
 
 
-def _common_columns(sources: list[Source], chosen: list[Choice]) -> frozenset[str]:
+def _common_columns(selections: Sequence[Selection]) -> frozenset[str]:
     """The columns that every source has; all must have the same."""
-    has = chosen[0].has
-    for source, choice in zip(sources, chosen, strict=True):
-        if choice.has != has or choice.is_cost != chosen[0].is_cost:
-            odd = listed(sorted(has ^ choice.has)) or "cost and reward"
+    first = selections[0]
+    for each in selections:
+        if each.choice.has != first.choice.has or each.choice.is_cost != first.choice.is_cost:
+            odd = listed(sorted(first.choice.has ^ each.choice.has)) or "cost and reward"
             raise FwrlError(
-                f"{sources[0].name} and {source.name} differ in {odd}; all of a log must have the same columns"
+                f"{first.source.name} and {each.source.name} differ in {odd}; all of a log must have the same columns"
             )
-    return has | ({"trip"} if "trips" in has else set())
+    return first.choice.has
 
 
 def _labels(
-    con: DuckDBPyConnection, sources: list[Source], chosen: list[Choice], has: frozenset[str]
+    con: DuckDBPyConnection, selections: Sequence[Selection]
 ) -> tuple[list[dict[str, LabelTerm]], dict[str, LabelKind]]:
     """The labels of each source, and what they are in the whole log."""
-    pairs = list(zip(sources, chosen, strict=True))
-    names = [name for name in LABELS if name in chosen[0].columns]
+    names = [name for name in LABELS if name in selections[0].choice.columns]
     whole: dict[str, bool] = {}
     for alike in (("state", "next_state"), ("action",), ("trip",)):
-        same = [(source, choice.columns[name]) for source, choice in pairs for name in alike if name in names]
+        same = [(each.source, each.choice.columns[name]) for each in selections for name in alike if name in names]
         whole |= dict.fromkeys(alike, bool(same) and are_whole_floats(con, same))
     labels = [
-        {name: label_term(con, source, choice.columns[name], name, whole[name]) for name in names}
-        for source, choice in pairs
+        {name: label_term(con, each.source, each.choice.columns[name], name, whole[name]) for name in names}
+        for each in selections
     ]
     kinds = {name: joint_kind([of_source[name].kind for of_source in labels]) for name in labels[0]}
-    for name in chosen[0].points:
+    for name in selections[0].choice.points:
         kinds[name] = "text"
     if "next_state" in kinds:
         kinds["state"] = kinds["next_state"] = joint_kind([kinds["state"], kinds["next_state"]])
-    if "trips" in has:
-        kinds["trip"] = list_kind(sources, [choice.columns["trips"] for choice in chosen])
     return labels, kinds
 
 
-def _times(sources: list[Source], chosen: list[Choice], options: ReadOptions) -> list[TimeColumn]:
-    return [
-        time_column(source, choice.columns["time"].columns[0], options)
-        for source, choice in zip(sources, chosen, strict=True)
-    ]
-
-
-def _selection(
-    source: Source,
-    choice: Choice,
-    terms: dict[str, str],
-    cells: Cells | None,
-    span: tuple[str, ...],
-    options: ReadOptions,
-) -> Selection:
-    """The columns of one source; `terms` are those of its labels, times and lists."""
+def _completed(selection: Selection, cells: Cells | None, decimal: str) -> Selection:
+    """The selection, whose terms are those of labels and times, with those of cells, numbers and flags."""
+    source, choice, terms = selection.source, selection.choice, dict(selection.terms)
     if cells is not None:
-        terms = terms | {
-            name: cell_term(source, point, cells, options.decimal) for name, point in choice.points.items()
-        }
+        terms |= {name: cell_term(source, point, cells, decimal) for name, point in choice.points.items()}
     for name in NUMBERS:
         if name in choice.columns:
-            terms = terms | {name: number_term(source, choice.columns[name], name, options.decimal)}
+            terms[name] = number_term(source, choice.columns[name], name, decimal)
     if "terminated" in choice.columns:
-        terms = terms | {"terminated": flag_term(source, choice.columns["terminated"].columns[0], "terminated")}
-    ordered = {name: terms[name] for name in (*COLUMNS, *NUMBERS, *LISTS) if name in terms}
-    return Selection(source, ordered, _written(choice), span)
-
-
-def _written(choice: Choice) -> dict[str, str]:
-    """Terms for what is written in the columns, as text."""
-    columns = {name: expression.columns for name, expression in choice.columns.items() if name not in LISTS}
-    columns |= {name: list(point) for name, point in choice.points.items()}
-    written = {
-        name: f"nullif(concat_ws(' ', {listed(f'{identifier(column)}::VARCHAR' for column in of_name)}), '')"
-        for name, of_name in columns.items()
-    }
-    # Numbers may give none when they are divided: the expression is shown with them.
-    divided = {name: each.text for name, each in choice.columns.items() if name in NUMBERS and "/" in each.text}
-    return written | {name: f"{quoted(f'{text} of ')} || {written[name]}" for name, text in divided.items()}
+        terms["terminated"] = flag_term(source, choice.columns["terminated"].columns[0], "terminated")
+    return replace(selection, terms={name: terms[name] for name in (*COLUMNS, *NUMBERS) if name in terms})
 
 
 # Rows of visits, made by `visits`; successive ones of a cell are one. state, [action], [reward], trip, time (BIGINT in
@@ -310,8 +200,7 @@ def _written(choice: Choice) -> dict[str, str]:
 # next_state of the next visit of the trip, [next_terminated].
 VISITS = "visits"
 # Transitions, made by `grouping`. state, next_state, [action], [reward], [trip], [time], [count, where they are counted
-# already], [terminated: whether `next_state` is terminal], [best: largest reward of these], [trips: list of their
-# latest trips], [trip_times: when these were last seen], [weight by age].
+# already], [terminated: whether `next_state` is terminal], [best: largest reward of these].
 MOVES = "moves"
 # One row per edge, made by `grouping`. state, [action], next_state, count, total and best of the rewards, [terminated:
 # whether any transition terminated], edge (its number from 0, in no particular order), [weight: sum of the weights, by

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import dataclasses
 import datetime
 import re
 from collections.abc import Mapping, Sequence
@@ -75,12 +76,8 @@ class NoTransitionsError(FwrlError):
     """The log has no transitions."""
 
 
-class BrokenLinesError(FwrlError):
-    """A CSV file has line breaks inside quotes, which DuckDB only reads with a single thread."""
-
-
 COLUMNS = ("state", "next_state", "action", "reward", "trip", "time", "count", "terminated")
-COUNTED = ("best", "weight", "trips", "trip_times")  # more columns, for edges that are already counted
+BEST = "best"  # one more column, for edges that are already counted
 LABELS = ("state", "next_state", "action", "trip")
 Moment = str | float | datetime.datetime | datetime.date
 Shape = Literal["transitions", "visits", "trajectories"]
@@ -101,112 +98,65 @@ TYPES: dict[str, tuple[Any, str]] = {
 }
 
 
-def shown(text: str) -> dict[str, str]:
-    """Mark an option as public, with its text for `fwrl.fit`, the command line and the docs."""
-    return {"help": text}
+def option(default: Any, text: str, factory: Any = dataclasses.MISSING) -> Any:
+    """A public option, with its text for `fwrl.fit`, the command line and the docs."""
+    return field(default=default, default_factory=factory, metadata={"help": text})
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Options for reading a log. `fwrl.fit`, the commands and the docs take them from here.
+    """Options for reading a log. `fwrl.fit`, the commands and the docs take them from here."""
 
-    Attributes:
-        serial: Read CSV with a single thread, which line breaks inside quotes need; not public.
-    """
-
-    columns: Mapping[str, str] = field(
-        default_factory=dict,
-        metadata=shown(
-            "Say what the log calls our columns: state=from,next_state=to, or give column numbers from 1. You can "
-            "join columns into a label (state=station+line), compute numbers (reward=-distance), and drop a column "
-            "with an empty name."
-        ),
+    columns: Mapping[str, str] = option(
+        dataclasses.MISSING,
+        "Say what the log calls our columns: state=from,next_state=to, or give column numbers from 1. You can "
+        "join columns into a label (state=station+line), compute numbers (reward=-distance), and drop a column "
+        "with an empty name.",
+        factory=dict,
     )
-    shape: Shape | None = field(
-        default=None,
-        metadata=shown("Row layout if it can't be inferred: transitions or visits; in Python also trajectories."),
+    shape: Shape | None = option(
+        None, "Row layout if it can't be inferred: transitions or visits; in Python also trajectories."
     )
-    cost: str | None = field(
-        default=None,
-        metadata=shown("Use elapsed to make a step cost the time to the next visit, in seconds or the log's unit."),
+    cost: str | None = option(
+        None, "Use elapsed to make a step cost the time to the next visit, in seconds or the log's unit."
     )
-    cells: Sequence[str] | None = field(
-        default=None,
-        metadata=shown(
-            "Turn coordinates into states: name two columns, or four in transitions. Latitude and longitude become "
-            "hexagons (H3; needs the extra geo), other coordinates squares."
-        ),
+    cells: Sequence[str] | None = option(
+        None,
+        "Turn coordinates into states: name two columns, or four in transitions. Latitude and longitude become "
+        "hexagons (H3; needs the extra geo), other coordinates squares.",
     )
-    cell_width: float | None = field(
-        default=None,
-        metadata=shown("Make square cells this wide. Default: chosen from the data."),
+    cell_width: float | None = option(None, "Make square cells this wide. Default: chosen from the data.")
+    resolution: int | None = option(
+        None, "Make hexagons of this H3 resolution, 0 to 15. Default: chosen from the data."
     )
-    resolution: int | None = field(
-        default=None,
-        metadata=shown("Make hexagons of this H3 resolution, 0 to 15. Default: chosen from the data."),
+    since: Moment | None = option(None, "Keep only data from this moment on: '2024-03-31 17:30', or a number.")
+    until: Moment | None = option(None, "Keep only data before this moment.")
+    hours: str | None = option(None, "Keep only these hours of the day: 7-9 (before 9:00), or 8:30-9:15.")
+    weekdays: str | None = option(None, "Keep only these days of the week: mon-fri, or sat,sun.")
+    at: str | None = option(None, "Plan for this time of day, such as 08:30: keep only data from around it.")
+    around: str = option(AROUND, "With --at, keep data up to this long before and after, such as 30min.")
+    min_trips: int = option(1, "Keep only steps that at least this many trips took.")
+    half_life: str | float | Aging | None = option(
+        None,
+        "Halve an observation's weight for every 30d (s, min, h, d, w) of age, or for a number if times are "
+        "numbers. Ages are measured from the newest time.",
     )
-    since: Moment | None = field(
-        default=None,
-        metadata=shown("Keep only data from this moment on: '2024-03-31 17:30', or a number."),
+    header: bool | None = option(
+        None, "Say whether CSV files start with column names. Default: yes, unless you number all columns."
     )
-    until: Moment | None = field(
-        default=None,
-        metadata=shown("Keep only data before this moment."),
+    missing: Sequence[str] = option(
+        MISSING, "Treat these unquoted CSV texts as missing. Default: empty, NA, N/A, <NA>, NULL, null."
     )
-    hours: str | None = field(
-        default=None,
-        metadata=shown("Keep only these hours of the day: 7-9 (before 9:00), or 8:30-9:15."),
+    encoding: str = option(
+        UTF8, "Read text files in this encoding, such as cp1252, unless they have a byte order mark."
     )
-    weekdays: str | None = field(
-        default=None,
-        metadata=shown("Keep only these days of the week: mon-fri, or sat,sun."),
+    decimal: str = option(".", "Decimal separator in text, . or ,")
+    dates: str | None = option(
+        None, "Read dates not written like 2024-03-31 as day-first, month-first, or in a format like '%d.%m.%y %H:%M'."
     )
-    at: str | None = field(
-        default=None,
-        metadata=shown("Plan for this time of day, such as 08:30: keep only data from around it."),
+    skip_bad: bool = option(
+        False, "Skip rows with missing or unreadable values and count them, instead of stopping at the first."
     )
-    around: str = field(
-        default=AROUND,
-        metadata=shown("With --at, keep data up to this long before and after, such as 30min."),
-    )
-    min_trips: int = field(
-        default=1,
-        metadata=shown("Keep only steps that at least this many trips took."),
-    )
-    half_life: str | float | Aging | None = field(
-        default=None,
-        metadata=shown(
-            "Halve an observation's weight for every 30d (s, min, h, d, w) of age, or for a number if times are "
-            "numbers. Ages are measured from the newest time."
-        ),
-    )
-    header: bool | None = field(
-        default=None,
-        metadata=shown("Say whether CSV files start with column names. Default: yes, unless you number all columns."),
-    )
-    missing: Sequence[str] = field(
-        default=MISSING,
-        metadata=shown("Treat these unquoted CSV texts as missing. Default: empty, NA, N/A, <NA>, NULL, null."),
-    )
-    encoding: str = field(
-        default=UTF8,
-        metadata=shown("Read text files in this encoding, such as cp1252, unless they have a byte order mark."),
-    )
-    decimal: str = field(
-        default=".",
-        metadata=shown("Decimal separator in text, . or ,"),
-    )
-    dates: str | None = field(
-        default=None,
-        metadata=shown(
-            "Read dates not written like 2024-03-31 as day-first, month-first, or in a format like '%d.%m.%y %H:%M'."
-        ),
-    )
-    skip_bad: bool = field(
-        default=False,
-        metadata=shown("Skip rows with missing or unreadable values and count them, instead of stopping at the first."),
-    )
-    serial: bool = False
 
     def __post_init__(self) -> None:
         if self.shape is not None and self.shape not in SHAPES:

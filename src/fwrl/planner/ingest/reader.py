@@ -23,7 +23,6 @@ from fwrl.errors import FwrlError, OptionError
 from fwrl.files import scratch_folder
 from fwrl.planner.ingest.discover import ADDRESS, without_folder
 from fwrl.planner.ingest.read_options import (
-    BrokenLinesError,
     FitOption,
     LogError,
     MemorySize,
@@ -84,25 +83,17 @@ SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "
 INTEGERS = (*SIGNED, "UBIGINT", "HUGEINT", "UHUGEINT")
 EMPTY = '"NULL"'  # DuckDB's type of a column without any value, which is read as text without any
 FILE = "fwrl_file"  # the column for the file of a row, which readers add
-ROW = "fwrl_row"  # the column for the number of a row in a source without order
 
 
 @dataclass(frozen=True)
 class Source:
-    """Rows of one table, or of files of one format with the same columns.
+    """Rows of one table, or of files of one format with the same columns."""
 
-    Attributes:
-        pattern: FROM clause, with `{files}` for the list of files.
-        types: DuckDB's type of each column.
-        files: The files; none for a table in memory.
-        is_text: Whether every value is text, as in CSV.
-        shown: names in messages, for files that were unpacked or came from standard input.
-    """
-
-    pattern: str
-    types: Mapping[str, str]
-    files: tuple[str, ...] = ()
-    is_text: bool = False
+    pattern: str  # FROM clause, with `{files}` for the list of files
+    types: Mapping[str, str]  # DuckDB's type of each column
+    files: tuple[str, ...] = ()  # the files; none for a table in memory
+    is_text: bool = False  # whether every value is text, as in CSV
+    # names in messages, for files that were unpacked or came from standard input
     shown: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -126,14 +117,12 @@ class Source:
     @property
     def has_parts(self) -> bool:
         """Whether the order of some rows is unknown; the address of several files may have a `*` in it."""
-        return len(self.files) > 1 or ROW in self.types or any("*" in file for file in self.files)
+        return len(self.files) > 1 or any("*" in file for file in self.files)
 
     @property
     def part(self) -> str:
         """A term that is the same for rows whose order is known: those of one file, or of one table."""
-        if self.files:
-            return f"hash({FILE})"
-        return f"hash({ROW})" if ROW in self.types else "0::UBIGINT"
+        return f"hash({FILE})" if self.files else "0::UBIGINT"
 
 
 def scan_of_files(pattern: str, files: Iterable[str]) -> str:
@@ -176,11 +165,10 @@ CTRL_C = ("Query interrupted", "KeyboardInterrupt")  # what DuckDB's message beg
 EXTENSION = re.compile(r"required extension '(\w+)")
 CSV_LINE = re.compile(r"CSV Error on Line: (\d+)")
 CSV_FILE = re.compile(r"^\s*file = (.*)$", re.MULTILINE)
-QUOTED_BREAKS = "quoted new lines"  # what DuckDB reads with one thread only
 LONG_LINE = "does not support a full read on this file"
 MIXED_LINES = "state machine reached an invalid state"
 CSV_VALUE = re.compile(r'converting column "(.*?)"\. Could not convert string "(.*?)" to', re.DOTALL)
-CSV_COLUMNS = re.compile(r"Expected Number of Columns: (\d+) Found: ")
+CSV_COLUMNS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 # What DuckDB says of a line of CSV, what that means, and the option that helps.
 BAD_LINES: tuple[tuple[str, str, FitOption], ...] = (
     ("Invalid unicode", "not text in UTF-8", "encoding"),
@@ -191,16 +179,9 @@ KIND = re.compile(r"^[A-Z][\w ]* Error: ")  # what DuckDB's messages begin with
 
 
 class Reader:
-    """Runs queries, and reports their progress.
+    """Runs queries, and reports their progress: the name of a step and the part of it that is done, from 0 to 1.
 
-    Args:
-        con: The connection.
-        progress: Called with the name of the step and the part of it that is done, from 0 to 1.
-        memory: bytes that reading may take in total.
-
-    Attributes:
-        con: The connection.
-        at_once: rows to fetch in one go.
+    Reading may take `memory` bytes; `at_once` is the number of rows to fetch in one go.
     """
 
     def __init__(self, con: DuckDBPyConnection, progress: Progress | None, memory: int) -> None:
@@ -318,8 +299,7 @@ def reading(
             bad_line = _bad_line(error, str(folder))
             if bad_line is not None:
                 raise _with_remedy(bad_line[0], option and bad_line[1]) from error
-            problem = f"cannot read the {what}: {_sentence(error, str(folder))}"
-            raise (BrokenLinesError if QUOTED_BREAKS in str(error) else FwrlError)(problem) from error
+            raise FwrlError(f"cannot read the {what}: {_sentence(error, str(folder))}") from error
 
 
 def _with_remedy(problem: str, option: FitOption | None) -> FwrlError:
@@ -330,7 +310,7 @@ def _bad_line(error: Exception, folder: str) -> tuple[str, FitOption] | None:
     """Explain what is wrong with the CSV line that DuckDB's message names, and name the option that helps."""
     text = str(error)
     line, file = CSV_LINE.search(text), CSV_FILE.search(text)
-    if line is None or file is None or QUOTED_BREAKS in text:
+    if line is None or file is None:
         return None
     where = f"{without_folder(file[1].strip(), folder)}, line {int(line[1]):,}"
     value = CSV_VALUE.search(text)
@@ -338,7 +318,8 @@ def _bad_line(error: Exception, folder: str) -> tuple[str, FitOption] | None:
         return f"{where}: expected a number in the column {value[1]!r}, got {value[2]!r}", "skip_bad"
     wanted = CSV_COLUMNS.search(text)
     if wanted is not None:
-        return f"{where}: expected {wanted[1]} values, one for each column, got more", "skip_bad"
+        more = "more" if int(wanted[2]) > int(wanted[1]) else "fewer"
+        return f"{where}: expected {wanted[1]} values, one for each column, got {more}", "skip_bad"
     for said, problem, option in BAD_LINES:
         if said in text:
             return f"{where}: {problem}", option

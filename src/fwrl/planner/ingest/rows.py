@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from fwrl.arguments import check_list
 from fwrl.errors import FwrlError
 from fwrl.planner.ingest.read_options import COLUMNS, LABELS, LogError, Shape
-from fwrl.planner.ingest.reader import ROW
 
 Table = dict[str, NDArray[Any]]
 PLAIN = {int, float, str, type(None)}
@@ -166,8 +165,8 @@ def collected(source: Any, shape: Shape | None = None) -> Table:
     if shape == "trajectories" or (shape is None and _are_trajectories(items)):
         return _trajectories(items, range(len(items)))
     table = _rows(items)
-    if isinstance(source, set | frozenset):
-        table[ROW] = np.arange(len(next(iter(table.values()))))
+    if isinstance(source, set | frozenset) and "next_state" not in table:
+        raise FwrlError("visits in a set have no order; give them in a list")
     return table
 
 

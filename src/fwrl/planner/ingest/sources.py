@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fwrl.errors import FileError, FwrlError
-from fwrl.planner.ingest.csv import as_utf8, csv_sources, opened_by_duckdb, struct
-from fwrl.planner.ingest.discover import FoundFile, discover, folder_keys, opened, spooled
+from fwrl.planner.ingest.csv import csv_sources, struct
+from fwrl.planner.ingest.discover import FoundFile, as_utf8, discover, folder_keys, opened, spooled
 from fwrl.planner.ingest.read_options import LogError, ReadOptions
 from fwrl.planner.ingest.reader import FILE, Source, column_types, listed, name_in_duckdb, quoted, sql_bool, when
 from fwrl.planner.ingest.rows import collected, column
@@ -139,7 +139,7 @@ def _json(con: DuckDBPyConnection, files: list[FoundFile], options: ReadOptions)
 def _no_object(files: list[FoundFile]) -> LogError | None:
     """The error that names the first line that isn't a JSON object; None if there isn't one, or for an array."""
     for file in files:
-        if opened_by_duckdb(file):
+        if file.is_address:
             continue
         with opened(file.path) as lines, contextlib.suppress(OSError, EOFError, zlib.error):
             for number, line in enumerate(filter(bytes.strip, lines), start=1):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import decimal
 import math
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from fwrl.errors import FwrlError, OptionError
@@ -29,19 +28,12 @@ DATE_LIKE = r"^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b"
 
 
 class TimeColumn(NamedTuple):
-    """The column of times of a source.
+    """The column of times of a source."""
 
-    Attributes:
-        source: The source.
-        column: Its column.
-        dates: Formats of dates in text; none where they are written as in ISO 8601.
-        decimal: separator in numbers that are text.
-    """
-
-    source: Source
-    column: str
-    dates: tuple[str, ...]
-    decimal: str
+    source: Source  # the source
+    column: str  # its column
+    dates: tuple[str, ...]  # formats of dates in text; none where they are written as in ISO 8601
+    decimal: str  # separator in numbers that are text
 
     @property
     def type(self) -> str:
@@ -165,25 +157,7 @@ def time_term(time: TimeColumn, own: TimeKind | None, whole: TimeKind) -> str:
         return value if time.type == "BIGINT" else f"try_cast({value} AS BIGINT)"
     if own == "integer":
         return f"try_cast(try_cast({value} AS HUGEINT) * {MILLION} AS BIGINT)"
-    rounded = f"try_cast(round(try_cast({value} AS DOUBLE) * {MILLION}) AS BIGINT)"
-    if not time.source.is_text:
-        return rounded
-    # Decimal text is read exactly, as integers are; only other notations (1e3) are rounded.
-    return f"coalesce(try_cast(try_cast({value} AS DECIMAL(24, 6)) * {MILLION}::DECIMAL(7) AS BIGINT), {rounded})"
-
-
-def span_sql(time: TimeColumn, own: TimeKind | None, whole: TimeKind) -> tuple[str, str, str]:
-    """Terms for bounds on the times of a source, and for the number of rows without a time.
-
-    DuckDB reads the bounds of a bare column from the statistics of a Parquet file, without reading its rows.
-    """
-    if not time.type.startswith("TIMESTAMP"):
-        value = time_term(time, own, whole)
-        return f"min({value})", f"max({value})", f"count(*) - count({value})"
-    bare = identifier(time.column)
-    first, last = (time.stamp(f"{bound}({bare})") for bound in ("min", "max"))
-    infinite = f"coalesce(isinf({first}) OR isinf({last}), false)::INTEGER"
-    return f"epoch_us({first})", f"epoch_us({last})", f"count(*) - count({bare}) + {infinite}"
+    return f"try_cast(round(try_cast({value} AS DOUBLE) * {MILLION}) AS BIGINT)"
 
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -193,44 +167,19 @@ DAY = 24 * 60  # minutes
 BEYOND = decimal.Decimal(2**63)  # no stored time, which has 64 bits, is that late
 
 
-@dataclass(frozen=True)
-class Period:
-    """Which times to keep.
-
-    Attributes:
-        since: The first moment to keep.
-        until: The first moment not to keep.
-        hours: Hours of the day, as `7-9` (from 7:00 to before 9:00), `8:30-9:15` or `22-6,12-13`.
-        weekdays: Days of the week, as `mon-fri` or `sat,sun`.
-    """
-
-    since: Moment | None = None
-    until: Moment | None = None
-    hours: str | None = None
-    weekdays: str | None = None
-
-    @property
-    def is_all(self) -> bool:
-        """Whether it keeps every time."""
-        return self == Period()
-
-    def condition(self, con: DuckDBPyConnection, kind: TimeKind | None) -> str:
-        """A condition for times to keep; `kind` is what times are, None if the log has none."""
-        if self.is_all:
-            return "true"
-        if kind is None:
-            raise OptionError("the log has no times, so it cannot be limited to a period; leave it out")
-        if kind != "timestamp" and (self.hours is not None or self.weekdays is not None):
-            raise OptionError("hours and weekdays need times that are dates, the log's are numbers")
-        given = ((">=", self.since), ("<", self.until))
-        bounds = [f"time {sign} {_stored(con, moment, kind)}" for sign, moment in given if moment is not None]
-        daily = [any_of(_within(span)) for span in (_hours(self.hours), _weekdays(self.weekdays)) if span is not None]
-        return all_of([*bounds, *(f"({each})" for each in daily)])
-
-
-def period_of(options: ReadOptions) -> Period:
-    """Which times to keep by the options."""
-    return Period(options.since, options.until, kept_hours(options), options.weekdays)
+def period_condition(con: DuckDBPyConnection, options: ReadOptions, kind: TimeKind | None) -> str:
+    """A condition for times to keep by the options; `kind` is what times are, None if the log has none."""
+    hours, weekdays = kept_hours(options), options.weekdays
+    given = [(sign, moment) for sign, moment in ((">=", options.since), ("<", options.until)) if moment is not None]
+    if not given and hours is None and weekdays is None:
+        return "true"
+    if kind is None:
+        raise OptionError("the log has no times, so it cannot be limited to a period; leave it out")
+    if kind != "timestamp" and (hours is not None or weekdays is not None):
+        raise OptionError("hours and weekdays need times that are dates, the log's are numbers")
+    bounds = [f"time {sign} {_stored(con, moment, kind)}" for sign, moment in given]
+    daily = [any_of(_within(span)) for span in (_hours(hours), _weekdays(weekdays)) if span is not None]
+    return all_of([*bounds, *(f"({each})" for each in daily)])
 
 
 def kept_hours(options: ReadOptions) -> str | None:

@@ -14,9 +14,9 @@ import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fwrl.errors import FwrlError, FwrlWarning
-from fwrl.planner.ingest.column_sql import FLAG_WANTED
-from fwrl.planner.ingest.log import NUMBERS, VISITS, Log
-from fwrl.planner.ingest.read_options import COLUMNS, COUNTED, LABELS, FitOption, LogError
+from fwrl.planner.ingest.column_sql import FLAG_WANTED, NUMBERS
+from fwrl.planner.ingest.log import VISITS, Log
+from fwrl.planner.ingest.read_options import BEST, COLUMNS, LABELS, FitOption, LogError
 from fwrl.planner.ingest.reader import Reader, all_of, any_of, listed, quoted, union_all, when
 from fwrl.planner.ingest.times import LATEST
 from fwrl.planner.transition_counts import LARGEST, MOST, time_unit
@@ -67,7 +67,7 @@ def first_bad_row(con: DuckDBPyConnection, log: Log) -> BadRow | None:
 
 
 def _first_problem(con: DuckDBPyConnection, log: Log, numbered: str, files: list[str | None]) -> BadRow | None:
-    names = [name for name in (*COLUMNS, *COUNTED[:2]) if name in log.selections[0].terms]
+    names = [name for name in (*COLUMNS, BEST) if name in log.selections[0].terms]
     cases = " ".join(f"WHEN {_is_wrong(log, name)} THEN {quoted(name)}" for name in names)
     written = " ".join(f"WHEN {quoted(name)} THEN written_{name}" for name in names)
     judged = f"SELECT *, CASE {cases} END AS wrong FROM ({numbered})"
@@ -124,8 +124,6 @@ def _wanted(log: Log, name: str, written: str | None) -> str:
         return f"a whole number from 1 to less than {MOST:,}"
     if name == "reward" and log.is_cost:
         return f"a number from 0 to {LARGEST:g}"
-    if name == "weight":
-        return f"a positive number up to {LARGEST:g}"
     if name in NUMBERS:
         return f"a number up to {LARGEST:g} in size"
     if name == "time" and log.time == "number":

@@ -18,10 +18,9 @@ import numpy as np
 from fwrl.display import counted
 from fwrl.errors import FwrlError
 from fwrl.planner import Explanation, NoRouteError, Planner
-from fwrl.planner.no_route import Gap
 from fwrl.planner.policy import BACKUPS, Backup
 from fwrl.planner.route import Route
-from fwrl.planner.weak_spots import bridges, single_trip, state_summary
+from fwrl.planner.weak_spots import Gap, bridges, single_trip, state_summary
 from fwrl.web.explore.question import Period, Question, closed_roads, to_address
 from fwrl.web.explore.state_map import StateMap, state_map
 from fwrl.web.explore.words import (

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from fwrl.display import between, counted, percent, times
 from fwrl.planner import Explanation, Route
 from fwrl.planner.explanation import shown_time
-from fwrl.planner.no_route import Gap
 from fwrl.planner.transition_counts import MILLION, TimeKind, TransitionCounts, time_unit
+from fwrl.planner.weak_spots import Gap
 
 SAME = 1e-9  # costs that differ by less, relative to their size, are called the same
 MINUTE, HOUR = 60, 3600
