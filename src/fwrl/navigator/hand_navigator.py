@@ -171,9 +171,9 @@ class HandNavigator:
                 needed = self._named(self.things[i].needed)
                 asked = [f"{name} at {needed[name]}" for name, bit in self._named(self.things[i].mask).items() if bit]
                 reason = f" (it only ever moved with {', '.join(asked)})"
-            elif not rules.pick(i, now_places):
+            elif rules.pick(i, now_places):
                 reason = " (nobody picked it up with things around it as they are now)"
-            elif not rules.put(i, move.place, now_places):
+            elif rules.put(i, move.place, now_places):
                 reason = " (nobody put it like that with things where they are now)"
             said.append(f"then {names[i]} to {self._where(move)}{reason}")
         return "; ".join(said) + "."
@@ -395,16 +395,16 @@ class HandNavigator:
             rides = [len(model.rides.near(j, -x, model.unit)) > 0 for j, x in zip(others, apart, strict=True)]
             return apart, np.array(rides, np.bool_)
 
-        def pick(i: int, places: Sequence[Floats]) -> bool:
+        def pick(i: int, places: Sequence[Floats]) -> int:
             model = self.things[i]
             for thing, before in self._begun().refused:
                 pairs = zip(range(len(places)), before, places, strict=True)
                 if thing == i and all(apart(*pair) <= 1.0 for pair in pairs):
-                    return False
-            return model.picked.like(places[i], *around(i, places), model.unit)
+                    return 1
+            return model.picked.unlike(places[i], *around(i, places), model.unit)
 
-        def put(i: int, place: Floats, places: Sequence[Floats]) -> bool:
-            return self.things[i].put.like(place, *around(i, after(i, place, places)), self.things[i].unit)
+        def put(i: int, place: Floats, places: Sequence[Floats]) -> int:
+            return self.things[i].put.unlike(place, *around(i, after(i, place, places)), self.things[i].unit)
 
         def carry(i: int, start: Floats, to: Floats) -> float:
             navigator = self.things[i].carry
@@ -431,6 +431,9 @@ class HandNavigator:
             found[i] = to
             return found
 
+        def rides(i: int, places: Sequence[Floats]) -> bool:
+            return bool(around(i, places)[1].any())
+
         def aboard(i: int, carrier: int, places: Sequence[Floats]) -> list[tuple[Floats, Floats]]:
             model, under = self.things[i], self.things[carrier]
             where = model.attachment.place(places[i])
@@ -447,4 +450,4 @@ class HandNavigator:
 
         operators = self.switches.operators if self.switches is not None else None
         give_up = float(max(len(model.cells) for model in self.things) * window)
-        return Rules(pick, put, carry, ready, park, apart, after, aboard, float(10 * window), give_up, operators)
+        return Rules(pick, put, carry, ready, park, apart, after, rides, aboard, float(10 * window), give_up, operators)

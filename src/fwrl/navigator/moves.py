@@ -11,9 +11,10 @@ allowed if
   follows from this alone;
 - its carry plan arrives.
 
-We search without parking first, since parking only adds moves. If nothing helps, a thing may end twice or four times
-as far from its goal as otherwise: one that was dropped into a drawer can't be put again. At last unlike moves are
-allowed, at the cost of giving up.
+We search without parking first, since parking only adds moves. If nothing helps, a passenger may end twice or four
+times as far from its goal as otherwise: one that was dropped into a drawer can't be put again. At last unlike moves are
+allowed. Each costs as much as giving up, and again for each other thing that makes it unlike, so a stack that nobody
+built is built from below.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ OUTLIER = 3.0  # standard deviations
 PARKING = 6  # places to park a thing, at most
 MOST_STATES = 20_000
 SAMPLED = 200  # places to choose parking from
-ATTEMPTS = ((0, False, 1.0), (PARKING, False, 1.0), (0, False, 2.0), (0, False, 4.0), (0, True, 1.0))
+ATTEMPTS = ((0, False, 1.0), (PARKING, False, 1.0), (0, False, 2.0), (0, False, 4.0), (PARKING, True, 1.0))
 
 
 class Rides(NamedTuple):
@@ -74,11 +75,20 @@ class Moments(NamedTuple):
     riding: Mask  # (N, T) whether it would come along with each
     episode: Ints  # (N,)
 
-    def like(self, own: Floats, others: Floats, riding: Mask, unit: float) -> bool:
-        """Whether a place (q,) with the others around it (T, p) is like some of these."""
+    def unlike(self, own: Floats, others: Floats, riding: Mask, unit: float) -> int:
+        """How little a place (q,) with the others around it (T, p) is like some of these.
+
+        0 if it's like; otherwise 1, and 1 more for each other that isn't like some of these even on its own.
+        """
         apart = np.linalg.norm(self.others - others, axis=2)
         allowed = np.maximum(unit, NEARLY * np.linalg.norm(others, axis=1))
-        same = (apart <= allowed).all(axis=1) & (self.riding == riding).all(axis=1)
+        same = (apart <= allowed) & (self.riding == riding)
+        if self._usual(own, same.all(axis=1), unit):
+            return 0
+        return 1 + sum(not self._usual(own, column, unit) for column in same.T)
+
+    def _usual(self, own: Floats, same: Mask, unit: float) -> bool:
+        """Whether enough episodes had the same around it, and its own place is no outlier among theirs."""
         if len(np.unique(self.episode[same])) < SEEN:
             return False
         places = self.own[same]
@@ -100,13 +110,14 @@ class Move(NamedTuple):
 class Rules(NamedTuple):
     """What a move may do and costs."""
 
-    pick: Callable[[int, Sequence[Floats]], bool]  # (thing, places of all)
-    put: Callable[[int, Floats, Sequence[Floats]], bool]  # (thing, place, places of all)
+    pick: Callable[[int, Sequence[Floats]], int]  # (thing, places of all): how unlike it is, 0 for like
+    put: Callable[[int, Floats, Sequence[Floats]], int]  # (thing, place, places of all): how unlike it is
     carry: Callable[[int, Floats, Floats], float]  # (thing, from, to): steps; inf if it can't arrive
     ready: Callable[[int, int], bool]  # (thing, bits): preconditions
     park: Callable[[int], Floats]  # (thing,): (n, q) places where it was left
     apart: Callable[[int, Floats, Floats], float]  # (thing, place, place): in widths of its cells
     after: Callable[[int, Floats, Sequence[Floats]], list[Floats]]  # (thing, to, places of all): places then
+    rides: Callable[[int, Sequence[Floats]], bool]  # (thing, places of all): whether it would come along with another
     aboard: Callable[[int, int, Sequence[Floats]], list[tuple[Floats, Floats]]]
     # (thing, carrier, places of all): where both were when the thing was put so that it gets there by a ride
     press: float  # steps
@@ -123,8 +134,12 @@ def order_of_moves(
         start: (T) places of all things now.
         goal: (T) places they should be at.
     """
+    rides = [rules.rides(i, goal) for i in range(len(goal))]
     for parking, unlike, close in ATTEMPTS:
-        found = _search(rules, start, goal, bits, wanted, parking, unlike, close)
+        if close > 1.0 and not any(rides):
+            continue
+        closest = [close if riding else 1.0 for riding in rides]
+        found = _search(rules, start, goal, bits, wanted, parking, unlike, closest)
         if found is not None:
             return found
     return None
@@ -138,12 +153,12 @@ def _search(
     wanted: int,
     parking: int,
     unlike: bool,
-    close: float,
+    close: Sequence[float],
 ) -> list[Move] | None:
     T = len(start)
     places = _places(rules, start, goal, parking)
     targets = [range(1, len(each)) for each in places]
-    first = (bits, tuple(int(rules.apart(i, start[i], goal[i]) <= close) for i in range(T)))
+    first = (bits, tuple(int(rules.apart(i, start[i], goal[i]) <= close[i]) for i in range(T)))
     last = (wanted, (1,) * T)
     cost = {first: 0.0}
     before: dict[State, tuple[State, Move]] = {}
@@ -169,7 +184,12 @@ def _search(
 
 
 def _moves(
-    rules: Rules, places: list[list[Floats]], targets: Sequence[range], state: State, unlike: bool, close: float
+    rules: Rules,
+    places: list[list[Floats]],
+    targets: Sequence[range],
+    state: State,
+    unlike: bool,
+    close: Sequence[float],
 ) -> Iterator[tuple[float, State, Move]]:
     """Yield the cost, the state after, and the move, of all moves in a state."""
     bits, at = state
@@ -178,24 +198,24 @@ def _moves(
         if not rules.ready(i, bits):
             continue
         pick = rules.pick(i, now)
-        if not (pick or unlike):
+        if pick and not unlike:
             continue
         for to in targets[i]:
             target = places[i][to]
             if to == place or rules.apart(i, now[i], target) <= 1.0:
                 continue
             put = rules.put(i, target, now)
-            if not (put or unlike):
+            if put and not unlike:
                 continue
-            steps = rules.carry(i, now[i], target) + (0.0 if pick and put else rules.give_up)
+            steps = rules.carry(i, now[i], target) + (pick + put) * rules.give_up
             if steps < np.inf:
                 after = list(at)
                 for j, moved in enumerate(rules.after(i, target, now)):
                     if j == i:
                         after[i] = to
                     elif moved is not now[j]:
-                        after[j] = _number(rules, places, j, moved, close)
-                yield steps, (bits, tuple(after)), Move(i, target, -1, not (pick and put))
+                        after[j] = _number(rules, places, j, moved, close[j])
+                yield steps, (bits, tuple(after)), Move(i, target, -1, pick + put > 0)
     if rules.operators is not None:
         states, kinds, _ = rules.operators.after(np.array([bits]))
         for after_bits, kind in zip(states.tolist(), kinds.tolist(), strict=True):
@@ -231,7 +251,7 @@ def _parking(rules: Rules, i: int, start: Sequence[Floats], goal: Sequence[Float
         return []
     chosen: list[Floats] = []
     for place in _spread_over(list(rules.park(i)), SAMPLED):
-        free = rules.put(i, place, start) and rules.put(i, place, goal)
+        free = rules.put(i, place, start) == rules.put(i, place, goal) == 0
         if free and rules.carry(i, start[i], place) < np.inf:
             chosen.append(place)
         if len(chosen) == n:
