@@ -158,7 +158,8 @@ def _search(
     T = len(start)
     places = _places(rules, start, goal, parking)
     targets = [range(1, len(each)) for each in places]
-    first = (bits, tuple(int(rules.apart(i, start[i], goal[i]) <= close[i]) for i in range(T)))
+    limits = [close[i] if rules.rides(i, start) else 1.0 for i in range(T)]
+    first = (bits, tuple(int(rules.apart(i, start[i], goal[i]) <= limits[i]) for i in range(T)))
     last = (wanted, (1,) * T)
     cost = {first: 0.0}
     before: dict[State, tuple[State, Move]] = {}
