@@ -15,10 +15,12 @@ from hypothesis.extra.numpy import arrays
 
 import fwrl
 from fwrl.envs.tabletop import REACH, Tabletop
+from fwrl.navigator.attachment import fit_attachments
 from fwrl.navigator.hand_graph import hand_graph, plan_to
 from fwrl.navigator.hand_navigator import HandNavigator
 from fwrl.navigator.hand_pursuit import Followable, HandPursuit
 from fwrl.navigator.motion import LinearMotion
+from fwrl.navigator.moves import Moments, Rides, Rules, order_of_moves
 from fwrl.navigator.nested_cells import fit_nested
 from fwrl.navigator.operators import Operators, learn_operators, nearest, reachable, search
 from fwrl.navigator.poses import difference, moved
@@ -381,3 +383,147 @@ def test_moved_undoes_difference(to, start):
     for points in (to, start):
         points[:, 1:3] = np.stack([np.cos(points[:, 1]), np.sin(points[:, 1])], axis=1)
     np.testing.assert_allclose(moved(start, difference(to, start, 1, 2), 1, 2), to, atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def tray():
+    return fitted(Tabletop(1, drawer=5.0, tray=True), 60)
+
+
+def in_tray(table, x, slid):
+    put(table, [[x, 0.5]], hand=(2.0, 4.0, 1.0))
+    table.slid = slid
+    return table.observation()
+
+
+def test_a_passenger_does_not_tell_where_the_hand_has_it(tray):
+    """A block in the tray follows the hand on the handle, 2.5 above it."""
+    for thing, place in zip(tray.things, ([0.0, 0.0], [5.0, 3.0]), strict=True):
+        np.testing.assert_allclose(thing.attachment.offset, place, atol=0.1)
+        assert thing.attachment.spread < REACH
+        assert np.linalg.norm(thing.cells.centres[thing.held][:, :2], axis=1).max() < REACH
+
+
+def test_a_block_in_the_tray_comes_along_and_one_beside_it_does_not(tray):
+    block = tray.things[0]
+    assert len(block.rides.near(1, np.array([0.0, -2.5]), block.unit)) > 0
+    assert len(block.rides.near(1, np.array([1.5, -2.5]), block.unit)) == 0
+    np.testing.assert_allclose(
+        block.rides.moved(1, np.array([0.0, -2.5]), np.array([-1.5, 0.0]), block.unit), [-1.5, 0.0], atol=0.1
+    )
+
+
+def test_a_block_gets_into_the_cabinet_by_a_ride_in_three_moves(tray):
+    """Open the drawer, put the block into the tray, close the drawer: no hand reaches into the cabinet."""
+    table = Tabletop(1, drawer=5.0, tray=True)
+    for start in (1.5, 2.0, 9.0):
+        wanted = in_tray(table, 5.0, 0.0)
+        in_tray(table, start, 0.0)
+        assert moves_to(tray, table, wanted) == 3
+
+
+def test_of_things_that_follow_the_hand_has_the_nearest():
+    """The hand carries thing 0 for ten windows, thing 1 for ten, and thing 1 with thing 0 on board for ten."""
+    rng = np.random.default_rng(0)
+    place, step = rng.uniform(0, 9, (30, 2)), rng.uniform(0.5, 1.0, (30, 2))
+    carried, rides = np.repeat([0, 1, 1], 10), np.repeat([False, False, True], 10)
+    rows = []
+    for thing in (0, 1):
+        away = np.where(carried == thing, 0.0, 2.0)[:, None] + rng.normal(0, 0.01, (30, 2))
+        goes = (carried == thing) | (rides & (thing == 0))
+        rows.append(np.stack([place + away, place + away + step * goes[:, None]], axis=1).reshape(60, 2))
+    hand = np.stack([place, place + step], axis=1).reshape(60, 2)
+    start = np.arange(0, 60, 2)
+    found, has = fit_attachments(["zero", "one"], rows, hand, start, start + 1)
+    np.testing.assert_allclose([attachment.offset for attachment in found], 0.0, atol=0.1)
+    assert np.array_equal(has, [carried == 0, carried == 1])
+
+
+def test_a_window_in_which_another_thing_moves_does_not_show_a_free_hand():
+    """To press, no plan holds the drawer's handle, at z = 3 with an opening of 0.4, and goes along with it."""
+    navigator = fitted(Tabletop(0, buttons=(1.0, 3.0), drawer=6.0), 40)
+    graph = navigator.switches.graph
+    begin = navigator.switches.cells.centres[graph.source[graph.pair]]
+    holding = [(np.abs(at[:, 1] - 3.0) < REACH / 2) & (np.abs(at[:, 2] - 0.4) < 1e-3) for at in (begin, graph.end)]
+    beyond = np.abs(graph.end[:, 0] - begin[:, 0]) > 0.5  # a cell is narrower
+    assert holding[1].any()
+    assert not (holding[0] & holding[1] & beyond).any()
+
+
+def towers(seen):
+    """Rules of a table with n places in a line: carrying costs 1, and `seen` says how unlike a put is."""
+    return Rules(
+        pick=lambda i, places: 0,
+        put=seen,
+        carry=lambda i, a, b: 1.0,
+        ready=lambda i, bits: True,
+        park=lambda i: np.zeros((0, 1)),
+        apart=lambda i, a, b: float(np.abs(a - b).sum()),
+        after=lambda i, to, places: [to if j == i else y for j, y in enumerate(places)],
+        rides=lambda i, places: False,
+        aboard=lambda i, carrier, places: [],
+        press=1.0,
+        give_up=100.0,
+        operators=None,
+    )
+
+
+def test_a_stack_that_nobody_built_is_built_from_below():
+    goal = [np.array([10.0]), np.array([20.0]), np.array([30.0])]  # 0 below 1 below 2
+
+    def seen(i, place, places):
+        missing = sum(not np.array_equal(places[j], goal[j]) for j in range(i))
+        return 1 + missing  # nobody built it; each block that isn't there yet is one more reason
+
+    moves = order_of_moves(towers(seen), [np.array([float(i)]) * 3 for i in range(3)], goal, 0, 0)
+    assert [move.thing for move in moves] == [0, 1, 2]
+    assert all(move.unlike for move in moves)
+
+
+def test_how_unlike_counts_the_things_that_were_never_there():
+    episodes, n = np.arange(6), 6
+    around = np.tile([[[0.0, -1.0], [4.0, 0.0]]], (n, 1, 1))
+    moments = Moments(np.zeros((n, 2)), around, np.zeros((n, 2), np.bool_), episodes)
+    rest = np.zeros(2, np.bool_)
+    own = np.zeros(2)
+    assert moments.unlike(own, around[0], rest, 0.5) == 0
+    assert moments.unlike(own, np.array([[0.0, 1.0], [4.0, 0.0]]), rest, 0.5) == 2  # one is elsewhere
+    assert moments.unlike(own, np.array([[0.0, 1.0], [-4.0, 0.0]]), rest, 0.5) == 3
+    assert moments.unlike(own, around[0], np.array([True, False]), 0.5) == 2  # it lay there, but not on board
+    assert moments.unlike(own + 9.0, around[0], rest, 0.5) == 3  # nobody put it there
+
+
+def test_only_a_passenger_may_end_farther_from_its_goal_than_a_cell():
+    """A thing 3 from its goal that can't be moved: enough if it's on board of another, no plan otherwise."""
+    rules = towers(lambda i, place, places: 0)._replace(carry=lambda i, a, b: float(np.inf))
+    start, goal = [np.array([0.0])], [np.array([3.0])]
+    assert order_of_moves(rules, start, goal, 0, 0) is None
+    assert order_of_moves(rules._replace(rides=lambda i, places: True), start, goal, 0, 0) == []
+    aboard_at_goal = rules._replace(rides=lambda i, places: bool(places[0][0] == 3.0))
+    assert order_of_moves(aboard_at_goal, start, goal, 0, 0) is None
+
+
+def test_a_ride_needs_half_of_the_times_and_three_episodes():
+    def rides(along, episode):
+        n = len(along)
+        before, after = np.zeros((n, 2, 1)), np.ones((n, 2, 1))
+        return Rides(np.zeros(n, np.int64), before, after, np.array(along), np.array(episode))
+
+    here = np.zeros(1)
+    assert len(rides([True, True, True, False], [0, 1, 2, 3]).near(0, here, 0.5)) == 3
+    assert len(rides([True, True, True], [0, 1, 1]).near(0, here, 0.5)) == 0
+    assert len(rides([True, True, True] + [False] * 4, range(7)).near(0, here, 0.5)) == 0
+    assert rides([True] * 3, range(3)).moved(0, here + 2.0, here, 0.5) is None
+
+
+def test_a_lost_hand_goes_to_the_cell_that_is_fewest_of_its_own_widths_away():
+    """Cells at 1 and 40: the second is 16 wide, so 10 from it is nearer than 9 from the first."""
+    centres = np.array([[1.0], [40.0]])
+    cells, _ = fit_nested(centres, np.ones(1), np.zeros((1, 1)), 2.0)
+    source, first = np.array([0, 1]), np.zeros(2, np.int64)
+    graph = hand_graph(2, 1, source, first, np.array([2, 2]), first, np.zeros((2, 1)), centres)
+    plan = plan_to(graph, np.arange(3) == 2, 1, 0.0)
+    actions = np.array([[1.0], [-1.0]])
+    steering = Steering(LinearMotion.of(actions, np.zeros((2, 1)), actions), np.ones(1), np.ones(1))
+    assert Followable(cells, plan, steering, 1).nearest(np.array([10.0]), 1).tolist() == [1]
+    assert Followable(cells, plan, steering, 1).nearest(np.array([1.5]), 1).tolist() == [0]
