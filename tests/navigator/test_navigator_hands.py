@@ -476,6 +476,7 @@ def test_a_stack_that_nobody_built_is_built_from_below():
         return 1 + missing  # nobody built it; each block that isn't there yet is one more reason
 
     moves = order_of_moves(towers(seen), [np.array([float(i)]) * 3 for i in range(3)], goal, 0, 0)
+    assert moves is not None
     assert [move.thing for move in moves] == [0, 1, 2]
     assert all(move.unlike for move in moves)
 
