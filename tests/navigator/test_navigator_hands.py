@@ -15,10 +15,12 @@ from hypothesis.extra.numpy import arrays
 
 import fwrl
 from fwrl.envs.tabletop import REACH, Tabletop
+from fwrl.navigator.attachment import fit_attachments
 from fwrl.navigator.hand_graph import hand_graph, plan_to
 from fwrl.navigator.hand_navigator import HandNavigator
 from fwrl.navigator.hand_pursuit import Followable, HandPursuit
 from fwrl.navigator.motion import LinearMotion
+from fwrl.navigator.moves import Moments, Rides, Rules, order_of_moves
 from fwrl.navigator.nested_cells import fit_nested
 from fwrl.navigator.operators import Operators, learn_operators, nearest, reachable, search
 from fwrl.navigator.poses import difference, moved
@@ -381,3 +383,226 @@ def test_moved_undoes_difference(to, start):
     for points in (to, start):
         points[:, 1:3] = np.stack([np.cos(points[:, 1]), np.sin(points[:, 1])], axis=1)
     np.testing.assert_allclose(moved(start, difference(to, start, 1, 2), 1, 2), to, atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def tray():
+    return fitted(Tabletop(1, drawer=5.0, tray=True), 60)
+
+
+def in_tray(table, x, slid):
+    put(table, [[x, 0.5]], hand=(2.0, 4.0, 1.0))
+    table.slid = slid
+    return table.observation()
+
+
+def test_a_passenger_does_not_tell_where_the_hand_has_it(tray):
+    """A block in the tray follows the hand on the handle, 2.5 above it."""
+    for thing, place in zip(tray.things, ([0.0, 0.0], [5.0, 3.0]), strict=True):
+        np.testing.assert_allclose(thing.attachment.offset, place, atol=0.1)
+        assert thing.attachment.spread < REACH
+        assert np.linalg.norm(thing.cells.centres[thing.held][:, :2], axis=1).max() < REACH
+
+
+def test_a_block_in_the_tray_comes_along_and_one_beside_it_does_not(tray):
+    block = tray.things[0]
+    assert len(block.rides.near(1, np.array([0.0, -2.5]), block.unit)) > 0
+    assert len(block.rides.near(1, np.array([1.5, -2.5]), block.unit)) == 0
+    np.testing.assert_allclose(
+        block.rides.moved(1, np.array([0.0, -2.5]), np.array([-1.5, 0.0]), block.unit), [-1.5, 0.0], atol=0.1
+    )
+
+
+def test_a_block_gets_into_the_cabinet_by_a_ride_in_three_moves(tray):
+    """Open the drawer, put the block into the tray, close the drawer: no hand reaches into the cabinet."""
+    table = Tabletop(1, drawer=5.0, tray=True)
+    for start in (1.5, 2.0, 9.0):
+        wanted = in_tray(table, 5.0, 0.0)
+        in_tray(table, start, 0.0)
+        assert moves_to(tray, table, wanted) == 3
+
+
+def test_of_things_that_follow_the_hand_has_the_nearest():
+    """The hand carries thing 0 for ten windows, thing 1 for ten, and thing 1 with thing 0 on board for ten."""
+    rng = np.random.default_rng(0)
+    place, step = rng.uniform(0, 9, (30, 2)), rng.uniform(0.5, 1.0, (30, 2))
+    carried, rides = np.repeat([0, 1, 1], 10), np.repeat([False, False, True], 10)
+    rows = []
+    for thing in (0, 1):
+        away = np.where(carried == thing, 0.0, 2.0)[:, None] + rng.normal(0, 0.01, (30, 2))
+        goes = (carried == thing) | (rides & (thing == 0))
+        rows.append(np.stack([place + away, place + away + step * goes[:, None]], axis=1).reshape(60, 2))
+    hand = np.stack([place, place + step], axis=1).reshape(60, 2)
+    start = np.arange(0, 60, 2)
+    found, has = fit_attachments(["zero", "one"], rows, hand, start, start + 1)
+    np.testing.assert_allclose([attachment.offset for attachment in found], 0.0, atol=0.1)
+    assert np.array_equal(has, [carried == 0, carried == 1])
+
+
+def test_a_window_in_which_another_thing_moves_does_not_show_a_free_hand():
+    """To press, nobody carries the drawer: windows in which it slides farther than a cell don't count."""
+    data = Tabletop(0, buttons=(1.0, 3.0), drawer=6.0).demonstrate(40, 300)
+    navigator = fitted(Tabletop(0, buttons=(1.0, 3.0), drawer=6.0), 40)
+    k, unit = navigator.settings.window, navigator.things[0].unit
+    slid = np.concatenate([np.abs(seen[k:, 3] - seen[:-k, 3]) for seen, _ in data])
+    assert (slid > 1.1 * unit).sum() > 100
+    counted = navigator.switches.graph.times.sum()
+    assert (slid <= 0.9 * unit).sum() <= counted <= (slid <= 1.1 * unit).sum()  # J is 1 to within a percent
+
+
+def test_the_hand_has_a_thing_only_in_its_near_zone():
+    """In four episodes a block happens to move like the hand, 3 away from it. Nobody picked it up there."""
+    table = Tabletop(1)
+    data = table.demonstrate(40, 300)
+    actions = np.tile([[0.5, 0.0, 0.0]], (20, 1))
+    hand = np.stack([1.0 + 0.125 * np.arange(21), np.full(21, 4.0), np.ones(21)], axis=1)
+    parallel = np.concatenate([hand, hand[:, :2] + [3.0, -0.5]], axis=1)
+    navigator = fwrl.fit_navigator(data + [(parallel, actions)] * 4, **HAND, things=things_of(table))
+    assert navigator.things[0].picked.episode.max() < 40
+
+
+def towers(seen):
+    """Rules of a table with n places in a line: carrying costs 1, and `seen` says how unlike a put is."""
+    return Rules(
+        pick=lambda i, places: 0,
+        put=seen,
+        carry=lambda i, a, b: 1.0,
+        ready=lambda i, bits: True,
+        park=lambda i: np.zeros((0, 1)),
+        apart=lambda i, a, b: float(np.abs(a - b).sum()),
+        after=lambda i, to, places: [to if j == i else y for j, y in enumerate(places)],
+        rides=lambda i, places: False,
+        aboard=lambda i, carrier, places: [],
+        press=1.0,
+        give_up=100.0,
+        operators=None,
+    )
+
+
+def test_a_stack_that_nobody_built_is_built_from_below():
+    goal = [np.array([30.0]), np.array([20.0]), np.array([10.0])]  # 2 below 1 below 0
+
+    def seen(i, place, places):
+        missing = sum(not np.array_equal(places[j], goal[j]) for j in range(i + 1, 3))
+        return 1 + missing  # nobody built it; each block that isn't there yet is one more reason
+
+    moves = order_of_moves(towers(seen), [np.array([float(i)]) for i in range(3)], goal, 0, 0)
+    assert moves is not None
+    assert [move.thing for move in moves] == [2, 1, 0]
+    assert all(move.unlike for move in moves)
+
+
+def test_how_unlike_counts_the_things_that_were_never_there():
+    episodes, n = np.arange(6), 6
+    around = np.tile([[[0.0, -1.0], [4.0, 0.0]]], (n, 1, 1))
+    moments = Moments(np.zeros((n, 2)), around, np.zeros((n, 2), np.bool_), episodes)
+    rest = np.zeros(2, np.bool_)
+    own = np.zeros(2)
+    assert moments.unlike(own, around[0], rest, 0.5) == 0
+    assert moments.unlike(own, np.array([[0.0, 1.0], [4.0, 0.0]]), rest, 0.5) == 2  # one is elsewhere
+    assert moments.unlike(own, np.array([[0.0, 1.0], [-4.0, 0.0]]), rest, 0.5) == 3
+    assert moments.unlike(own, around[0], np.array([True, False]), 0.5) == 2  # it lay there, but not on board
+    assert moments.unlike(own + 9.0, around[0], rest, 0.5) == 3  # nobody put it there
+
+
+def test_only_a_passenger_may_end_farther_from_its_goal_than_a_cell():
+    """A thing 3 from its goal that can't be moved: enough if it's on board of another, no plan otherwise."""
+    rules = towers(lambda i, place, places: 0)._replace(carry=lambda i, a, b: float(np.inf))
+    start, goal = [np.array([0.0])], [np.array([3.0])]
+    assert order_of_moves(rules, start, goal, 0, 0) is None
+    assert order_of_moves(rules._replace(rides=lambda i, places: True), start, goal, 0, 0) == []
+    aboard_at_goal = rules._replace(rides=lambda i, places: bool(places[0][0] == 3.0))
+    assert order_of_moves(aboard_at_goal, start, goal, 0, 0) is None
+
+
+def test_a_ride_needs_half_of_the_times_and_three_episodes():
+    def rides(along, episode):
+        n = len(along)
+        before, after = np.zeros((n, 2, 1)), np.ones((n, 2, 1))
+        return Rides(np.zeros(n, np.int64), before, after, np.array(along), np.array(episode))
+
+    here = np.zeros(1)
+    assert len(rides([True, True, True, False], [0, 1, 2, 3]).near(0, here, 0.5)) == 3
+    assert len(rides([True, True, True], [0, 1, 1]).near(0, here, 0.5)) == 0
+    assert len(rides([True, True, True] + [False] * 4, range(7)).near(0, here, 0.5)) == 0
+    assert rides([True] * 3, range(3)).moved(0, here + 2.0, here, 0.5) is None
+
+
+def test_a_lost_hand_goes_to_the_cell_that_is_fewest_of_its_own_widths_away():
+    """Cells at 1 and 40: the second is 16 wide, so 10 from it is nearer than 9 from the first."""
+    centres = np.array([[1.0], [40.0]])
+    cells, _ = fit_nested(centres, np.ones(1), np.zeros((1, 1)), 2.0)
+    source, first = np.array([0, 1]), np.zeros(2, np.int64)
+    graph = hand_graph(2, 1, source, first, np.array([2, 2]), first, np.zeros((2, 1)), centres)
+    plan = plan_to(graph, np.arange(3) == 2, 1, 0.0)
+    actions = np.array([[1.0], [-1.0]])
+    steering = Steering(LinearMotion.of(actions, np.zeros((2, 1)), actions), np.ones(1), np.ones(1))
+    assert Followable(cells, plan, steering, 1).nearest(np.array([10.0]), 1).tolist() == [1]
+    assert Followable(cells, plan, steering, 1).nearest(np.array([1.5]), 1).tolist() == [0]
+
+
+def test_a_block_comes_to_its_place_from_above_because_nobody_slid_one_along_the_table(one):
+    table = Tabletop(1)
+    for beside in (-0.6, -0.5, 0.6, 0.8):
+        one.aim(put(table, [[5.0, 0.5]]))
+        seen = put(table, [[5.0 + beside, 0.5]], hand=(5.0 + beside, 0.5, 0.4))
+        table.held = 0
+        assert one.act(seen)[1] > 0.5  # up
+
+
+def test_a_grasp_counts_no_window_in_which_another_thing_moves():
+    table = Tabletop(1, drawer=6.0)
+    data = table.demonstrate(40, 300)
+    navigator = fitted(table, 40)
+    k, unit = navigator.settings.window, navigator.things[0].unit
+    slid = np.concatenate([np.abs(seen[k:, 5] - seen[:-k, 5]) for seen, _ in data])
+    assert (slid > 1.1 * unit).sum() > 100
+    counted = navigator.things[0].graph.times.sum()
+    assert (slid <= 0.9 * unit).sum() <= counted <= (slid <= 1.1 * unit).sum()
+
+
+def test_when_a_block_falls_from_the_hand_the_moves_are_planned_again(one, monkeypatch):
+    table = Tabletop(1)
+    one.aim(put(table, [[7.0, 0.5]]))
+    seen = put(table, [[3.0, 0.5]])
+    for _ in range(4):
+        while table.held < 0:
+            seen = table.step(one.act(seen))
+        seen = table.step(one.act(seen))
+    table.held, table.places[0] = -1, [1.5, 0.5]
+    planned = Mock(wraps=one._planned)
+    monkeypatch.setattr(one, "_planned", planned)
+    seen = table.observation()
+    for _ in range(2 * one.settings.window):
+        seen = table.step(one.act(seen))
+    planned.assert_called()
+
+
+def test_a_thing_is_not_moved_to_where_it_is():
+    """Thing 0 may go to its goal once thing 1 is not exactly where it was; half a cell away is where it was."""
+    start, goal = [np.array([0.0]), np.array([5.0])], [np.array([9.0]), np.array([5.2])]
+    rules = towers(lambda i, place, places: int(i == 0 and places[1][0] < 5.3))._replace(
+        park=lambda i: np.array([[5.5], [5.8]])
+    )
+    moves = order_of_moves(rules, start, goal, 0, 0)
+    assert moves is not None
+    assert [(move.thing, move.unlike) for move in moves] == [(0, True)]
+
+
+def test_running_off_with_half_open_fingers_is_no_release():
+    """In 40 episodes a hand opens its fingers at full speed and is away at once, and the block is dragged along."""
+    table = Tabletop(1)
+    data = table.demonstrate(40, 300)
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        put(table, [[3.0, 0.5]], hand=(3.0 + rng.uniform(-0.1, 0.1), 0.5, 0.4))
+        table.held = 0
+        actions = [[1.0, 0.0, -1.0]] * 4 + [[1.0, 0.0, 1.0]] + [[1.0, 0.0, 0.0]] * 8
+        seen = [table.observation(), *[table.step(action) for action in actions]]
+        data.append((np.array(seen), np.array(actions)))
+    navigator = fwrl.fit_navigator(data, **HAND, things=things_of(table))
+    thing = navigator.things[0]
+    held = int(np.argmax(thing.held))
+    outcomes = (thing.graph.source[thing.graph.pair] == held) & (thing.graph.action[:, 0] > 0.7)
+    assert outcomes.any()
+    assert (thing.graph.target[outcomes] == held).all()

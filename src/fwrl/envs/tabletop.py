@@ -3,7 +3,8 @@
 Geometry and shortest plans are known, so what a navigator learns from a few episodes can be checked. The hand moves
 freely over the table. Closing its fingers around a free block takes the block along; opening them lets it fall on what
 is below. Blocks don't overlap and a covered block can't be taken. A drawer's handle slides to the right; it may be
-locked by a button. Pressing a button flips switches.
+locked by a button. It may have a tray on the table below: a block there slides along, into a cabinet that no hand can
+reach into. Pressing a button flips switches.
 
 An observation is the hand's x and z and its opening; x and z of each block; how far the drawer is open; the switches.
 An action is how to change the first three, each from -1 to 1.
@@ -25,6 +26,7 @@ REACH = 0.3  # of the fingers around what they take
 GRIP = 0.4  # opening around a block or handle
 HEIGHT = 5.0  # of the world
 TRAVEL = 2.0  # of the drawer
+LOW = 2.0  # z of the top of the cabinet
 PRESSED = 0.25  # z below which a hand presses a button
 NOISE = 0.3  # of demonstrations
 
@@ -40,6 +42,8 @@ class Tabletop:
         flips: for each button the switches that it flips; default: its own.
         drawer: x of the closed drawer's handle, at z = 3; None without drawer.
         lock: the switch that must be 1 to slide the drawer; None if it's never locked.
+        tray: whether the handle takes a block below it along, if less than half a block away, and a cabinet of height
+            `LOW` stands around the closed drawer, a block wide to each side.
         wall: x of a wall from table to ceiling; None without.
     """
 
@@ -49,6 +53,7 @@ class Tabletop:
     flips: Sequence[Sequence[int]] = ()
     drawer: float | None = None
     lock: int | None = None
+    tray: bool = False
     wall: float | None = None
     hand: Floats = field(init=False)  # x, z, opening
     places: Floats = field(init=False)  # (blocks, 2)
@@ -111,11 +116,16 @@ class Tabletop:
             if axis == 1 or (self.lock is not None and not self.switches[self.lock]):
                 return
             slid = float(np.clip(self.slid + by, 0.0, TRAVEL))
+            if self.tray:
+                below = (np.abs(self.places[:, 0] - self.handle()[0]) < SIZE / 2) & (self.places[:, 1] < SIZE)
+                self.places[below, 0] += slid - self.slid
             self.hand[0] += slid - self.slid
             self.slid = slid
             return
         low, high = (0.0, self.width) if axis == 0 else (0.0, HEIGHT)
         if not low <= to <= high or (axis == 0 and self._in_wall(to)):
+            return
+        if self._in_cabinet(*((to, self.hand[1]) if axis == 0 else (self.hand[0], to))):
             return
         if self.held >= 0:
             moved = self.places[self.held].copy()
@@ -131,6 +141,9 @@ class Tabletop:
     def _in_wall(self, x: float) -> bool:
         """Whether a hand at x would be in the wall, which is two blocks thick."""
         return self.wall is not None and abs(x - self.wall) < SIZE
+
+    def _in_cabinet(self, x: float, z: float) -> bool:
+        return self.tray and self.drawer is not None and abs(x - self.drawer) < SIZE and z < LOW
 
     def _overlaps(self, block: int, place: Floats) -> bool:
         others = np.delete(self.places, block, axis=0)
@@ -191,6 +204,13 @@ class Tabletop:
             to = self.hand_x(rng)
             while not self._same_room(x, to):
                 to = self.hand_x(rng)
+            if self.drawer is not None and self.tray:
+                if self._in_cabinet(x, z):
+                    return []
+                while self.drawer - 2 * SIZE < to < self.drawer + TRAVEL + SIZE:  # where the tray may slide
+                    to = self.hand_x(rng)
+                if self.slid > 0.75 * TRAVEL and rng.random() < 0.5:
+                    to = self.handle()[0]
             others = np.delete(self.places, choice, axis=0)
             near = np.abs(others[:, 0] - to)
             if len(others) and near.min() < 1.5 * SIZE:

@@ -4,11 +4,13 @@ We regress the displacement of the hand on that of the thing over windows in whi
 where the hand is when it has a thing at y: a line for a drawer, the thing's own place for a cube. Nothing about the
 kind of the thing is told. Then R = H - X is the hand as the thing sees it.
 
-In a window the thing *follows* if the attachment explains at least half of the hand's displacement.
+In a window the thing *follows* if the attachment explains at least half of the hand's displacement. If several things
+follow, the hand has the one it's nearest to, in spreads; the others are passengers, such as a cube in a drawer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,17 +44,47 @@ class Attachment(NamedTuple):
         where: Floats = self.offset + thing @ self.matrix.T
         return where
 
+    def distance(self, hand: Floats, thing: Floats) -> Floats:
+        """(n,) how far the hand, at (n, p), is from where it has the thing, at (n, q), in spreads."""
+        away: Floats = np.linalg.norm(hand - self.place(thing), axis=1) / self.spread
+        return away
 
-def fit_attachment(name: str, thing: Floats, hand: Floats, start: Ints, stop: Ints) -> tuple[Attachment, Mask]:
-    """Fit one thing's attachment; also return in which windows the thing follows.
+    def ridden(self, thing: Floats, by: Floats) -> Floats:
+        """Return where a thing at (q,) is once a carrier took it along by (p,)."""
+        place: Floats = thing + np.linalg.pinv(self.matrix) @ by
+        return place
+
+
+def fit_attachments(
+    names: Sequence[str], things: Sequence[Floats], hand: Floats, start: Ints, stop: Ints
+) -> tuple[list[Attachment], Mask]:
+    """Fit all attachments; also return (T, M) which thing the hand has in each window.
+
+    A passenger would tell where the hand is on its carrier, so windows in which two things follow don't count for b,
+    unless there are no others.
 
     Args:
-        name: of the thing, for messages.
-        thing: (n, q) positions.
+        names: of the things, for messages.
+        things: (n, q) positions of each.
         hand: (n, p) positions.
         start: (M,) first row of each window.
         stop: (M,) last row.
     """
+    fitted = [_fit_matrix(*each, hand, start, stop) for each in zip(names, things, strict=True)]
+    follows = np.stack([along for _, along in fitted])
+    alone = follows & (follows.sum(axis=0) == 1)
+    found = []
+    for (matrix, along), thing, only in zip(fitted, things, alone, strict=True):
+        at = start[only] if only.any() else start[along]
+        away = hand[at] - thing[at] @ matrix.T
+        offset = away.mean(axis=0)
+        spread = float(np.quantile(np.linalg.norm(away - offset, axis=1), QUANTILE))
+        found.append(Attachment(matrix, offset, spread))
+    return found, in_hand(follows, [one.distance(hand[start], y[start]) for one, y in zip(found, things, strict=True)])
+
+
+def _fit_matrix(name: str, thing: Floats, hand: Floats, start: Ints, stop: Ints) -> tuple[Floats, Mask]:
+    """Fit J of one thing; also return in which windows the thing follows."""
     moved, pushed = thing[stop] - thing[start], hand[stop] - hand[start]
     size, push = np.linalg.norm(moved, axis=1), np.linalg.norm(pushed, axis=1)
     rows = np.flatnonzero(size > np.sqrt(np.mean(size**2)))  # a thing rests most of the time
@@ -72,10 +104,14 @@ def fit_attachment(name: str, thing: Floats, hand: Floats, start: Ints, stop: In
         raise FwrlError(
             f"{name!r} never moves with the hand in these data; check its coordinates, or add episodes that move it"
         )
-    at = hand[start[follows]] - thing[start[follows]] @ matrix.T
-    offset = at.mean(axis=0)
-    spread = float(np.quantile(np.linalg.norm(at - offset, axis=1), QUANTILE))
-    return Attachment(matrix, offset, spread), follows
+    return matrix, follows
+
+
+def in_hand(follows: Mask, distance: Sequence[Floats]) -> Mask:
+    """(T, M) which of the things that follow the hand has: the nearest, with distances (M,) of each in spreads."""
+    apart = np.where(follows, np.stack(distance), np.inf)
+    nearest: Mask = apart.argmin(axis=0) == np.arange(len(follows))[:, None]
+    return nearest & follows
 
 
 def following(pushed: Floats, moved: Floats) -> tuple[Mask, Mask]:

@@ -10,13 +10,18 @@ All choices follow from the data by rules that are the same for all data.
 3. *Near zone*: so wide that, as cells widen in proportion to distance beyond it, those at the usual distance are as
    wide as the usual displacement.
 4. *Held*: a cell in which, when the hand moves, the thing follows in at least half of the steps, in `SEEN` episodes or
-   less than a cell away from such a one. To the plan all held cells are one: the hand can't change how it holds a thing
-   but by letting go. Windows that begin there end at a displacement, because grasps differ.
-5. *Usual* means the 0.9 quantile over windows, as in `fwrl.navigator.from_episodes`.
+   less than a cell away from such a one. The hand has a thing only in its near zone. To the plan all held cells are
+   one: the hand can't change how it holds a thing but by letting go. Windows that begin there end at a displacement,
+   because grasps differ.
+5. *Free*: a window in which another thing moves farther than a cell shows no free hand, and isn't counted. One that
+   begins in a held cell, drags the thing farther than `REACHED` and doesn't have it at the end gets nowhere. Otherwise
+   the quickest release would be to run off with the fingers half open.
+6. *Usual* means the 0.9 quantile over windows, as in `fwrl.navigator.from_episodes`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,17 +30,18 @@ from scipy.spatial import cKDTree
 from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError
 from fwrl.navigator.action_labels import Headings
-from fwrl.navigator.attachment import Attachment, Mask, fit_attachment, following
+from fwrl.navigator.attachment import Attachment, Mask, fit_attachments, following, in_hand
 from fwrl.navigator.episodes import Episodes, read_episodes
 from fwrl.navigator.from_episodes import QUANTILE, Measured, measure, navigator_of
-from fwrl.navigator.hand_graph import hand_graph
-from fwrl.navigator.hand_models import HandSettings, SwitchModel, ThingModel, relative
+from fwrl.navigator.hand_graph import HandGraph, hand_graph
+from fwrl.navigator.hand_models import Approach, HandSettings, SwitchModel, ThingModel, relative
 from fwrl.navigator.hand_navigator import HandNavigator
 from fwrl.navigator.motion import LinearMotion, column_range
-from fwrl.navigator.moves import Moments
-from fwrl.navigator.nested_cells import fit_nested
+from fwrl.navigator.moves import Moments, Rides
+from fwrl.navigator.nested_cells import NestedCells, fit_nested
 from fwrl.navigator.operators import constants, learn_operators
 from fwrl.navigator.poses import Scene, Seen, difference
+from fwrl.navigator.pursuit import REACHED
 from fwrl.navigator.steering import Steering
 
 WINDOWS = (3, 5, 7, 10, 14, 20)
@@ -126,35 +132,67 @@ def sizes_of(windows: HandWindows, spread: float, distance: Floats) -> tuple[Flo
     return np.repeat([unit, unit / near, opening], counts), near
 
 
+class Contact(NamedTuple):
+    """How a hand comes to have one thing, and lets go of it."""
+
+    cells: NestedCells
+    graph: HandGraph
+    held: Mask  # (S,)
+    away: Mask  # (S,)
+    spans: Ints  # (N, 2) first and last row + 1 of the stretches in which it had it
+
+
 def fit_things(windows: HandWindows, scene: Scene) -> list[ThingModel]:
     """Learn how a hand moves each thing."""
+    if not scene.things:
+        return []
     seen, start, stop = windows.seen, windows.start, windows.stop
-    fitted = [fit_attachment(*thing, seen.hand, start, stop) for thing in zip(scene.things, seen.things, strict=True)]
-    places = [one.place(thing) for (one, _), thing in zip(fitted, seen.things, strict=True)]
-    found = []
-    for number, (name, (attachment, follows)) in enumerate(zip(scene.things, fitted, strict=True)):
-        found.append(fit_thing(windows, scene, number, name, attachment, follows, places))
-    return found
+    attachments, follows = fit_attachments(list(scene.things), seen.things, seen.hand, start, stop)
+    places = [one.place(thing) for one, thing in zip(attachments, seen.things, strict=True)]
+    step = seen.hand[start + 1] - seen.hand[start]
+    steps = [following(step, place[start + 1] - place[start]) for place in places]
+    distance = [one.distance(seen.hand[start], y[start]) for one, y in zip(attachments, seen.things, strict=True)]
+    along = in_hand(np.array([each for _, each in steps]), distance)
+    displaced = [place[stop] - place[start] for place in places]
+    contacts = [
+        fit_contact(
+            windows, number, name, attachments[number], displaced, steps[number][0], along[number], follows[number]
+        )
+        for number, name in enumerate(scene.things)
+    ]
+    rides = [rides_of(number, places, contacts, windows) for number in range(len(places))]
+    return [
+        fit_thing(windows, scene, number, attachments[number], contacts[number], places, rides[number])
+        for number in range(len(places))
+    ]
 
 
-def fit_thing(
+def fit_contact(
     windows: HandWindows,
-    scene: Scene,
     number: int,
     name: str,
     attachment: Attachment,
+    displaced: Sequence[Floats],
+    moving: Mask,
+    along: Mask,
     follows: Mask,
-    places: list[Floats],
-) -> ThingModel:
-    """Learn how a hand moves one thing; `places` is where the hand would be with each."""
+) -> Contact:
+    """Learn how a hand comes to have one thing.
+
+    Args:
+        displaced: (M, p) how each thing moves in each window, as the hand goes.
+        moving: (M,) whether the hand moves in the first step of each window.
+        along: (M,) whether the hand has the thing in it.
+        follows: (M,) whether the hand has the thing in the whole window.
+    """
     seen, start, stop = windows.seen, windows.start, windows.stop
     p = seen.hand.shape[1]
     points = relative(seen, number, attachment)
     units, near = sizes_of(windows, attachment.spread, np.linalg.norm(points[:, :p], axis=1))
     cells, cell = fit_nested(points, units, np.zeros((1, p)), near)
     S, begin, episode = len(cells), cell[start], windows.episode[start]
-    step = seen.hand[start + 1] - seen.hand[start]
-    moving, along = following(step, places[number][start + 1] - places[number][start])
+    inside = np.linalg.norm(points[start, :p], axis=1) <= near
+    along, follows = along & inside, follows & inside
     stays = moving & ~along
     followed, moved = np.bincount(begin[along], minlength=S), np.bincount(begin[moving], minlength=S)
     likely = (2 * followed >= moved) & (followed > 0)
@@ -168,26 +206,98 @@ def fit_thing(
     ends = points[stop]
     having = held[begin]
     ends[having] = difference(points[stop[having]], points[start[having]], p, seen.angle.shape[1])
-    graph = hand_graph(S, 0, state[start], windows.label, state[stop], episode, windows.measured.actions, ends)
-    spans = held_spans(windows, held[cell], follows)
+    by, push = displaced[number], seen.hand[stop] - seen.hand[start]
+    far = having & (np.linalg.norm(by, axis=1) > units[0] * REACHED)
+    dragged = far & (np.einsum("ij,ij->i", by, push) > 0.0) & ~held[cell[stop]]
+    target = np.where(dragged, state[start], state[stop])
+    others = [np.linalg.norm(by, axis=1) > units[0] for j, by in enumerate(displaced) if j != number]
+    free = ~np.any(others, axis=0) | follows if others else np.ones(len(start), np.bool_)
+    graph = graph_of(S, 0, state[start], target, ends, windows, free)
+    return Contact(cells, graph, held, away, held_spans(windows, held[cell], follows))
+
+
+def graph_of(
+    n_cells: int, n_events: int, source: Ints, target: Ints, ends: Floats, windows: HandWindows, chosen: Mask
+) -> HandGraph:
+    """Count the chosen windows."""
+    episode, actions = windows.episode[windows.start][chosen], windows.measured.actions[chosen]
+    label = windows.label[chosen]
+    return hand_graph(n_cells, n_events, source[chosen], label, target[chosen], episode, actions, ends[chosen])
+
+
+def fit_thing(
+    windows: HandWindows,
+    scene: Scene,
+    number: int,
+    attachment: Attachment,
+    contact: Contact,
+    places: list[Floats],
+    rides: Rides,
+) -> ThingModel:
+    """Learn how a hand moves one thing; `places` is where the hand would be with each."""
+    thing, spans = windows.seen.things[number], contact.spans
     rows = np.concatenate([np.arange(a, b) for a, b in spans])
     lengths = np.concatenate([[0], np.cumsum(spans[:, 1] - spans[:, 0])])
-    carried = Episodes(seen.things[number][rows], windows.actions[rows], lengths)
+    carried = Episodes(thing[rows], windows.actions[rows], lengths)
     carry = navigator_of(carried, windows.measured.k, 1.0 / np.linalg.norm(attachment.matrix, axis=0))
     last = windows.first[1:][windows.episode[spans[:, 0]]] - 1
     put = np.minimum(spans[:, 1] - 1 + windows.measured.k, last)
+    unit = float(contact.cells.units[0])
+    grip = windows.actions[rows].mean(axis=0)
     return ThingModel(
         attachment,
-        cells,
-        graph,
-        held,
-        away,
+        contact.cells,
+        contact.graph,
+        contact.held,
+        contact.away,
         carry,
-        windows.actions[rows].mean(axis=0),
-        moments(seen.things[number], places, number, spans[:, 0], windows),
-        moments(seen.things[number], places, number, put, windows),
+        fit_approach(windows, places[number], spans, put, attachment.spread, grip),
+        grip,
+        rides,
+        moments(thing, places, number, spans[:, 0], windows, rides, unit),
+        moments(thing, places, number, put, windows, rides, unit),
         *preconditions(windows, spans, len(scene.switches)),
     )
+
+
+def fit_approach(windows: HandWindows, place: Floats, spans: Ints, put: Ints, spread: float, grip: Floats) -> Approach:
+    """Learn how a thing comes to where it's put.
+
+    Args:
+        place: (n, p) where the hand would be with it.
+        put: (N,) rows at which it lay where it was put, after each of its spans.
+        grip: (m,) what keeps it in the hand.
+    """
+    p = place.shape[1]
+    rows = np.concatenate([np.arange(a, b) for a, b in spans])
+    span = np.full(len(place), -1)
+    span[rows] = np.repeat(np.arange(len(spans)), spans[:, 1] - spans[:, 0])
+    seen = np.zeros_like(place)
+    seen[rows] = place[rows] - place[put[span[rows]]]
+    units, near = sizes_of(windows, spread, np.linalg.norm(seen[rows], axis=1))
+    cells, cell = fit_nested(seen[rows], units[:p], np.zeros((1, p)), near)
+    number = np.full(len(place), -1)
+    number[rows] = cell
+    inside = (span[windows.start] >= 0) & (span[windows.start] == span[windows.stop])
+    start, stop = windows.start[inside], windows.stop[inside]
+    actions = np.broadcast_to(grip, (len(start), len(grip)))
+    label, episode = windows.label[inside], windows.episode[start]
+    return Approach(cells, hand_graph(len(cells), 0, number[start], label, number[stop], episode, actions, seen[stop]))
+
+
+def rides_of(number: int, places: list[Floats], contacts: list[Contact], windows: HandWindows) -> Rides:
+    """Return whether one thing came along each time another was carried farther than a cell."""
+    parts = []
+    for carrier, contact in enumerate(contacts):
+        begin, end = contact.spans[:, 0], contact.spans[:, 1] - 1
+        both = np.stack([places[number], places[carrier]], axis=1)
+        own, by = np.moveaxis(both[end] - both[begin], 1, 0)
+        size = np.linalg.norm(by, axis=1)
+        far = (size > contact.cells.units[0]) & (carrier != number)
+        along = np.linalg.norm(own - by, axis=1) <= size / 2
+        columns = (np.full(len(begin), carrier), both[begin], both[end], along, windows.episode[begin])
+        parts.append([column[far] for column in columns])
+    return Rides(*[np.concatenate(columns) for columns in zip(*parts, strict=True)])
 
 
 def preconditions(windows: HandWindows, spans: Ints, n: int) -> tuple[int, int]:
@@ -200,12 +310,23 @@ def preconditions(windows: HandWindows, spans: Ints, n: int) -> tuple[int, int]:
     return constants(rows[at], windows.episode[at], on, n)
 
 
-def moments(thing: Floats, others: list[Floats], number: int, rows: Ints, windows: HandWindows) -> Moments:
+def moments(
+    thing: Floats,
+    places: list[Floats],
+    number: int,
+    rows: Ints,
+    windows: HandWindows,
+    rides: Rides,
+    unit: float,
+) -> Moments:
     """Return where things were, as thing `number` sees them, at some rows."""
-    p = windows.seen.hand.shape[1]
-    around = [other[rows] - others[number][rows] for j, other in enumerate(others) if j != number]
-    stacked = np.stack(around, axis=1) if around else np.zeros((len(rows), 0, p))
-    return Moments(thing[rows], stacked, windows.episode[rows])
+    others = [j for j in range(len(places)) if j != number]
+    around = np.zeros((len(rows), len(others), windows.seen.hand.shape[1]))
+    for column, j in enumerate(others):
+        around[:, column] = places[j][rows] - places[number][rows]
+    riding = [[len(rides.near(j, -x, unit)) > 0 for j, x in zip(others, row, strict=True)] for row in around]
+    mask = np.array(riding, np.bool_).reshape(len(rows), len(others))
+    return Moments(thing[rows], around, mask, windows.episode[rows])
 
 
 def held_spans(windows: HandWindows, held: Mask, follows: Mask) -> Ints:
@@ -240,7 +361,7 @@ def distinct(cell: Ints, episode: Ints, S: int) -> Ints:
     return np.bincount(np.unique(cell * n + episode) // n, minlength=S)
 
 
-def fit_switches(windows: HandWindows, n: int) -> SwitchModel:
+def fit_switches(windows: HandWindows, n: int, things: list[ThingModel]) -> SwitchModel:
     """Learn how a hand presses n switches."""
     seen, first, k = windows.seen, windows.first, windows.measured.k
     flips = np.zeros(len(seen.bits), np.int64)
@@ -269,8 +390,10 @@ def fit_switches(windows: HandWindows, n: int) -> SwitchModel:
     at = flip[pressed]  # a press is a threshold: aim half a window past it
     ends[pressed] = points[at]
     ends[pressed, : seen.hand.shape[1]] += (seen.hand[at] - seen.hand[at - 1]) * ((k + 1) // 2)
-    actions = windows.measured.actions
-    graph = hand_graph(S, n_kinds, cell[start], windows.label, target, windows.episode[start], actions, ends)
+    free = np.ones(len(start), np.bool_)
+    for thing, place in zip(things, seen.things, strict=True):
+        free &= np.linalg.norm((place[stop] - place[start]) @ thing.attachment.matrix.T, axis=1) <= thing.unit
+    graph = graph_of(S, n_kinds, cell[start], target, ends, windows, free)
     return SwitchModel(cells, graph, operators, places)
 
 
@@ -282,6 +405,6 @@ def fit_hand(
     scene.check(episodes.points)
     windows = hand_windows(scene, episodes, window, width, near)
     things = fit_things(windows, scene)
-    switches = fit_switches(windows, len(scene.switches)) if scene.switches else None
+    switches = fit_switches(windows, len(scene.switches), things) if scene.switches else None
     k = windows.measured.k
     return HandNavigator(scene, windows.motion, windows.steering(), things, switches, HandSettings(k, **settings))

@@ -11,7 +11,7 @@ from fwrl.arrays import Floats
 from fwrl.errors import OptionError
 from fwrl.navigator.attachment import Attachment, Mask
 from fwrl.navigator.hand_graph import HandGraph
-from fwrl.navigator.moves import Moments
+from fwrl.navigator.moves import Moments, Rides
 from fwrl.navigator.navigator import Navigator
 from fwrl.navigator.nested_cells import NestedCells
 from fwrl.navigator.operators import Operators
@@ -48,6 +48,13 @@ class HandSettings:
             raise OptionError(f"expected backup='expected' or 'best', got {self.backup!r}")
 
 
+class Approach(NamedTuple):
+    """How a thing came to where it was put, as seen from there."""
+
+    cells: NestedCells  # of the hand's displacement from there
+    graph: HandGraph
+
+
 class ThingModel(NamedTuple):
     """What a hand does with one thing."""
 
@@ -57,7 +64,9 @@ class ThingModel(NamedTuple):
     held: Mask  # (S,) cells of the mode held
     away: Mask  # (S,) cells in which the hand has left the thing
     carry: Navigator  # in the thing's own coordinates, while held
+    approach: Approach
     grip: Floats  # (m,) mean action while held
+    rides: Rides
     picked: Moments
     put: Moments
     mask: int = 0  # switches of its preconditions

@@ -17,6 +17,7 @@ import numpy as np
 from fwrl.arrays import Floats
 from fwrl.display import Picture, counted, drawn
 from fwrl.errors import FwrlError, NoPlanError
+from fwrl.navigator.attachment import Mask
 from fwrl.navigator.hand_graph import NONE, plan_to
 from fwrl.navigator.hand_models import HandSettings, SwitchModel, ThingModel, relative
 from fwrl.navigator.hand_pursuit import Followable, HandPursuit
@@ -32,14 +33,34 @@ GRASP, CARRY, RELEASE, PRESS = "grasp", "carry", "release", "press"
 
 
 class Carry(Pursuit):
-    """A pursuit in the coordinates of a held thing, by the hand."""
+    """A pursuit in the coordinates of a held thing, by the hand.
 
-    def __init__(self, model: ThingModel, goal: Floats, steering: Steering) -> None:
+    It follows the cells of the thing's own coordinates up to the last window, then the approach: how it came to where
+    it was put, as seen from there.
+    """
+
+    def __init__(
+        self, model: ThingModel, goal: Floats, steering: Steering, approach: Followable, rng: np.random.Generator
+    ) -> None:
         navigator = model.carry
         plan, k = navigator.plan(goal), navigator.settings.window
         super().__init__(navigator.cells, navigator.motion, k, plan, goal / navigator.scale)
-        self._model, self._steering = model, steering
+        self._model, self._steering, self._plan_there = model, steering, plan
+        self._approach, self._pursuit, self._final = approach, HandPursuit(approach, 0, rng), False
         self.velocity = np.zeros(steering.dimensions)  # of the hand's pose, set before each step
+
+    def act(self, point: Floats) -> Floats:
+        """Choose the action (m,) with the thing at a point (d,), in its scaled coordinates."""
+        cell, plan = self._cells.cell(point), self._plan_there
+        away = self._goal - point
+        last = plan.goal in (cell, plan.target[cell]) or away @ away <= self._near
+        self._final |= bool(last)
+        if not self._final:
+            return super().act(point)
+        seen = self._model.attachment.matrix @ (-away * self._model.carry.scale)
+        if self._approach.plan.goal[self._approach.cell(seen)]:
+            return self.push(away, self._k)
+        return self._pursuit.act(seen, self.velocity)
 
     def push(self, displacement: Floats, rate: float) -> Floats:
         """Return the action that moves the thing by `displacement` in k / rate steps."""
@@ -63,7 +84,7 @@ class Trial:
     lost: int = 0  # steps for which a carried thing didn't look held
     closest: float = np.inf  # of a carried thing to where it goes, in units
     waited: int = 0  # steps since it came closer
-    slips: int = 0  # times a carried thing was lost since the last plan
+    slips: int = 0  # times a carried thing was lost since one arrived
     refused: list[tuple[int, tuple[Floats, ...]]] = field(default_factory=list)  # things that slipped, and all places
     trace: list[Floats] = field(default_factory=list)
 
@@ -111,7 +132,7 @@ class HandNavigator:
         while True:
             if not trial.moves:
                 trial.moves = self._planned(now)
-                trial.expected, trial.places, trial.phase, trial.slips = int(now.bits), now.things, "", 0
+                trial.expected, trial.places, trial.phase = int(now.bits), now.things, ""
             move = trial.moves[0] if trial.moves else None
             if move is None:
                 return self._rest()
@@ -150,9 +171,9 @@ class HandNavigator:
                 needed = self._named(self.things[i].needed)
                 asked = [f"{name} at {needed[name]}" for name, bit in self._named(self.things[i].mask).items() if bit]
                 reason = f" (it only ever moved with {', '.join(asked)})"
-            elif not rules.pick(i, now_places):
+            elif rules.pick(i, now_places):
                 reason = " (nobody picked it up with things around it as they are now)"
-            elif not rules.put(i, move.place, now_places):
+            elif rules.put(i, move.place, now_places):
                 reason = " (nobody put it like that with things where they are now)"
             said.append(f"then {names[i]} to {self._where(move)}{reason}")
         return "; ".join(said) + "."
@@ -289,14 +310,14 @@ class HandNavigator:
                 trial.closest, trial.waited = apart, 0
             there = apart <= REACHED or (apart <= 1.0 and trial.waited > self.settings.window)
             if there:
-                trial.phase, trial.pursuit = RELEASE, self._pursuit(i, RELEASE, now)
+                trial.phase, trial.pursuit, trial.slips = RELEASE, self._pursuit(i, RELEASE, now), 0
             elif trial.lost > self.settings.window:
-                trial.phase, trial.slips = "", trial.slips + 1
+                trial.phase, trial.moves, trial.slips = "", None, trial.slips + 1  # it may lie elsewhere now
                 if trial.slips == SLIPS:
                     trial.refused.append((i, now.things))
-                    trial.moves = None
+                    trial.slips = 0
         if trial.phase in ("", GRASP) and held:
-            trial.phase, trial.pursuit = CARRY, Carry(model, move.place, self.steering)
+            trial.phase, trial.pursuit = CARRY, self._carry(i, move.place)
             trial.lost, trial.closest, trial.waited = 0, np.inf, 0
         elif trial.phase == "":
             trial.phase, trial.pursuit = GRASP, self._pursuit(i, GRASP, now)
@@ -304,14 +325,22 @@ class HandNavigator:
     def _pursuit(self, thing: int, phase: str, now: Seen) -> HandPursuit:
         return HandPursuit(self.hand_plan(thing, phase), len(now.angle), self._rng)
 
+    def _carry(self, thing: int, goal: Floats) -> Carry:
+        model = self.things[thing]
+        return Carry(model, goal, self.steering, self.hand_plan(thing, CARRY), self._rng)
+
     def hand_plan(self, thing: int, phase: str) -> Followable:
-        """Return the plan to grasp or release a thing, or (thing -1) to press for an event named by its number."""
+        """Return the plan to grasp, approach with or release a thing, or to press for an event (thing -1) by number."""
         if (thing, phase) not in self._plans:
             held = None
             if thing >= 0:
                 model = self.things[thing]
-                cells, graph, held = model.cells, model.graph, model.held
-                goal = held if phase == GRASP else model.away
+                if phase == CARRY:
+                    cells, graph = model.approach
+                    goal = np.asarray((np.abs(cells.centres) <= cells.units).all(axis=1))
+                else:
+                    cells, graph, held = model.cells, model.graph, model.held
+                    goal = held if phase == GRASP else model.away
             else:
                 assert self.switches is not None
                 cells, graph = self.switches.cells, self.switches.graph
@@ -326,10 +355,10 @@ class HandNavigator:
     def _planned(self, now: Seen) -> list[Move]:
         goal = self._begun().goal
         bits, wanted = int(now.bits), int(goal.bits)
-        done = [model.apart(y, g) <= 1.0 for model, y, g in zip(self.things, now.things, goal.things, strict=True)]
-        if all(done):
+        pairs = zip(self.things, now.things, goal.things, strict=True)
+        if all(model.apart(y, g) <= 1.0 for model, y, g in pairs):
             return self._pressed(bits, wanted)
-        moves = order_of_moves(self._rules(), now.things, goal.things, bits, wanted, done)
+        moves = order_of_moves(self._rules(), now.things, goal.things, bits, wanted)
         if moves is None:
             raise NoPlanError(
                 "no order of moves that was seen takes everything to its goal from here", self._named(bits)
@@ -358,23 +387,24 @@ class HandNavigator:
     def _rules(self) -> Rules:
         window = self.settings.window
 
-        def around(i: int, places: Sequence[Floats]) -> Floats:
+        def around(i: int, places: Sequence[Floats]) -> tuple[Floats, Mask]:
+            model = self.things[i]
             where = [m.attachment.place(y) for m, y in zip(self.things, places, strict=True)]
-            return np.array([x - where[i] for j, x in enumerate(where) if j != i]).reshape(
-                -1, len(self.scene.hand.position)
-            )
+            others = [j for j in range(len(where)) if j != i]
+            apart = np.array([where[j] - where[i] for j in others]).reshape(-1, len(self.scene.hand.position))
+            rides = [len(model.rides.near(j, -x, model.unit)) > 0 for j, x in zip(others, apart, strict=True)]
+            return apart, np.array(rides, np.bool_)
 
-        def pick(i: int, places: Sequence[Floats]) -> bool:
+        def pick(i: int, places: Sequence[Floats]) -> int:
             model = self.things[i]
             for thing, before in self._begun().refused:
-                pairs = zip(self.things, before, places, strict=True)
-                if thing == i and all(m.apart(y, z) <= 1.0 for m, y, z in pairs):
-                    return False
-            return model.picked.like(places[i], around(i, places), model.unit)
+                pairs = zip(range(len(places)), before, places, strict=True)
+                if thing == i and all(apart(*pair) <= 1.0 for pair in pairs):
+                    return 1
+            return model.picked.unlike(places[i], *around(i, places), model.unit)
 
-        def put(i: int, place: Floats, places: Sequence[Floats]) -> bool:
-            model, moved = self.things[i], [*places[:i], place, *places[i + 1 :]]
-            return model.put.like(place, around(i, moved), model.unit)
+        def put(i: int, place: Floats, places: Sequence[Floats]) -> int:
+            return self.things[i].put.unlike(place, *around(i, after(i, place, places)), self.things[i].unit)
 
         def carry(i: int, start: Floats, to: Floats) -> float:
             navigator = self.things[i].carry
@@ -387,6 +417,37 @@ class HandNavigator:
         def park(i: int) -> Floats:
             return self.things[i].put.own
 
+        def apart(i: int, place: Floats, other: Floats) -> float:
+            return self.things[i].apart(place, other)
+
+        def after(i: int, to: Floats, places: Sequence[Floats]) -> list[Floats]:
+            under = self.things[i].attachment
+            start, by = under.place(places[i]), under.matrix @ (to - places[i])
+            found = list(places)
+            for j, model in enumerate(self.things):
+                moved = model.rides.moved(i, model.attachment.place(places[j]) - start, by, model.unit)
+                if moved is not None:
+                    found[j] = model.attachment.ridden(places[j], moved)
+            found[i] = to
+            return found
+
+        def rides(i: int, places: Sequence[Floats]) -> bool:
+            return bool(around(i, places)[1].any())
+
+        def aboard(i: int, carrier: int, places: Sequence[Floats]) -> list[tuple[Floats, Floats]]:
+            model, under = self.things[i], self.things[carrier]
+            where = model.attachment.place(places[i])
+            column = carrier - (carrier > i)
+            found = []
+            for n in np.flatnonzero(model.put.riding[:, column]):
+                offset, own = -model.put.others[n, column], model.put.own[n]
+                stood = model.attachment.place(own) - offset
+                by = under.attachment.place(places[carrier]) - stood
+                moved = model.rides.moved(carrier, offset, by, model.unit)
+                if moved is not None and np.linalg.norm(model.attachment.place(own) + moved - where) <= model.unit:
+                    found.append((own, under.attachment.ridden(places[carrier], -by)))
+            return found
+
         operators = self.switches.operators if self.switches is not None else None
         give_up = float(max(len(model.cells) for model in self.things) * window)
-        return Rules(pick, put, carry, ready, park, float(10 * window), give_up, operators)
+        return Rules(pick, put, carry, ready, park, apart, after, rides, aboard, float(10 * window), give_up, operators)

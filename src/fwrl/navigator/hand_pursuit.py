@@ -4,7 +4,8 @@ It takes the likeliest better outcome of the best pair of its cell, aims at the 
 action as recipe, and keeps to it for k steps or until it's close. Aiming again at every step would send the hand back
 and forth. Getting on means coming to a better cell, and not for the third time: hands have gone round in circles. A
 pair that was followed twice without getting on loses rank. Stuck `STUCK` times in a row, the hand goes to a random
-nearby cell that has a plan, and each time the choice doubles. Without a plan it goes to the nearest cell that has one.
+nearby cell that has a plan, and each time the choice doubles. Without a plan it goes to the cell that's
+fewest of its own widths away.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import functools
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from fwrl.arrays import Floats, Ints
 from fwrl.navigator.hand_graph import NONE, HandPlan, Mask
@@ -62,14 +62,18 @@ class Followable:
         return np.flatnonzero((self.plan.arrival > 0.0) & ~self.plan.goal[:S])
 
     @functools.cached_property
-    def tree(self) -> cKDTree:
-        """The planned cells, in units."""
-        return cKDTree(self.cells.centres[self.planned] / self.cells.units)
+    def _widths(self) -> Floats:
+        """(P, D) width of the planned cells."""
+        f = self.cells
+        return np.ldexp(1.0, f.level(f.centres[self.planned]))[:, None] * f.units
 
     def nearest(self, point: Floats, n: int) -> Ints:
-        """Return up to n planned cells, the nearest first."""
-        found = np.atleast_1d(self.tree.query(point / self.cells.units, k=min(n, len(self.planned)))[1])
-        return self.planned[found]
+        """Return up to n planned cells, the nearest first, in widths of each."""
+        away = (self.cells.centres[self.planned] - point) / self._widths
+        apart = np.einsum("ij,ij->i", away, away)
+        n = min(n, len(apart))
+        found = np.argpartition(apart, n - 1)[:n]
+        return self.planned[found[np.argsort(apart[found])]]
 
 
 class Aim(NamedTuple):
@@ -108,7 +112,8 @@ class HandPursuit:
             aim = self._aim = self._choose(point)
             self._left = f.k
         p, a = f.cells.places.shape[1], f.cells.places.shape[1] + self._angle
-        away = np.concatenate([aim.end[:p] - point[:p], turn(aim.end[p:a], point[p:a])])
+        away = np.zeros(f.steering.dimensions)
+        away[:p], away[p:a] = aim.end[:p] - point[:p], turn(aim.end[p:a], point[p:a])
         action = f.steering.action(away * (f.k / self._left), velocity, aim.recipe)
         self._left -= 1
         return action
