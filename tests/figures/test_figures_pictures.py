@@ -234,4 +234,6 @@ def test_a_comparison_shows_the_names_of_all_agents(worlds):
     assert legend is not None
     for text in legend.get_texts():
         x0, y0, x1, y1 = text.get_window_extent().extents
-        assert 0 <= x0 and x1 <= figure.bbox.width and 0 <= y0 and y1 <= figure.bbox.height
+        assert min(x0, y0) >= 0
+        assert x1 <= figure.bbox.width
+        assert y1 <= figure.bbox.height
