@@ -84,7 +84,18 @@ def make_moves(reader: Reader, log: Log, skip_bad: bool) -> int:
     if skip_bad and any(selection.source.is_text for selection in log.selections):
         # Lines that DuckDB could not split into columns, in any of the scans so far.
         rejected = "reject_errors JOIN reject_scans USING (scan_id, file_id)"
-        skipped += int(reader.one(f"SELECT count(DISTINCT (file_path, line)) FROM {rejected}")[0])
+        swallowed = (
+            "any_value((file_path, line)) FILTER (error_type = 'UNQUOTED VALUE' AND contains(csv_line, chr(10)))"
+        )
+        lines, quote = reader.one(f"SELECT count(DISTINCT (file_path, line)), {swallowed} FROM {rejected}")
+        if quote is not None:
+            path, line = quote
+            names = (selection.source.shown.get(path) for selection in log.selections)
+            file = next(filter(None, names), path)
+            raise FwrlError(
+                f"{file}, line {line:,}: a quote that isn't closed hides the rows after it; close or remove it"
+            )
+        skipped += int(lines)
     if log.shape == "transitions":
         # Cells are named once: naming hexagons takes longer than anything else.
         kind = "VIEW" if log.cells is None else "TABLE"
