@@ -7,6 +7,7 @@ the agents keep what they know.
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Iterator, Sequence
 from time import perf_counter, thread_time
 from typing import Any, NamedTuple
@@ -14,8 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.agents.agent import Agent
 from fwrl.errors import FwrlError
 from fwrl.task import Task
+from fwrl.web.play.interpreted import begun
 from fwrl.web.play.menus import AgentChoice, board_world, drawable, floor_cells, never_forgets
 from fwrl.web.play.runner import EpisodeSettings, Runner
 from fwrl.web.play.view import LARGEST_KNOWN, EpisodeOptimum, Promise, Reading, ValueField, known_pairs, value_field
@@ -77,7 +80,6 @@ class Match:
             goal = allowed_goal(self.task, goal)
             settings = EpisodeSettings(goal, None if anywhere else allowed_start(self.task, goal, start))
         self._make_runners(settings)
-        self.value_fields()  # compiles, which may take seconds the first time
 
     def _set_world(self, task: Task) -> None:
         self.task, self.world = task, task.world
@@ -94,13 +96,16 @@ class Match:
         self.begin(settings)
 
     def new_runner(self, choice: AgentChoice, settings: EpisodeSettings | None = None) -> tuple[Runner, Reading]:
-        """A new agent in its loop, not begun yet, and how to read its values; compiles if need be."""
+        """A new agent in its loop, not begun yet, and how to read its values."""
         settings = settings or self.settings
-        agent = choice.make_for(self.world, self.seed)
+        agent = self._new_agent(choice, settings)
         initial = float(agent.action_values(int(settings.goal == 0), settings.goal).max())
         runner = Runner(self.task, agent, self.likely, self.seed)
-        runner.warm_up(settings)
         return runner, Reading(self.task.goal_reward, initial, self.step_reward)
+
+    def _new_agent(self, choice: AgentChoice, settings: EpisodeSettings) -> Agent:
+        task, likely, spare = self.task, self.likely, functools.partial(choice.make_for, self.world, self.seed)
+        return begun(spare(), lambda: Runner(task, spare(), likely, 0).warm_up(settings))
 
     def begin(self, settings: EpisodeSettings, *, stay: bool = False) -> None:
         """Begin an episode of both agents with other settings."""
@@ -150,8 +155,7 @@ class Match:
 
     def forget(self, side: int) -> None:
         """Let an agent forget the steps that the world no longer has."""
-        agent = self.choices[side].make_for(self.world, self.seed)
-        self.runners[side].forget(agent)
+        self.runners[side].forget(self._new_agent(self.choices[side], self.settings))
 
     def advance(self, steps: int) -> None:
         """Let both agents take this many steps."""

@@ -22,6 +22,7 @@ from fwrl.arrays import Ints
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.task.agent_for_world import agent_for
 from fwrl.task.task import GOAL_REWARD
+from fwrl.web.play.interpreted import interpreted
 from fwrl.worlds import World, load_world, world_names
 from fwrl.worlds.grid import DIRECTIONS, Grid, from_map
 from fwrl.worlds.listed import from_arrays
@@ -258,7 +259,7 @@ def never_forgets(choice: AgentChoice) -> bool:
     >>> never_forgets(AgentChoice("fwrl")), never_forgets(AgentChoice("fwrl-expected"))
     (True, False)
     """
-    agent = choice.make(3, 2, 0)
+    agent = interpreted(choice.make(3, 2, 0))
     if agent.value_kind is None:
         return False
     agent.begin_episode(1)

@@ -23,12 +23,14 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import Agent
 from fwrl.arrays import Floats, Ints
 from fwrl.task import Task
-from fwrl.task.loop import REWARD, advance, begin_trip, blank_record, first_start
+from fwrl.task.loop import REWARD, begin_trip, blank_record, first_start
 from fwrl.task.task import episode_streams
+from fwrl.web.play.interpreted import loop_of, up_to_date
 from fwrl.worlds import World
 from fwrl.worlds.likely_route import LikelyOutcomes, LikelyRoute
 
 TRAIL = 48  # steps drawn behind an agent
+PRELUDE = 50  # steps by which everything that learning calls is compiled
 NO_TRIP = 0  # trips are numbered from 1
 SINGLE = 16  # episodes kept one by one after the goal moved
 PER_SPAN = 8  # points of one span before the next is twice as long
@@ -333,17 +335,16 @@ class Runner:
 
     def advance(self, steps: int) -> None:
         """Take this many steps, or what is left of an episode that happens once."""
+        self.agent = up_to_date(self.agent)
         while steps > 0 and not self.finished:
             steps -= self._slice(min(steps, self.settings.steps - self.step))
 
     def warm_up(self, settings: EpisodeSettings) -> None:
-        """Compile the loop and the agent's answers, which may take seconds, and start over without any step."""
+        """Do everything a page may ask for, so that it's compiled; the runner is of no use afterwards."""
         self.begin(settings)
-        self._slice(0)
-        self.agent.action_table(settings.goal)
-        self.agent.best_actions(settings.goal)
-        self.restart()
-        self.curve = LearningCurve()
+        self.advance(PRELUDE)
+        for goal in (settings.goal, int(settings.goal == 0)):
+            self.agent.best_actions(goal)
 
     def trail(self) -> tuple[Ints, NDArray[np.bool_]]:
         """The last states entered, and which of them by a jump to a new start."""
@@ -372,7 +373,7 @@ class Runner:
     def _slice(self, steps: int) -> int:
         record, task = self._record, self.task
         record.totals[REWARD] = 0.0
-        taken, visits = advance(
+        taken, visits = loop_of(self.agent)(
             task, self._setup, self.agent, self._streams, self._place, steps, self.settings.learn, record
         )
         self._count(taken, visits)
