@@ -2,9 +2,10 @@
 
 import pytest
 
-from fwrl.web.play import interpreted
+from fwrl.web.play import interpreted, match
 
 
-@pytest.fixture(autouse=True, scope="session")
-def interpreted_agents():
-    interpreted.AFTER = 1e6
+@pytest.fixture(autouse=True)
+def no_compiling(monkeypatch):
+    monkeypatch.setattr(interpreted, "_compiled", {})
+    monkeypatch.setattr(match, "compile_soon", lambda agent: False)

@@ -28,14 +28,7 @@ class Compiled(event.Listener):
         pass
 
 
-@pytest.fixture
-def never(monkeypatch):
-    """No class is compiled yet, and none will be."""
-    monkeypatch.setattr(interpreted, "_compiled", {})
-    monkeypatch.setattr(interpreted, "AFTER", 1e6)
-
-
-def test_the_first_boards_are_trained_moved_and_judged_without_compiling(never):
+def test_the_first_boards_are_trained_moved_and_judged_without_compiling():
     with event.install_listener("numba:compile", Compiled()) as compiled:
         match = first_scenario().trained()
         match.move_goal(match.start + 1)
@@ -47,7 +40,7 @@ def test_the_first_boards_are_trained_moved_and_judged_without_compiling(never):
 
 
 @pytest.mark.parametrize("name", ["fwrl", "fwrl-beyond", "fwrl-expected", "qlcat", "ql", "mbrl", "sweeping", "rmax"])
-def test_an_agent_that_is_compiled_on_the_way_knows_the_same(never, name):
+def test_an_agent_that_is_compiled_on_the_way_knows_the_same(name):
     world = board_world(menu_world("windy-four-rooms"))
     match = Match(world, [AgentChoice(name)] * 2, seed=3)
     left, right = match.runners

@@ -312,12 +312,12 @@ class PlayController:
 
     async def _train(self, training: Iterator[int], total: int) -> None:
         """Let agents train on the first thread, in slices; too long training is cut short, and that is said."""
-        done, noticed, worked = 0, perf_counter(), 0.0
-        while True:
-            taken, seconds = await self._shared.work(_slice, training)
+        done, noticed, worked, more = 0, perf_counter(), 0.0, True
+        while more:
+            taken, seconds, more = await self._shared.work(_slice, training)
             done, worked = done + taken, worked + seconds
-            if not taken:
-                return
+            if more and not taken:
+                await asyncio.sleep(0.05)  # it is being compiled
             if worked > TRAINING and done < total:
                 said = f"the practice was cut off after {done:,} of {total:,} steps, because these agents are slow"
                 await self._connection.send_error(said)
@@ -403,11 +403,11 @@ def _pair(match: Match) -> tuple[AgentChoice, AgentChoice]:
     return match.choices[0], match.choices[1]
 
 
-def _slice(training: Iterator[int]) -> tuple[int, float]:
-    """Let some milliseconds of training happen: the steps taken, 0 if it is finished, and the seconds of work."""
+def _slice(training: Iterator[int]) -> tuple[int, float, bool]:
+    """Let some milliseconds of training happen: the steps taken, the seconds of work, and whether more is to come."""
     begun, taken = work_time(), 0
     for chunk in training:
         taken += chunk
-        if work_time() - begun >= SLICE:
-            break
-    return taken, work_time() - begun
+        if not chunk or work_time() - begun >= SLICE:
+            return taken, work_time() - begun, True
+    return taken, work_time() - begun, False

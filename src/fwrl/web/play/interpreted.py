@@ -12,7 +12,7 @@ import importlib
 import sys
 from collections.abc import Callable, Mapping
 from operator import attrgetter
-from threading import Timer
+from threading import Thread
 from types import ModuleType
 from typing import Any
 
@@ -23,7 +23,6 @@ from fwrl.agents.agent import Agent
 from fwrl.task import loop
 
 ROOMS = ("fwrl.kernels", "fwrl.agents", "fwrl.task")
-AFTER = 0.5  # seconds until compiling begins, so that the first boards have the processor to themselves
 
 
 def _modules() -> dict[str, ModuleType]:
@@ -54,29 +53,36 @@ def _imported_again() -> dict[str, ModuleType]:
 
 
 AGAIN = _imported_again()
-_compiled: dict[type[Agent], bool] = {}  # whether an agent of this class is compiled by now
+_warm_ups: dict[type[Agent], Callable[[], None]] = {}  # compile all that agents of a class need
+_compiled: dict[type[Agent], bool] = {}  # False while agents of a class are being compiled, then True
 
 
 def begun(agent: Agent, warm_up: Callable[[], None]) -> Agent:
-    """The agent, interpreted as long as its class isn't compiled; `warm_up` compiles it, on a thread.
+    """The agent, interpreted as long as its class isn't compiled, which `warm_up` does.
 
     Agents of other packages are compiled right away, since they aren't imported twice.
     """
     kind = type(agent)
     if kind.__module__ not in AGAIN:
         warm_up()
-        return agent
+    _warm_ups.setdefault(kind, warm_up)
+    return agent if _compiled.get(kind) else interpreted(agent)
+
+
+def compile_soon(agent: Agent) -> bool:
+    """Have the agent's class compiled on a thread, if it isn't yet; whether it's worth waiting for that."""
+    if type(agent).__module__ not in AGAIN:
+        return False
+    kind = _there(type(agent), sys.modules)
+
+    def compile_it() -> None:
+        _warm_ups[kind]()
+        _compiled[kind] = True
+
     if kind not in _compiled:
         _compiled[kind] = False
-
-        def compile_it() -> None:
-            warm_up()
-            _compiled[kind] = True
-
-        thread = Timer(AFTER, compile_it)
-        thread.daemon = True  # because compiling can't be interrupted
-        thread.start()
-    return agent if _compiled[kind] else interpreted(agent)
+        Thread(target=compile_it, daemon=True).start()  # a daemon, because compiling can't be interrupted
+    return not _compiled[kind]
 
 
 def interpreted(agent: Agent) -> Agent:
@@ -86,8 +92,7 @@ def interpreted(agent: Agent) -> Agent:
 
 def up_to_date(agent: Agent) -> Agent:
     """The agent, compiled if it can be by now."""
-    kind = type(agent)
-    ready = kind.__module__ in AGAIN and _compiled.get(_there(kind, sys.modules))
+    ready = type(agent).__module__ in AGAIN and _compiled.get(_there(type(agent), sys.modules))
     return _moved(agent, sys.modules) if ready else agent
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import Agent
 from fwrl.errors import FwrlError
 from fwrl.task import Task
-from fwrl.web.play.interpreted import begun
+from fwrl.web.play.interpreted import begun, compile_soon
 from fwrl.web.play.menus import AgentChoice, board_world, drawable, floor_cells, never_forgets
 from fwrl.web.play.runner import EpisodeSettings, Runner
 from fwrl.web.play.view import LARGEST_KNOWN, EpisodeOptimum, Promise, Reading, ValueField, known_pairs, value_field
@@ -27,6 +27,7 @@ from fwrl.worlds.grid import from_map
 from fwrl.worlds.likely_route import LikelyRoute, follow, likely_outcomes
 
 QUICK, SLOW = 0.002, 0.004  # seconds of work between two looks at the clock
+PATIENCE, LONG = 0.5, 12.0  # after so many seconds of work it's worth compiling for so many more
 
 
 class Leg(NamedTuple):
@@ -183,6 +184,7 @@ class Match:
             runner.edit(self.task, self.likely, self.settings)
         if (runner.settings.goal, runner.settings.start) != (self.goal, self.settings.start):
             runner.begin(self.settings, stay=True)
+        compile_soon(runner.agent)
 
     def leave_tour(self) -> None:
         """Go on with trips that follow one another, where the tour had single ones."""
@@ -346,13 +348,20 @@ def next_chunk(chunk: int, seconds: float) -> int:
 
 
 def _in_chunks(runner: Runner, steps: int) -> Iterator[int]:
-    """Let an agent take some steps, in chunks of a few milliseconds; yields the size of each."""
-    chunk = 1
+    """Let an agent take some steps, in chunks of a few milliseconds; yields the size of each.
+
+    If much would be left to do interpreted, have the agent compiled, and wait for that; yields 0 meanwhile.
+    """
+    chunk, worked, total = 1, 0.0, steps
     while steps > 0:
+        if worked > PATIENCE and worked * steps > LONG * (total - steps) and compile_soon(runner.agent):
+            yield 0
+            continue
         begun, taken = work_time(), min(chunk, steps)
         runner.advance(taken)
         steps -= taken
-        chunk = next_chunk(chunk, work_time() - begun)
+        seconds = work_time() - begun
+        chunk, worked = next_chunk(chunk, seconds), worked + seconds
         yield taken
 
 
