@@ -259,6 +259,26 @@ def test_boards_verdicts_and_controls_need_no_scrolling(opened, width, height):
     assert page.locator(".stage canvas").first.bounding_box()["height"] > 230
 
 
+def test_the_bar_at_the_bottom_does_not_cover_the_legend(opened):
+    page = opened(1440, 900)
+
+    def uncovered():
+        legend, bar = (page.locator(part).bounding_box() for part in (".legend", "footer"))
+        return legend["y"] + legend["height"] <= bar["y"]
+
+    page.select_option("#lessons", index=1)
+    page.locator("#lesson-answers button").nth(1).click()
+    settled(page, lambda: said(page, 1), "no route yet")
+    settled(page, uncovered, True)
+    page.click("#lesson-leave")
+    page.click("#tour-open")
+    for step in range(3):
+        page.wait_for_selector(f"#tour[data-step='{step}']")
+        page.click("#tour-next")
+    settled(page, lambda: said(page, 1), "no route yet")
+    settled(page, uncovered, True)
+
+
 def test_nothing_covers_a_board(opened):
     page = opened(address=LEARNED)
     click(page, 7, 2)
