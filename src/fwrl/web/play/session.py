@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from fwrl.experiment.catalogue import H_MAZE
@@ -186,9 +187,10 @@ class Session:
         if playing:
             self.updates = []
 
-    def hold(self, now: float) -> None:
-        """Let no step fall due for a moment."""
-        self._held_until = now + PAUSE
+    def move_goal(self, cell: int) -> None:
+        """Move the goal, and let no step fall due for a moment."""
+        self.match.move_goal(cell)
+        self._held_until = perf_counter() + PAUSE
         self._since = self._counted = None
 
     def set_speed(self, speed: float) -> None:
