@@ -1,5 +1,6 @@
 """Agents that begin interpreted: nothing is compiled before the first boards, and nothing changes once it is."""
 
+import sys
 import threading
 
 import numpy as np
@@ -44,7 +45,7 @@ def test_an_agent_that_is_compiled_on_the_way_knows_the_same(name):
     world = board_world(menu_world("windy-four-rooms"))
     match = Match(world, [AgentChoice(name)] * 2, seed=3)
     left, right = match.runners
-    right.agent = interpreted._moved(right.agent, interpreted.sys.modules)  # compiled from the beginning
+    right.agent = interpreted._moved(right.agent, sys.modules)  # compiled from the beginning
     assert type(left.agent) is not type(right.agent)
     match.advance(700)
     interpreted._compiled[type(right.agent)] = True

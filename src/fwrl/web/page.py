@@ -12,7 +12,7 @@ import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -35,7 +35,6 @@ class Connection:
         self._socket = socket
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Send a message, which has a `type`, as JSON."""
         text = json.dumps(message, separators=(",", ":"), allow_nan=False)
         await _sent(self._socket.send_text(text))
 
@@ -44,25 +43,26 @@ class Connection:
         await self.send({"type": "error", "message": problem})
 
     async def send_frame(self, frame: bytes) -> None:
-        """Send a binary frame."""
         await _sent(self._socket.send_bytes(frame))
 
     async def close(self, code: int, reason: str) -> None:
-        """Close the websocket."""
         await _sent(self._socket.close(code, reason))
 
 
-class Controller(Protocol):
+class Controller:
     """Handles the messages of a page and sends it frames."""
 
     async def open(self) -> None:
         """Send the first messages; called before `handle` and `drive`."""
+        raise NotImplementedError
 
     async def handle(self, message: Message) -> None:
         """Do what a message asks for, or raise why it cannot be done."""
+        raise NotImplementedError
 
     async def drive(self) -> None:
         """Send frames until cancelled."""
+        await asyncio.Event().wait()
 
     def acknowledge(self, frame: int) -> None:
         """Note that the page has drawn this frame."""
@@ -101,7 +101,6 @@ class Page:
         self._handling = False  # whether a message is being handled, which may take long
 
     async def run(self) -> None:
-        """Serve the page until it is closed."""
         await self._socket.accept()
         tasks: list[asyncio.Task[None]] = []
         try:

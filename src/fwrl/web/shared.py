@@ -127,7 +127,6 @@ class Worker:
             job.future.cancel()
 
     def close(self) -> None:
-        """Start no further call after those in the queue."""
         self._queue.put(None)
 
     def _work(self) -> None:
@@ -146,8 +145,6 @@ class Parked(NamedTuple):
 
 
 class SharedState:
-    """Shared by all open pages."""
-
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
         self.open_keys: set[str] = set()  # by which the sessions of open pages will be parked
@@ -182,7 +179,6 @@ class SharedState:
         self._pages.add(page)
 
     def remove_page(self, page: object) -> None:
-        """Uncount a closed page."""
         self._pages.discard(page)
 
     def claim(self, page: object, states: int) -> None:
@@ -226,11 +222,9 @@ class SharedState:
         return None if found is None else found.session
 
     def close(self) -> None:
-        """End both threads."""
         self._worker.close()
         self._builder.close()
 
 
 def new_key() -> str:
-    """A random key, too long to guess."""
     return secrets.token_urlsafe(24)

@@ -7,7 +7,6 @@ answered on the first, in between.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlencode
@@ -26,7 +25,7 @@ from fwrl.web.explore.question import (
     view_named,
 )
 from fwrl.web.messages import Message, MessageError
-from fwrl.web.page import Connection
+from fwrl.web.page import Connection, Controller
 from fwrl.web.shared import SharedState
 
 NONE = -1  # no state chosen
@@ -34,9 +33,7 @@ LONGEST = 200  # characters of a search
 MOST_NAMES = 500  # most states in one request for names
 
 
-class ExploreController:
-    """Answers the messages of one page."""
-
+class ExploreController(Controller):
     def __init__(self, connection: Connection, shared: SharedState, explorers: Explorers) -> None:
         self._connection, self._shared, self._explorers = connection, shared, explorers
         self._explorer = explorers.whole
@@ -47,18 +44,7 @@ class ExploreController:
         await self._connection.send(self._explorer.hello())
         await self._connection.send_frame(self._explorer.frame)
 
-    async def drive(self) -> None:
-        """Send nothing: the map does not move."""
-        await asyncio.Event().wait()
-
-    def acknowledge(self, frame: int) -> None:
-        """Do nothing: there is one frame only."""
-
-    def close(self) -> None:
-        """Free nothing: a page holds nothing."""
-
     async def handle(self, message: Message) -> None:
-        """Do what a message asks for, or raise why it cannot be done."""
         if (message.kind == "begin") != (self._question is None):
             raise MessageError("expected the message 'begin' first, and once")
         await HANDLERS[message.kind](self, **message.fields)

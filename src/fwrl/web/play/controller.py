@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.web.messages import Message, MessageError
-from fwrl.web.page import Connection
+from fwrl.web.page import Connection, Controller
 from fwrl.web.play.driver import Driver
 from fwrl.web.play.match import Leg, Match, work_time
 from fwrl.web.play.menus import (
@@ -54,15 +54,12 @@ TRIANGLE_MOVES = ("next", "improvement", "finish")
 TRAINING = 20.0  # seconds of work after which training ends
 
 
-class PlayController:
-    """Does what the messages of one page ask for."""
-
+class PlayController(Controller):
     def __init__(self, connection: Connection, shared: SharedState, lesson: Lesson | None = None) -> None:
         self._connection, self._shared, self._lesson = connection, shared, lesson
         self._driver = Driver(connection, shared)
         self._key = new_key()
         shared.open_keys.add(self._key)
-        self.acknowledge = self._driver.acknowledge
         self._spoiled = False  # whether work was cut off, so that the session must not be used again
 
     @property
@@ -70,7 +67,6 @@ class PlayController:
         return self._driver.session
 
     async def open(self) -> None:
-        """Send what there is to choose from."""
         await self._connection.send(
             await self._build(hello_message, self._key, self._lesson, self._shared.limits.states)
         )
@@ -84,12 +80,13 @@ class PlayController:
             self._shared.park(self._key, self._session, self._session.match.world.n_states)
         self._shared.open_keys.discard(self._key)
 
+    def acknowledge(self, frame: int) -> None:
+        self._driver.acknowledge(frame)
+
     async def drive(self) -> None:
-        """Send frames until cancelled."""
         await self._unspoiled(self._driver.drive())
 
     async def handle(self, message: Message) -> None:
-        """Do what a message asks for, or raise why it cannot be done."""
         await self._unspoiled(self._handle(message))
 
     async def _unspoiled(self, work: Awaitable[None]) -> None:

@@ -68,7 +68,6 @@ class Report:
         asyncio.get_running_loop().call_soon(self._wake)  # once the task is done: it may be due again
 
     def close(self) -> None:
-        """Stop computing."""
         if self._task is not None:
             self._task.cancel()
 
@@ -92,17 +91,14 @@ class Driver:
         self._reports = (self._judging, self._curves, self._verdicts, self._knowledge)
 
     def use(self, session: Session) -> None:
-        """Begin with a session."""
         self.session = session
         self.begun.set()
 
     def close(self) -> None:
-        """Stop everything that is being computed."""
         for report in self._reports:
             report.close()
 
     def acknowledge(self, frame: int) -> None:
-        """Note that the page has drawn this frame."""
         if self.begun.is_set() and frame == self.session.frames:
             self._drawn = True
             self._wake.set()

@@ -50,8 +50,6 @@ class Leg(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The start, the goal, and whether trips begin anywhere."""
-
     goal: int
     start: int
     anywhere: bool
@@ -118,11 +116,9 @@ class Match:
 
     @property
     def goal(self) -> int:
-        """The cell of the goal."""
         return self.settings.goal
 
     def copy(self) -> Match:
-        """A copy whose agents learn apart from these; the world is shared."""
         shared = [self.world, self.task, self.likely, self.floor, self.optimum]
         return copy.deepcopy(self, {id(part): part for part in shared})
 
@@ -155,11 +151,9 @@ class Match:
         return impossible if impossible and never_forgets(self.choices[side]) else 0
 
     def forget(self, side: int) -> None:
-        """Let an agent forget the steps that the world no longer has."""
         self.runners[side].forget(self._new_agent(self.choices[side], self.settings))
 
     def advance(self, steps: int) -> None:
-        """Let both agents take this many steps."""
         for runner in self.runners:
             runner.advance(steps)
 
@@ -215,11 +209,9 @@ class Match:
 
     @property
     def marks(self) -> Marks:
-        """Return the start and the goal as they are now."""
         return Marks(self.goal, self.start, self.anywhere)
 
     def set_marks(self, marks: Marks) -> None:
-        """Put start and goal where they were."""
         goal, start, anywhere = marks
         self.begin(self.settings._replace(goal=goal, start=None if anywhere else start), stay=goal != self.goal)
         self.start, self.anywhere = start, anywhere
@@ -234,12 +226,10 @@ class Match:
         self.start = cell
 
     def begin_anywhere(self, anywhere: bool) -> None:
-        """Let trips begin anywhere, or all at the start."""
         self.begin(self.settings._replace(start=None if anywhere else self.start))
         self.anywhere = anywhere
 
     def is_wall(self, cell: int) -> bool:
-        """Whether a cell is a wall."""
         cells = drawable(self.world).states.ravel()
         if not 0 <= cell < len(cells):
             raise FwrlError(f"expected a cell from 0 to {len(cells) - 1}, got {cell}")
@@ -252,7 +242,6 @@ class Match:
         return cell
 
     def value_fields(self) -> list[ValueField]:
-        """The value fields of both agents for the goal."""
         pairs = zip(self.runners, self.readings, strict=True)
         return [value_field(runner.agent, self.goal, reading) for runner, reading in pairs]
 

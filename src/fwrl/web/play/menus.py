@@ -138,7 +138,6 @@ def world_menu() -> tuple[str, ...]:
 
 
 def menu_world(name: str) -> World:
-    """The world of this name in the menu; other names, and paths of files, are refused."""
     if name not in world_menu():
         raise unknown_name("world", name[:60], world_menu())
     return load_world(name)
@@ -194,7 +193,6 @@ class AgentChoice(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Its name on the page."""
         changed = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in self.options)
         usual = ENTRIES[self.name].title if self.name in ENTRIES else self.name
         return usual + (f" ({changed})" if changed else "")
@@ -210,7 +208,6 @@ class AgentChoice(NamedTuple):
         return make_agent(name, n_states, n_actions, seed, **options)
 
     def make_for(self, world: World, seed: int) -> Agent:
-        """A new agent for a world."""
         name, options = self.constructor
         return agent_for(world, name, seed, **options)
 

@@ -43,8 +43,6 @@ class FrameHeader(NamedTuple):
 
 
 class SideFrame(NamedTuple):
-    """One side of a frame."""
-
     state: int
     flags: int
     steps: int
@@ -56,7 +54,6 @@ class SideFrame(NamedTuple):
 
 
 def encode(header: FrameHeader, sides: list[SideFrame]) -> bytes:
-    """The bytes of one frame."""
     parts = [HEADER.pack(MAGIC, *header)]
     for side in sides:
         trail = np.where(side.jumped, side.trail | JUMPED, side.trail).astype("<u2")

@@ -38,8 +38,6 @@ LARGEST_CURVE = 240  # points of all segments
 
 
 class Observed(NamedTuple):
-    """One observed step."""
-
     state: int
     action: int
     reward: float
@@ -70,7 +68,6 @@ class Experience:
         return twin
 
     def record(self, state: Ints, action: Ints, reward: Floats, next_state: Ints) -> None:
-        """Record observed steps."""
         T, pair = self._world.tables, state * self._world.n_actions + action
         outcome, end = T.first[pair], T.first[pair + 1]
         while (outcome < end).any():
@@ -97,7 +94,6 @@ class Experience:
         return lost or bool(((next_state == cell) & (state != cell)).any())
 
     def edit(self, world: World) -> None:
-        """Go on in another world."""
         steps = self.steps
         self._world, self._seen = world, np.zeros(len(world.tables.reward), dtype=np.bool_)
         self.impossible = [step for step in steps if not _possible(world, step)]
@@ -111,8 +107,6 @@ def _possible(world: World, step: Observed) -> bool:
 
 
 class Trip(NamedTuple):
-    """The start and the goal of one trip."""
-
     start: int
     goal: int
 
@@ -199,7 +193,6 @@ class CurvePoint:
 
     @property
     def mean_reward(self) -> float:
-        """The reward per episode."""
         return self.reward / self.episodes
 
     @property
@@ -218,8 +211,6 @@ class CurveSegment:
 
 
 class LearningCurve:
-    """The curve of one agent."""
-
     def __init__(self) -> None:
         self.segments: list[CurveSegment] = []
 
@@ -230,7 +221,6 @@ class LearningCurve:
         self.segments.append(CurveSegment(goal))
 
     def add(self, reward: float, distance: float, shortest: float) -> None:
-        """Add one finished episode."""
         points = self.segments[-1].points
         if not points or points[-1].episodes == span(len(points) - 1):
             points.append(CurvePoint())
@@ -270,8 +260,6 @@ class EpisodeSettings(NamedTuple):
 
 
 class LastStep(NamedTuple):
-    """The last step of an agent."""
-
     observed: Observed
     arrived: bool
 
@@ -291,7 +279,6 @@ class Runner:
 
     @property
     def state(self) -> int:
-        """The state of the world that the agent is in."""
         return int(self._place.state[0])
 
     def begin(self, settings: EpisodeSettings, *, stay: bool = False) -> None:
@@ -315,14 +302,12 @@ class Runner:
             self._begin_trip(int(first_start(self._setup, self._streams.starts)))
 
     def enter(self, task: Task, likely: LikelyOutcomes) -> None:
-        """Use another world; an episode begins there next."""
         if task.world is not self.task.world:
             self.experience.edit(task.world)
         self.task = task
         self.stitches.edit(likely)
 
     def restart(self) -> None:
-        """Count episodes from 0 again, before the first step."""
         self.episode, self.step = -1, -1
 
     def forget(self, agent: Agent) -> None:

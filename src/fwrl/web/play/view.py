@@ -147,8 +147,6 @@ def world_message(world: World, version: int, edit: int) -> dict[str, Any]:
 
 
 class EpisodeOptimum(NamedTuple):
-    """The optimum under these settings."""
-
     settings: EpisodeSettings
     best: Optimum
     steps: Floats  # (S,) expected number of steps of the optimal policy
