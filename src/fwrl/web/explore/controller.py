@@ -107,7 +107,7 @@ class ExploreController(Controller):
         await self._connection.send(await self._shared.work(self._explorer.look, state))
 
     async def _reach(self, state: int, toward: bool) -> None:
-        """What every place costs from a state or, if `toward`, what every place costs to it."""
+        """Send the cost from a state to every place or, if `toward`, back."""
         await self._send_built(self._explorer.reach, state, toward, self._asked.backup)
 
     async def _alternatives(self) -> None:
