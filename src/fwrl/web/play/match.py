@@ -27,7 +27,7 @@ from fwrl.worlds.grid import from_map
 from fwrl.worlds.likely_route import LikelyRoute, follow, likely_outcomes
 
 QUICK, SLOW = 0.002, 0.004  # seconds of work between two looks at the clock
-PATIENCE, LONG = 0.5, 12.0  # after so many seconds of work it's worth compiling for so many more
+PATIENCE, LONG = 2.0, 5.0  # after so many seconds of work it's worth compiling for so many more
 
 
 class Leg(NamedTuple):
