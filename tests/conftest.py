@@ -48,6 +48,15 @@ def shorten(test: Any) -> None:
         test._hypothesis_internal_use_settings = fewer
 
 
+@pytest.fixture(autouse=True)
+def interpreted_agents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Agents of pages stay interpreted in the processes of tests: a thread that compiles would only slow them down."""
+    match, interpreted = (sys.modules.get(f"fwrl.web.play.{name}") for name in ("match", "interpreted"))
+    if match is not None:
+        monkeypatch.setattr(match, "compile_soon", lambda agent: False)
+        monkeypatch.setattr(interpreted, "_compiled", {})
+
+
 @pytest.fixture(scope="session", autouse=True)
 def interruptible() -> Iterator[None]:
     """Let Ctrl-C end what tests start; shells let jobs in the background ignore it, and new processes inherit that."""

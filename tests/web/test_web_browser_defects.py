@@ -46,7 +46,7 @@ def test_an_edit_keeps_what_was_learned_and_says_what_it_cannot_know(opened):
     click(page, 3, 4)
     settled(page, lambda: rows_of(page)[4], "#..#.#....#")
     assert taken(page) == [8000, 8000]
-    assert verdict(page, 0)[0] == 16
+    settled(page, lambda: verdict(page, 0)[0], 16)
     page.wait_for_selector(".outdated:visible")
     assert "never forgets" in page.locator(".outdated").first.inner_text()
     page.locator(".outdated button").first.click()
@@ -257,6 +257,26 @@ def test_boards_verdicts_and_controls_need_no_scrolling(opened, width, height):
     on_screen(page, ".controls")
     assert page.locator(".route").nth(1).bounding_box()["y"] < page.locator("footer").bounding_box()["y"]
     assert page.locator(".stage canvas").first.bounding_box()["height"] > 230
+
+
+def test_the_bar_at_the_bottom_does_not_cover_the_legend(opened):
+    page = opened(1440, 900)
+
+    def uncovered():
+        legend, bar = (page.locator(part).bounding_box() for part in (".legend", "footer"))
+        return legend["y"] + legend["height"] <= bar["y"]
+
+    page.select_option("#lessons", index=1)
+    page.locator("#lesson-answers button").nth(1).click()
+    settled(page, lambda: said(page, 1), "no route yet")
+    settled(page, uncovered, True)
+    page.click("#lesson-leave")
+    page.click("#tour-open")
+    for step in range(3):
+        page.wait_for_selector(f"#tour[data-step='{step}']")
+        page.click("#tour-next")
+    settled(page, lambda: said(page, 1), "no route yet")
+    settled(page, uncovered, True)
 
 
 def test_nothing_covers_a_board(opened):

@@ -8,7 +8,7 @@ import pytest
 from web_server import running
 from websockets.exceptions import ConnectionClosed
 
-from fwrl.web.play.protocol import TYPES
+from fwrl.web.play.controller import HANDLERS
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def hostile(rng):
         return rng.choice(HOSTILE)
     if kind == 1:
         return rng.randbytes(rng.randrange(200))
-    name = rng.choice(sorted(TYPES))
+    name = rng.choice(sorted(HANDLERS))
     value = rng.choice([None, "x", -1, 1e300, [], {}, True, "\u202e" * 9, -(2**63), 2**64])
     field = rng.choice(["cell", "name", "text", "side", "seed", "step", "value", "__proto__"])
     return json.dumps({"type": name, field: value, rng.choice(["x", "type2"]): 1})

@@ -1,15 +1,14 @@
 """Messages: every text is a message or raises an error that says why not."""
 
-import dataclasses
 import json
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwrl.web.messages import Message, MessageError, parse
-from fwrl.web.play.protocol import TYPES
+from fwrl.web.messages import Message, MessageError, fields_of, parse
+from fwrl.web.play.controller import HANDLERS
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
@@ -19,7 +18,7 @@ anything = st.recursive(
 names = st.sampled_from(["cell", "value", "side", "name", "seed", "text", "anywhere", "step", "frame"])
 nearly = st.builds(
     lambda kind, fields: {"type": kind, **fields},
-    st.sampled_from(sorted(TYPES)),
+    st.sampled_from(sorted(HANDLERS)),
     st.dictionaries(names, anything, max_size=2),
 )
 
@@ -29,10 +28,10 @@ nearly = st.builds(
 def test_every_text_is_a_message_or_refused_with_an_error(said):
     outcome: Message | str
     try:
-        outcome = parse(said, TYPES)
+        outcome = parse(said, HANDLERS)
     except MessageError as error:
         outcome = str(error)
-    assert 0 < len(outcome) < 500 if isinstance(outcome, str) else type(outcome) in TYPES.values()
+    assert 0 < len(outcome) < 500 if isinstance(outcome, str) else outcome.kind in {*HANDLERS, "ack"}
 
 
 @pytest.mark.parametrize(
@@ -42,8 +41,6 @@ def test_every_text_is_a_message_or_refused_with_an_error(said):
         ("[" * 100_000, "expected a JSON object"),
         ('{"type": "speed", "value": NaN}', "expected a JSON object"),
         ('{"type": "speed", "value": Infinity}', "expected a JSON object"),
-        ('{"type": "speed", "value": 1e999}', "at least 1 step a second"),
-        ('{"type": "speed", "value": 0.5}', "at least 1 step a second"),
         ('{"type": ["goal"]}', "with a 'type'"),
         ('{"type": "gaol"}', "did you mean 'goal'"),
         ('{"type": "goal"}', r"expected the fields \['cell'\]"),
@@ -51,21 +48,16 @@ def test_every_text_is_a_message_or_refused_with_an_error(said):
         ('{"type": "goal", "cell": true}', "as int, got True"),
         ('{"type": "goal", "cell": 1.0}', "as int"),
         ('{"type": "starts", "anywhere": 1}', "as bool"),
-        ('{"type": "agent", "side": 2, "name": "ql", "options": {}}', "side 0 or 1"),
         ('{"type": "agent", "side": 1, "name": "ql", "options": []}', "as dict"),
-        ('{"type": "triangle", "move": "nxt"}', "did you mean 'next'"),
-        ('{"type": "reset", "seed": -1}', "a seed from 0"),
     ],
 )
 def test_the_error_says_what_is_wrong(said, reason):
     with pytest.raises(MessageError, match=reason):
-        parse(said, TYPES)
+        parse(said, HANDLERS)
 
 
 def test_every_message_can_be_said():
-    example = {"int": 1, "float": 2.5, "str": "next", "bool": True, "dict[str, Any]": {"a": 1}}
-    for kind, wanted in TYPES.items():
-        fields = {field.name: example[str(field.type)] for field in dataclasses.fields(cast(Any, wanted))}
-        message = parse(json.dumps({"type": kind, **fields}), TYPES)
-        assert message == wanted(**fields)
-        assert issubclass(wanted, Message)
+    example = {int: 1, float: 2.5, str: "next", bool: True, dict[str, Any]: {"a": 1}}
+    for kind, handler in HANDLERS.items():
+        fields = {name: example[hint] for name, hint in fields_of(handler).items()}
+        assert parse(json.dumps({"type": kind, **fields}), HANDLERS) == Message(kind, fields)

@@ -1,51 +1,40 @@
 """Parsing of the messages that a page sends: JSON objects with a `type`.
 
-Every message is checked by its type and field by field. A message that does not fit is answered with an error and
-changes nothing.
+A page answers each type of message by a method of its controller; the parameters of that method are the fields of the
+message, with their types. A message that doesn't fit is answered with an error and changes nothing.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, get_origin, get_type_hints
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, get_origin, get_type_hints
 
 from fwrl.errors import FwrlError, unknown_name
 
 SHOWN = 60  # characters of a bad message that the error repeats
+ACK = {"frame": int}  # the page has drawn this frame and can draw another
+BY_PAGE = {"inspect", "names"}  # what pages also send without their user
+Handlers = Mapping[str, Callable[..., Any]]  # by type of message
 
 
 class MessageError(FwrlError):
     """A message that cannot be used."""
 
 
-class Message:
-    """Base class of messages; `by_user` is false for those that a page sends without its user."""
+class Message(NamedTuple):
+    """A message with the fields that its handler takes."""
 
-    by_user: ClassVar[bool] = True
-
-
-@dataclass(frozen=True)
-class Ack(Message):
-    """The page has drawn this frame and can draw another."""
-
-    frame: int
+    kind: str
+    fields: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class OpenAddress(Message):
-    """Show what another link carries: the part after `#`."""
+def parse(text: str, handlers: Handlers) -> Message:
+    """The message in `text`, whose `type` is a key of `handlers`.
 
-    address: str
-
-
-def parse(text: str, types: Mapping[str, type[Message]]) -> Message:
-    """The message in `text`, whose `type` is a key of `types`.
-
-    >>> parse('{"type": "ack", "frame": 12}', {"ack": Ack})
-    Ack(frame=12)
-    >>> parse('{"type": "ack", "frame": "12"}', {"ack": Ack})
+    >>> parse('{"type": "ack", "frame": 12}', {})
+    Message(kind='ack', fields={'frame': 12})
+    >>> parse('{"type": "ack", "frame": "12"}', {})
     Traceback (most recent call last):
     ...
     fwrl.web.messages.MessageError: expected 'frame' of the message 'ack' as int, got '12'
@@ -57,16 +46,20 @@ def parse(text: str, types: Mapping[str, type[Message]]) -> Message:
     if not isinstance(received, dict) or not isinstance(received.get("type"), str):
         raise MessageError(f"expected a JSON object with a 'type', got {_short(text)}")
     kind = received.pop("type")
-    if kind not in types:
-        raise MessageError(str(unknown_name("message", kind[:SHOWN], types)))
-    return _filled(kind, types[kind], received)
+    if kind not in handlers and kind != "ack":
+        raise MessageError(str(unknown_name("message", kind[:SHOWN], handlers)))
+    return Message(kind, _checked(kind, fields_of(handlers[kind]) if kind != "ack" else ACK, received))
 
 
-def _filled(kind: str, wanted: type[Any], received: dict[str, Any]) -> Message:
-    names = [field.name for field in fields(wanted)]
-    if sorted(received) != sorted(names):
-        raise MessageError(f"expected the fields {names} in the message {kind!r}, got {_short(str(sorted(received)))}")
-    hints = get_type_hints(wanted)
+def fields_of(handler: Callable[..., Any]) -> dict[str, Any]:
+    """The fields of the messages that a handler answers, with their types."""
+    return {name: hint for name, hint in get_type_hints(handler).items() if name != "return"}
+
+
+def _checked(kind: str, hints: Mapping[str, Any], received: dict[str, Any]) -> dict[str, Any]:
+    if sorted(received) != sorted(hints):
+        fields, got = list(hints), _short(str(sorted(received)))
+        raise MessageError(f"expected the fields {fields} in the message {kind!r}, got {got}")
     for name, value in received.items():
         if hints[name] is float and type(value) is int and abs(value) < 2**53:
             received[name] = float(value)
@@ -74,8 +67,7 @@ def _filled(kind: str, wanted: type[Any], received: dict[str, Any]) -> Message:
             raise MessageError(
                 f"expected {name!r} of the message {kind!r} as {hints[name].__name__}, got {_short(repr(value))}"
             )
-    message: Message = wanted(**received)
-    return message
+    return received
 
 
 def _refuse_constant(name: str) -> None:

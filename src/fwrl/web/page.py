@@ -9,15 +9,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fwrl.errors import FwrlError
-from fwrl.web.messages import Ack, Message, MessageError, parse
+from fwrl.web.messages import BY_PAGE, Handlers, Message, MessageError, parse
 from fwrl.web.shared import CutOffError, LimitError, SharedState
 
 QUEUED = 16  # messages in the queue of the controller; while it is full, nothing more is received
@@ -35,7 +35,6 @@ class Connection:
         self._socket = socket
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Send a message, which has a `type`, as JSON."""
         text = json.dumps(message, separators=(",", ":"), allow_nan=False)
         await _sent(self._socket.send_text(text))
 
@@ -44,25 +43,26 @@ class Connection:
         await self.send({"type": "error", "message": problem})
 
     async def send_frame(self, frame: bytes) -> None:
-        """Send a binary frame."""
         await _sent(self._socket.send_bytes(frame))
 
     async def close(self, code: int, reason: str) -> None:
-        """Close the websocket."""
         await _sent(self._socket.close(code, reason))
 
 
-class Controller(Protocol):
+class Controller:
     """Handles the messages of a page and sends it frames."""
 
     async def open(self) -> None:
         """Send the first messages; called before `handle` and `drive`."""
+        raise NotImplementedError
 
-    async def handle(self, message: Any) -> None:
+    async def handle(self, message: Message) -> None:
         """Do what a message asks for, or raise why it cannot be done."""
+        raise NotImplementedError
 
     async def drive(self) -> None:
         """Send frames until cancelled."""
+        await asyncio.Event().wait()
 
     def acknowledge(self, frame: int) -> None:
         """Note that the page has drawn this frame."""
@@ -77,14 +77,14 @@ class PageKind(NamedTuple):
     Attributes:
         name: Its name in addresses and on the command line.
         static: The folder of its files, among them `index.html`.
-        messages: The types of the messages it may send, by their `type`.
+        handlers: Which method of the controller answers which message.
         controller: makes the controller of an open page.
 
     """
 
     name: str
     static: Path
-    messages: Mapping[str, type[Message]]
+    handlers: Handlers
     controller: Callable[[Connection, SharedState], Controller]
 
 
@@ -92,7 +92,7 @@ class Page:
     """One open page: a websocket and the controller behind it."""
 
     def __init__(self, socket: WebSocket, shared: SharedState, kind: PageKind) -> None:
-        self._socket, self._shared, self._types = socket, shared, kind.messages
+        self._socket, self._shared, self._handlers = socket, shared, kind.handlers
         self._connection = Connection(socket)
         self._controller = kind.controller(self._connection, shared)
         self._opened = asyncio.Event()
@@ -101,7 +101,6 @@ class Page:
         self._handling = False  # whether a message is being handled, which may take long
 
     async def run(self) -> None:
-        """Serve the page until it is closed."""
         await self._socket.accept()
         tasks: list[asyncio.Task[None]] = []
         try:
@@ -136,15 +135,15 @@ class Page:
             try:
                 if text is None:
                     raise MessageError("expected a message as text, got bytes")
-                message = parse(text, self._types)
+                message = parse(text, self._handlers)
             except FwrlError as error:
                 await self._connection.send_error(str(error))
                 continue
-            if isinstance(message, Ack):
+            if message.kind == "ack":
                 if self._opened.is_set():
-                    self._controller.acknowledge(message.frame)
+                    self._controller.acknowledge(message.fields["frame"])
                 continue
-            if message.by_user:
+            if message.kind not in BY_PAGE:
                 self._used_at = perf_counter()
             await self._queue.put(message)
 
@@ -166,7 +165,7 @@ class Page:
                 await self._connection.send_error(f"that failed: {type(error).__name__}: {error}")
             finally:
                 self._handling = False
-                if message.by_user:
+                if message.kind not in BY_PAGE:
                     self._used_at = perf_counter()
 
     async def _drive(self) -> None:

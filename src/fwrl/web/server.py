@@ -85,7 +85,6 @@ def serve(
 def make_app(
     kinds: Sequence[PageKind], shared: SharedState, names: frozenset[str] = LOCAL, addresses: bool = False
 ) -> ASGIApp:
-    """The application: the files and the websocket of each page, and the files that pages share at /static/."""
     others = [Mount(f"/{kind.name}", routes=_routes(kind, shared)) for kind in kinds[1:]]
     routes = [Mount("/static", StaticFiles(directory=STATIC)), *others, *_routes(kinds[0], shared)]
     return OriginGuard(Starlette(routes=routes), names, addresses)
@@ -188,11 +187,9 @@ class _Server(uvicorn.Server):
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen."""
         await super().startup(sockets)
         self._ready()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Handle Ctrl-C."""
         super().handle_exit(sig, frame)
         self.force_exit = True

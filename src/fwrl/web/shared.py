@@ -1,4 +1,4 @@
-"""Shared by all open pages: limits, two threads, parked sessions, and a listener that knows when numba compiles.
+"""Shared by all open pages: limits, two threads, and parked sessions.
 
 Everything that touches a page's agents runs on the first thread, in calls of a few milliseconds; its queue is first
 come, first served, so no page starves another. Longer work that touches no agent in use (building worlds and tables,
@@ -19,16 +19,12 @@ from threading import Thread
 from time import monotonic
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from numba.core import event
-
 from fwrl.errors import FwrlError
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-COMPILE = "numba:compile"
 NOTICE_AFTER = 0.3  # seconds that building may take before the page gets a notice
-events: Any = event  # untyped
 
 
 class LimitError(FwrlError):
@@ -48,7 +44,7 @@ class Limits:
         message_bytes: The largest message that a page may send.
         states: The cells of one page's board.
         pairs: The pairs of cells, start and goal, of all boards together: what agents' tables grow with.
-        seconds: How long one call for a page may take, not counting the time that numba compiles.
+        seconds: How long one call for a page may take.
         request_seconds: How long a connection without a websocket may last.
         idle: Seconds without any message from its user after which a page is closed.
         parked: The number of closed pages whose sessions are kept, so that a reload goes on.
@@ -65,31 +61,6 @@ class Limits:
     idle: float = 3600.0
     parked: int = 16
     parked_seconds: float = 3600.0
-
-
-class CompileListener(event.Listener):
-    """Whether numba is compiling; this happens once per agent type."""
-
-    def __init__(self) -> None:
-        self._depth = 0  # compilations nest
-        events.register(COMPILE, self)
-
-    @property
-    def now(self) -> bool:
-        """Whether numba is compiling now."""
-        return self._depth > 0
-
-    def on_start(self, started: Any) -> None:
-        """Count a compilation."""
-        self._depth += 1
-
-    def on_end(self, ended: Any) -> None:
-        """Uncount a compilation."""
-        self._depth -= 1
-
-    def close(self) -> None:
-        """Stop listening."""
-        events.unregister(COMPILE, self)
 
 
 class _Job:
@@ -125,8 +96,8 @@ class _Job:
 class Worker:
     """A daemon thread that runs calls one after the other; a daemon, because compiling can't be interrupted."""
 
-    def __init__(self, name: str, seconds: float = math.inf, compiling: Callable[[], bool] = lambda: False) -> None:
-        self._name, self._seconds, self._compiling = name, seconds, compiling
+    def __init__(self, name: str, seconds: float = math.inf) -> None:
+        self._name, self._seconds = name, seconds
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._start()
 
@@ -148,9 +119,7 @@ class Worker:
             if math.isinf(self._seconds):
                 return await job.future  # type: ignore[no-any-return]
             while not (await asyncio.wait({job.future}, timeout=self._seconds / 4))[0]:
-                if self._compiling():
-                    job.began = max(job.began, monotonic())
-                elif monotonic() - job.began > self._seconds:
+                if monotonic() - job.began > self._seconds:
                     self._start()
                     raise CutOffError(f"this page's work took longer than {self._seconds:g} seconds and was cut off")
             return job.future.result()  # type: ignore[no-any-return]
@@ -158,7 +127,6 @@ class Worker:
             job.future.cancel()
 
     def close(self) -> None:
-        """Start no further call after those in the queue."""
         self._queue.put(None)
 
     def _work(self) -> None:
@@ -177,18 +145,14 @@ class Parked(NamedTuple):
 
 
 class SharedState:
-    """Shared by all open pages."""
-
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
         self.open_keys: set[str] = set()  # by which the sessions of open pages will be parked
         self._pages: set[object] = set()
         self._pairs: dict[object, int] = {}  # of the boards of open pages
         self._parked: dict[str, Parked] = {}  # the oldest first
-        self._compiling = CompileListener()
-        seconds = self.limits.seconds
-        self._worker = Worker("fwrl-web-worker", seconds, lambda: self._compiling.now)
-        self._builder = Worker("fwrl-web-builder", seconds, lambda: self._compiling.now)
+        self._worker = Worker("fwrl-web-worker", self.limits.seconds)
+        self._builder = Worker("fwrl-web-builder", self.limits.seconds)
         self.work = self._worker.run  # for short calls that touch agents
         self.build = self._builder.run  # for long calls that touch no agent in use
 
@@ -199,18 +163,14 @@ class SharedState:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """Call `build`; after `NOTICE_AFTER` seconds, `send` a notice that says whether numba is compiling."""
+        """Call `build`; `send` a notice if it takes more than `NOTICE_AFTER` seconds."""
         built = asyncio.ensure_future(self.build(function, *args, **kwargs))
-        noticed: bool | None = None  # the last notice
         try:
-            while not (await asyncio.wait({built}, timeout=NOTICE_AFTER))[0]:
-                compiling = bool(noticed) or self._compiling.now
-                if compiling != noticed:
-                    await send({"type": "working", "compiling": compiling})
-                noticed = compiling
+            if not (await asyncio.wait({built}, timeout=NOTICE_AFTER))[0]:
+                await send({"type": "working"})
+            return await built
         finally:
             built.cancel()
-        return built.result()
 
     def add_page(self, page: object) -> None:
         """Count an open page, or raise `LimitError` if there are too many."""
@@ -219,7 +179,6 @@ class SharedState:
         self._pages.add(page)
 
     def remove_page(self, page: object) -> None:
-        """Uncount a closed page."""
         self._pages.discard(page)
 
     def claim(self, page: object, states: int) -> None:
@@ -263,11 +222,9 @@ class SharedState:
         return None if found is None else found.session
 
     def close(self) -> None:
-        """End all threads and stop listening to numba."""
-        for part in (self._worker, self._builder, self._compiling):
-            part.close()
+        self._worker.close()
+        self._builder.close()
 
 
 def new_key() -> str:
-    """A random key, too long to guess."""
     return secrets.token_urlsafe(24)

@@ -2,8 +2,8 @@
 
 From the bottom up: `layers` draws states without positions, `state_map` is where states and roads are drawn, a
 `question` is what is asked and what an address carries, `words` puts answers into sentences and says which steps are
-old, the `explorer` answers questions about one planner, `copies` are answers in other formats, `messages` are what a
-page may send, and the `controller` answers one open page.
+old, the `explorer` answers questions about one planner, `copies` are answers in other formats, and the
+`controller` answers one open page.
 """
 
 from collections.abc import Callable
@@ -12,9 +12,8 @@ from pathlib import Path
 
 from fwrl.arrays import Floats
 from fwrl.planner import Planner
-from fwrl.web.explore.controller import ExploreController
+from fwrl.web.explore.controller import HANDLERS, ExploreController
 from fwrl.web.explore.explorer import Explorers, Shown
-from fwrl.web.explore.messages import TYPES
 from fwrl.web.explore.state_map import state_map
 from fwrl.web.explore.words import Unit, recency_of
 from fwrl.web.page import PageKind
@@ -52,7 +51,7 @@ def explore_page(
     explorers = Explorers(shown, refit, old_after)
     _ = explorers.whole.frame  # made before the server is ready
     static = Path(__file__).with_name("static")
-    return PageKind("explore", static, TYPES, partial(ExploreController, explorers=explorers))
+    return PageKind("explore", static, HANDLERS, partial(ExploreController, explorers=explorers))
 
 
 __all__ = ["explore_page"]

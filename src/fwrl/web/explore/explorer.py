@@ -103,19 +103,15 @@ class Explorers:
 
 
 class Explorer:
-    """Answers questions about one planner."""
-
     def __init__(self, shown: Shown) -> None:
         self.shown = shown
         self._planner, self._experience = shown.planner, shown.planner.experience
 
     @cached_property
     def frame(self) -> bytes:
-        """The map as bytes."""
         return self.shown.map.encode()
 
     def hello(self) -> Json:
-        """The first message to a page."""
         summary, drawn = self._planner.summary, self.shown.map.drawn
         return {
             "type": "hello",
@@ -132,7 +128,6 @@ class Explorer:
         }
 
     def names(self, codes: list[int]) -> Json:
-        """The names of states."""
         self._check(codes)
         return {"type": "names", "names": self._named(codes)}
 
@@ -146,7 +141,6 @@ class Explorer:
         return {"type": "found", "text": text, "total": len(names), "states": found}
 
     def look(self, state: int) -> Json:
-        """Return what the log says about a state."""
         self._check([state])
         summary = state_summary(self._experience, state)
         return {"type": "state", "code": state, **summary._asdict(), "state": str(summary.state)}
@@ -252,7 +246,6 @@ class Explorer:
         )
 
     def coverage(self) -> Json:
-        """The weak spots of the log."""
         return self._coverage
 
     @cached_property

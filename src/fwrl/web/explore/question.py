@@ -72,7 +72,6 @@ class Question:
 
     @property
     def closures(self) -> bool:
-        """Whether a place or a road is closed."""
         return bool(self.avoid or self.roads)
 
 
@@ -153,7 +152,6 @@ def closed_roads(question: Question, planner: Planner) -> list[tuple[Label, Labe
 
 
 def backup_named(name: str) -> Backup:
-    """The backup of this name; an error where there is none."""
     match name:
         case "expected" | "best":
             return name
@@ -161,7 +159,6 @@ def backup_named(name: str) -> Backup:
 
 
 def view_named(name: str) -> View:
-    """The view of this name; an error where there is none."""
     match name:
         case "route" | "reach" | "coverage":
             return name

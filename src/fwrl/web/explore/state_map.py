@@ -70,7 +70,6 @@ class StateMap:
         return connected_components(graph, directed=False)[1].astype(np.int64)
 
     def encode(self) -> bytes:
-        """The bytes that a page gets."""
         marks = (self.links.dead_end * DEAD_END).astype("u1")
         parts = (
             self.drawn.astype("<f4"),

@@ -8,15 +8,15 @@ reload takes it up again by its key.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, ParamSpec, TypeVar
 
-from fwrl.errors import FwrlError
-from fwrl.web.messages import Message, MessageError, OpenAddress
-from fwrl.web.page import Connection
-from fwrl.web.play import protocol
+from fwrl.errors import FwrlError, unknown_name
+from fwrl.web.messages import Message, MessageError
+from fwrl.web.page import Connection, Controller
 from fwrl.web.play.driver import Driver
 from fwrl.web.play.match import Leg, Match, work_time
 from fwrl.web.play.menus import (
@@ -29,7 +29,7 @@ from fwrl.web.play.menus import (
     option_choices,
     world_menu,
 )
-from fwrl.web.play.protocol import FASTEST
+from fwrl.web.play.protocol import FASTEST, LARGEST_SEED
 from fwrl.web.play.scenario import (
     AGENTS,
     PRACTICE,
@@ -50,18 +50,16 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 RELOAD = 1.0  # seconds that a reloaded page waits until the one before it is closed
+TRIANGLE_MOVES = ("next", "improvement", "finish")
 TRAINING = 20.0  # seconds of work after which training ends
 
 
-class PlayController:
-    """Does what the messages of one page ask for."""
-
+class PlayController(Controller):
     def __init__(self, connection: Connection, shared: SharedState, lesson: Lesson | None = None) -> None:
         self._connection, self._shared, self._lesson = connection, shared, lesson
         self._driver = Driver(connection, shared)
         self._key = new_key()
         shared.open_keys.add(self._key)
-        self.acknowledge = self._driver.acknowledge
         self._spoiled = False  # whether work was cut off, so that the session must not be used again
 
     @property
@@ -69,7 +67,6 @@ class PlayController:
         return self._driver.session
 
     async def open(self) -> None:
-        """Send what there is to choose from."""
         await self._connection.send(
             await self._build(hello_message, self._key, self._lesson, self._shared.limits.states)
         )
@@ -83,12 +80,13 @@ class PlayController:
             self._shared.park(self._key, self._session, self._session.match.world.n_states)
         self._shared.open_keys.discard(self._key)
 
+    def acknowledge(self, frame: int) -> None:
+        self._driver.acknowledge(frame)
+
     async def drive(self) -> None:
-        """Send frames until cancelled."""
         await self._unspoiled(self._driver.drive())
 
     async def handle(self, message: Message) -> None:
-        """Do what a message asks for, or raise why it cannot be done."""
         await self._unspoiled(self._handle(message))
 
     async def _unspoiled(self, work: Awaitable[None]) -> None:
@@ -99,20 +97,21 @@ class PlayController:
             raise
 
     async def _handle(self, message: Message) -> None:
-        if isinstance(message, protocol.Begin) == self._driver.begun.is_set():
+        if (message.kind == "begin") == self._driver.begun.is_set():
             raise MessageError("expected the message 'begin' first, and once")
-        if self._driver.begun.is_set() and self._session.tour is not None and type(message) not in DURING_TOUR:
+        if self._driver.begun.is_set() and self._session.tour is not None and message.kind not in DURING_TOUR:
             raise FwrlError("leave the tour first: it has its own board")
-        await HANDLERS[type(message)](self, message)
+        await HANDLERS[message.kind](self, **message.fields)
 
-    async def _begin(self, message: protocol.Begin) -> None:
-        session = await self._parked_session(message.session)
-        if session is None:
-            scenario = await self._first_scenario(message.address)
-            session = Session(await self._make(scenario, version=0), scenario.speed, scenario.card)
+    async def _begin(self, session: str, address: str) -> None:
+        """Go on with a session of before, show what a link says, or both empty for the first world."""
+        found = await self._parked_session(session)
+        if found is None:
+            scenario = await self._first_scenario(address)
+            found = Session(await self._make(scenario, version=0), scenario.speed, scenario.card)
         else:
-            self._shared.claim(self, session.match.world.n_states)
-        self._driver.use(session)
+            self._shared.claim(self, found.match.world.n_states)
+        self._driver.use(found)
         await self._show_change()
 
     async def _parked_session(self, key: str) -> Session | None:
@@ -138,32 +137,41 @@ class PlayController:
 
     # Questions change nothing.
 
-    async def _inspect(self, message: protocol.Inspect) -> None:
+    async def _inspect(self, cell: int) -> None:
         async with self._driver.lock:
-            found = await self._shared.work(self._session.match.inspect, message.cell)
+            found = await self._shared.work(self._session.match.inspect, cell)
         await self._connection.send({"type": "inspect", **found})
 
-    async def _show_triangle(self, message: protocol.ShowTriangle) -> None:
+    async def _show_triangle(self, move: str) -> None:
+        """Show the next triangle of the last step, the next that improves a pair, or finish the step."""
+        if move not in TRIANGLE_MOVES:
+            raise MessageError(str(unknown_name("move", move[:60], TRIANGLE_MOVES)))
         async with self._driver.lock:
-            await self._connection.send(self._session.triangle_message(message.move))
+            await self._connection.send(self._session.triangle_message(move))
 
-    async def _show_knowledge(self, message: protocol.ShowKnowledge) -> None:
-        self._driver.knowledge_shown = message.shown
+    async def _show_knowledge(self, shown: bool) -> None:
+        self._driver.knowledge_shown = shown
         self._driver.touch()
 
     # Pace, start and goal.
 
-    async def _play(self, message: protocol.Play | protocol.Pause) -> None:
+    async def _play(self) -> None:
+        await self._set(self._session.play, True)
+
+    async def _pause(self) -> None:
+        await self._set(self._session.play, False)
+
+    async def _set_speed(self, value: float) -> None:
+        if not 1 <= value < math.inf:
+            raise MessageError(f"expected a speed of at least 1 step a second, got {value:g}")
+        await self._set(self._session.set_speed, value)
+
+    async def _set(self, change: Callable[[Any], None], value: float) -> None:
         async with self._driver.lock:
-            self._session.play(isinstance(message, protocol.Play))
+            change(value)
         await self._send_state()
 
-    async def _set_speed(self, message: protocol.Speed) -> None:
-        async with self._driver.lock:
-            self._session.set_speed(message.value)
-        await self._send_state()
-
-    async def _step(self, message: protocol.Advance) -> None:
+    async def _step(self) -> None:
         session = self._session
         async with self._driver.lock:
             session.play(False)
@@ -171,33 +179,34 @@ class PlayController:
             await self._connection.send(await self._shared.work(session.update_message))
         await self._send_state()
 
-    async def _move_mark(self, message: protocol.MoveGoal | protocol.MoveStart | protocol.ChooseStarts) -> None:
-        session = self._session
+    async def _move_goal(self, cell: int) -> None:
+        await self._move_mark("the move of the flag", self._session.move_goal, cell)
+
+    async def _move_start(self, cell: int) -> None:
+        await self._move_mark("the move of the start", self._session.match.move_start, cell)
+
+    async def _choose_starts(self, anywhere: bool) -> None:
+        await self._move_mark("the choice of starts", self._session.match.begin_anywhere, anywhere)
+
+    async def _move_mark(self, what: str, move: Callable[[Any], None], where: int) -> None:
         async with self._driver.lock:
-            match, marks = session.match, session.match.marks
-            if isinstance(message, protocol.MoveGoal):
-                await self._shared.work(match.move_goal, message.cell)
-                session.hold(perf_counter())
-                change = "the move of the flag"
-            elif isinstance(message, protocol.MoveStart):
-                await self._shared.work(match.move_start, message.cell)
-                change = "the move of the start"
-            else:
-                await self._shared.work(match.begin_anywhere, message.anywhere)
-                change = "the choice of starts"
-            session.remember_marks(change, marks)
+            marks = self._session.match.marks
+            await self._shared.work(move, where)
+            self._session.remember_marks(what, marks)
         self._driver.ask_judge()
         await self._send_state()
 
     # Changes of world, map and agents.
 
-    async def _choose_world(self, message: protocol.ChooseWorld) -> None:
-        world = board_world(await self._build(menu_world, message.name))
+    async def _choose_world(self, name: str) -> None:
+        world = board_world(await self._build(menu_world, name))
         match = self._session.match
         await self._show(Scenario(world, _pair(match), match.seed, self._speed).practised(), "the change of world")
 
-    async def _reset(self, message: protocol.Reset) -> None:
-        await self._show(self._fresh(self._session.match.world, message.seed), "starting over")
+    async def _reset(self, seed: int) -> None:
+        if not 0 <= seed <= LARGEST_SEED:
+            raise MessageError(f"expected a seed from 0 to {LARGEST_SEED}, got {seed}")
+        await self._show(self._fresh(self._session.match.world, seed), "starting over")
 
     def _fresh(self, world: World, seed: int) -> Scenario:
         """The agents of now, who know nothing, in another world or with another seed."""
@@ -205,54 +214,60 @@ class PlayController:
         scenario = Scenario(world, _pair(match), seed, self._speed, *match.marks)
         return replace(scenario, card=self._session.card)
 
-    async def _show_lesson(self, message: protocol.ShowLesson) -> None:
-        if message.name:
-            lesson = await self._build(find_lesson, message.name, self._lesson)
+    async def _show_lesson(self, name: str) -> None:
+        """Begin a lesson; an empty name leaves it."""
+        if name:
+            lesson = await self._build(find_lesson, name, self._lesson)
             await self._show(lesson.scenario, "the lesson")
         else:
             self._session.card = None
             await self._send_state()
 
-    async def _open_file(self, message: protocol.OpenScenario) -> None:
-        await self._show(await self._build(from_toml, message.text), "the opened file")
+    async def _open_file(self, text: str) -> None:
+        await self._show(await self._build(from_toml, text), "the opened file")
 
-    async def _open_address(self, message: OpenAddress) -> None:
-        await self._show(await self._build(from_address, message.address), "the opened link")
+    async def _open_address(self, address: str) -> None:
+        await self._show(await self._build(from_address, address), "the opened link")
 
-    async def _draw(self, message: protocol.DrawWorld) -> None:
+    async def _draw(self, text: str, keep: bool, edit: int) -> None:
+        """Use a map drawn on the page; with `keep`, agents keep what they know. `edit` numbers the edits of a page."""
         session, match, what = self._session, self._session.match, "the edit of the map"
-        session.edit = message.edit
+        session.edit = edit
         try:
-            world = board_world(await self._build(drawn_world, message.text))
-            if message.keep and drawable(world).states.shape == drawable(match.world).states.shape:
+            world = board_world(await self._build(drawn_world, text))
+            if keep and drawable(world).states.shape == drawable(match.world).states.shape:
                 await self._change(what, match.edit, world)
             else:
                 await self._show(self._fresh(world, match.seed), what)
         except CutOffError:
             raise
         except FwrlError as error:
-            await self._connection.send({"type": "error", "message": str(error), "edit": message.edit})
+            await self._connection.send({"type": "error", "message": str(error), "edit": edit})
 
-    async def _choose_agent(self, message: protocol.ChooseAgent) -> None:
+    async def _choose_agent(self, side: int, name: str, options: dict[str, Any]) -> None:
+        """Use another agent; options not given have their usual values."""
+        _check_side(side)
         match = self._session.match
-        choice = AgentChoice.of(message.name, message.options)
+        choice = AgentChoice.of(name, options)
         runner, reading = await self._build(match.new_runner, choice)  # the match in use goes on meanwhile
         if match.total_steps:
             await self._train(match.train_one(runner, (Leg(None, None, PRACTICE),)), PRACTICE)
-        await self._change("the change of agent", match.replace_agent, message.side, choice, (runner, reading))
+        await self._change("the change of agent", match.replace_agent, side, choice, (runner, reading))
 
-    async def _forget(self, message: protocol.Forget) -> None:
-        await self._change("forgetting", self._session.match.forget, message.side)
+    async def _forget(self, side: int) -> None:
+        """Let the agent of a side forget the steps that the world no longer has."""
+        _check_side(side)
+        await self._change("forgetting", self._session.match.forget, side)
 
-    async def _undo(self, message: protocol.Undo) -> None:
+    async def _undo(self) -> None:
         if self._session.undoable is None:
             raise FwrlError("there is nothing to undo")
         async with self._driver.lock:
             await self._shared.work(self._session.undo)
         await self._show_change()
 
-    async def _show_tour(self, message: protocol.ShowTour) -> None:
-        session, step = self._session, message.step
+    async def _show_tour(self, step: int) -> None:
+        session = self._session
         if step == -1 and session.tour is not None:
             async with self._driver.lock:
                 await self._shared.work(session.leave_tour)
@@ -312,12 +327,12 @@ class PlayController:
 
     async def _train(self, training: Iterator[int], total: int) -> None:
         """Let agents train on the first thread, in slices; too long training is cut short, and that is said."""
-        done, noticed, worked = 0, perf_counter(), 0.0
-        while True:
-            taken, seconds = await self._shared.work(_slice, training)
+        done, noticed, worked, more = 0, perf_counter(), 0.0, True
+        while more:
+            taken, seconds, more = await self._shared.work(_slice, training)
             done, worked = done + taken, worked + seconds
-            if not taken:
-                return
+            if more and not taken:
+                await asyncio.sleep(0.05)  # it is being compiled
             if worked > TRAINING and done < total:
                 said = f"the practice was cut off after {done:,} of {total:,} steps, because these agents are slow"
                 await self._connection.send_error(said)
@@ -341,38 +356,30 @@ class PlayController:
         return await self._shared.build_with_notice(self._connection.send, function, *args, **kwargs)
 
 
-HANDLERS: dict[type[Message], Callable[[PlayController, Any], Awaitable[None]]] = {
-    protocol.Begin: PlayController._begin,
-    protocol.Inspect: PlayController._inspect,
-    protocol.ShowTriangle: PlayController._show_triangle,
-    protocol.ShowKnowledge: PlayController._show_knowledge,
-    protocol.Play: PlayController._play,
-    protocol.Pause: PlayController._play,
-    protocol.Speed: PlayController._set_speed,
-    protocol.Advance: PlayController._step,
-    protocol.MoveGoal: PlayController._move_mark,
-    protocol.MoveStart: PlayController._move_mark,
-    protocol.ChooseStarts: PlayController._move_mark,
-    protocol.ChooseWorld: PlayController._choose_world,
-    protocol.Reset: PlayController._reset,
-    protocol.ShowLesson: PlayController._show_lesson,
-    protocol.OpenScenario: PlayController._open_file,
-    OpenAddress: PlayController._open_address,
-    protocol.DrawWorld: PlayController._draw,
-    protocol.ChooseAgent: PlayController._choose_agent,
-    protocol.Forget: PlayController._forget,
-    protocol.Undo: PlayController._undo,
-    protocol.ShowTour: PlayController._show_tour,
+HANDLERS: dict[str, Callable[..., Awaitable[None]]] = {
+    "begin": PlayController._begin,
+    "inspect": PlayController._inspect,
+    "triangle": PlayController._show_triangle,
+    "knowledge": PlayController._show_knowledge,
+    "play": PlayController._play,
+    "pause": PlayController._pause,
+    "speed": PlayController._set_speed,
+    "step": PlayController._step,
+    "goal": PlayController._move_goal,
+    "start": PlayController._move_start,
+    "starts": PlayController._choose_starts,
+    "world": PlayController._choose_world,
+    "reset": PlayController._reset,
+    "lesson": PlayController._show_lesson,
+    "open": PlayController._open_file,
+    "address": PlayController._open_address,
+    "map": PlayController._draw,
+    "agent": PlayController._choose_agent,
+    "forget": PlayController._forget,
+    "undo": PlayController._undo,
+    "tour": PlayController._show_tour,
 }
-
-DURING_TOUR = {
-    protocol.Inspect,
-    protocol.ShowKnowledge,
-    protocol.Play,
-    protocol.Pause,
-    protocol.Speed,
-    protocol.ShowTour,
-}
+DURING_TOUR = {"inspect", "knowledge", "play", "pause", "speed", "tour"}
 
 
 def hello_message(key: str, own: Lesson | None = None, cells: int = 0) -> dict[str, Any]:
@@ -399,15 +406,20 @@ def _sheet(lesson: Lesson) -> dict[str, Any]:
     return {"name": lesson.name, **{name: getattr(card, name) for name in told}}
 
 
+def _check_side(side: int) -> None:
+    if side not in (0, 1):
+        raise MessageError(f"expected side 0 or 1, got {side}")
+
+
 def _pair(match: Match) -> tuple[AgentChoice, AgentChoice]:
     return match.choices[0], match.choices[1]
 
 
-def _slice(training: Iterator[int]) -> tuple[int, float]:
-    """Let some milliseconds of training happen: the steps taken, 0 if it is finished, and the seconds of work."""
+def _slice(training: Iterator[int]) -> tuple[int, float, bool]:
+    """Let some milliseconds of training happen: the steps taken, the seconds of work, and whether more is to come."""
     begun, taken = work_time(), 0
     for chunk in training:
         taken += chunk
-        if work_time() - begun >= SLICE:
-            break
-    return taken, work_time() - begun
+        if not chunk or work_time() - begun >= SLICE:
+            return taken, work_time() - begun, True
+    return taken, work_time() - begun, False

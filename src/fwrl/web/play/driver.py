@@ -16,8 +16,6 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from fwrl.errors import FwrlError
 from fwrl.web.page import Connection, DisconnectedError
 from fwrl.web.play.match import work_time
@@ -27,7 +25,6 @@ from fwrl.web.shared import CutOffError, SharedState
 from fwrl.worlds import World
 
 FRAME_GAP = 1 / 62  # least seconds between frames
-Judged = tuple[int, EpisodeOptimum, list[Promise]]  # the number of the world, and what was compared there
 UNWATCHED = 2.0  # seconds without a drawn frame after which the agents pause
 
 
@@ -71,7 +68,6 @@ class Report:
         asyncio.get_running_loop().call_soon(self._wake)  # once the task is done: it may be due again
 
     def close(self) -> None:
-        """Stop computing."""
         if self._task is not None:
             self._task.cancel()
 
@@ -93,20 +89,16 @@ class Driver:
         self._knowledge = Report(0.7, self._send_knowledge, self._wake.set)
         self._judging = Report(0.0, self._judge, self._wake.set, busy=0.0)
         self._reports = (self._judging, self._curves, self._verdicts, self._knowledge)
-        self._judged: Judged | None = None
 
     def use(self, session: Session) -> None:
-        """Begin with a session."""
         self.session = session
         self.begun.set()
 
     def close(self) -> None:
-        """Stop everything that is being computed."""
         for report in self._reports:
             report.close()
 
     def acknowledge(self, frame: int) -> None:
-        """Note that the page has drawn this frame."""
         if self.begun.is_set() and frame == self.session.frames:
             self._drawn = True
             self._wake.set()
@@ -135,11 +127,8 @@ class Driver:
             if optimum is None:
                 return
             promises = await self._shared.work(match.promises)
-        if self._judged is not None and _same(self._judged, (world, optimum, promises)):
-            return
         sides = await self._shared.build(_verdicts, match.world, optimum, promises)
         if match is self.session.match and match.optimum is optimum:
-            self._judged = world, optimum, promises
             marks = {"world": world, "goal": match.goal, "start": promises[0].state}
             await self._connection.send({"type": "verdict", **marks, "sides": sides})
 
@@ -217,14 +206,3 @@ class Driver:
 
 def _verdicts(world: World, optimum: EpisodeOptimum, promises: list[Promise]) -> list[dict[str, Any]]:
     return [verdict(world, optimum, promise) for promise in promises]
-
-
-def _same(one: Judged, other: Judged) -> bool:
-    """Whether the same policies with the same promises were judged on the same board against the same optimum."""
-    return (one[0], id(one[1])) == (other[0], id(other[1])) and all(
-        _numbers(a) == _numbers(b) and np.array_equal(a.policy, b.policy) for a, b in zip(one[2], other[2], strict=True)
-    )
-
-
-def _numbers(promise: Promise) -> tuple[Any, ...]:
-    return promise.state, promise.reward, promise.steps, promise.known, promise.entered

@@ -7,6 +7,7 @@ the agents keep what they know.
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Iterator, Sequence
 from time import perf_counter, thread_time
 from typing import Any, NamedTuple
@@ -14,8 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwrl.agents.agent import Agent
 from fwrl.errors import FwrlError
 from fwrl.task import Task
+from fwrl.web.play.interpreted import begun, compile_soon
 from fwrl.web.play.menus import AgentChoice, board_world, drawable, floor_cells, never_forgets
 from fwrl.web.play.runner import EpisodeSettings, Runner
 from fwrl.web.play.view import LARGEST_KNOWN, EpisodeOptimum, Promise, Reading, ValueField, known_pairs, value_field
@@ -24,6 +27,7 @@ from fwrl.worlds.grid import from_map
 from fwrl.worlds.likely_route import LikelyRoute, follow, likely_outcomes
 
 QUICK, SLOW = 0.002, 0.004  # seconds of work between two looks at the clock
+PATIENCE, LONG = 2.0, 5.0  # after so many seconds of work it's worth compiling for so many more
 
 
 class Leg(NamedTuple):
@@ -46,8 +50,6 @@ class Leg(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The start, the goal, and whether trips begin anywhere."""
-
     goal: int
     start: int
     anywhere: bool
@@ -77,7 +79,6 @@ class Match:
             goal = allowed_goal(self.task, goal)
             settings = EpisodeSettings(goal, None if anywhere else allowed_start(self.task, goal, start))
         self._make_runners(settings)
-        self.value_fields()  # compiles, which may take seconds the first time
 
     def _set_world(self, task: Task) -> None:
         self.task, self.world = task, task.world
@@ -94,13 +95,16 @@ class Match:
         self.begin(settings)
 
     def new_runner(self, choice: AgentChoice, settings: EpisodeSettings | None = None) -> tuple[Runner, Reading]:
-        """A new agent in its loop, not begun yet, and how to read its values; compiles if need be."""
+        """A new agent in its loop, not begun yet, and how to read its values."""
         settings = settings or self.settings
-        agent = choice.make_for(self.world, self.seed)
+        agent = self._new_agent(choice, settings)
         initial = float(agent.action_values(int(settings.goal == 0), settings.goal).max())
         runner = Runner(self.task, agent, self.likely, self.seed)
-        runner.warm_up(settings)
         return runner, Reading(self.task.goal_reward, initial, self.step_reward)
+
+    def _new_agent(self, choice: AgentChoice, settings: EpisodeSettings) -> Agent:
+        task, likely, spare = self.task, self.likely, functools.partial(choice.make_for, self.world, self.seed)
+        return begun(spare(), lambda: Runner(task, spare(), likely, 0).warm_up(settings))
 
     def begin(self, settings: EpisodeSettings, *, stay: bool = False) -> None:
         """Begin an episode of both agents with other settings."""
@@ -112,11 +116,9 @@ class Match:
 
     @property
     def goal(self) -> int:
-        """The cell of the goal."""
         return self.settings.goal
 
     def copy(self) -> Match:
-        """A copy whose agents learn apart from these; the world is shared."""
         shared = [self.world, self.task, self.likely, self.floor, self.optimum]
         return copy.deepcopy(self, {id(part): part for part in shared})
 
@@ -149,12 +151,9 @@ class Match:
         return impossible if impossible and never_forgets(self.choices[side]) else 0
 
     def forget(self, side: int) -> None:
-        """Let an agent forget the steps that the world no longer has."""
-        agent = self.choices[side].make_for(self.world, self.seed)
-        self.runners[side].forget(agent)
+        self.runners[side].forget(self._new_agent(self.choices[side], self.settings))
 
     def advance(self, steps: int) -> None:
-        """Let both agents take this many steps."""
         for runner in self.runners:
             runner.advance(steps)
 
@@ -179,6 +178,7 @@ class Match:
             runner.edit(self.task, self.likely, self.settings)
         if (runner.settings.goal, runner.settings.start) != (self.goal, self.settings.start):
             runner.begin(self.settings, stay=True)
+        compile_soon(runner.agent)
 
     def leave_tour(self) -> None:
         """Go on with trips that follow one another, where the tour had single ones."""
@@ -209,11 +209,9 @@ class Match:
 
     @property
     def marks(self) -> Marks:
-        """Return the start and the goal as they are now."""
         return Marks(self.goal, self.start, self.anywhere)
 
     def set_marks(self, marks: Marks) -> None:
-        """Put start and goal where they were."""
         goal, start, anywhere = marks
         self.begin(self.settings._replace(goal=goal, start=None if anywhere else start), stay=goal != self.goal)
         self.start, self.anywhere = start, anywhere
@@ -228,12 +226,10 @@ class Match:
         self.start = cell
 
     def begin_anywhere(self, anywhere: bool) -> None:
-        """Let trips begin anywhere, or all at the start."""
         self.begin(self.settings._replace(start=None if anywhere else self.start))
         self.anywhere = anywhere
 
     def is_wall(self, cell: int) -> bool:
-        """Whether a cell is a wall."""
         cells = drawable(self.world).states.ravel()
         if not 0 <= cell < len(cells):
             raise FwrlError(f"expected a cell from 0 to {len(cells) - 1}, got {cell}")
@@ -246,7 +242,6 @@ class Match:
         return cell
 
     def value_fields(self) -> list[ValueField]:
-        """The value fields of both agents for the goal."""
         pairs = zip(self.runners, self.readings, strict=True)
         return [value_field(runner.agent, self.goal, reading) for runner, reading in pairs]
 
@@ -342,13 +337,20 @@ def next_chunk(chunk: int, seconds: float) -> int:
 
 
 def _in_chunks(runner: Runner, steps: int) -> Iterator[int]:
-    """Let an agent take some steps, in chunks of a few milliseconds; yields the size of each."""
-    chunk = 1
+    """Let an agent take some steps, in chunks of a few milliseconds; yields the size of each.
+
+    If much would be left to do interpreted, have the agent compiled, and wait for that; yields 0 meanwhile.
+    """
+    chunk, worked, total = 1, 0.0, steps
     while steps > 0:
+        if worked > PATIENCE and worked * steps > LONG * (total - steps) and compile_soon(runner.agent):
+            yield 0
+            continue
         begun, taken = work_time(), min(chunk, steps)
         runner.advance(taken)
         steps -= taken
-        chunk = next_chunk(chunk, work_time() - begun)
+        seconds = work_time() - begun
+        chunk, worked = next_chunk(chunk, seconds), worked + seconds
         yield taken
 
 

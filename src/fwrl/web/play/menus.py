@@ -22,6 +22,7 @@ from fwrl.arrays import Ints
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.task.agent_for_world import agent_for
 from fwrl.task.task import GOAL_REWARD
+from fwrl.web.play.interpreted import interpreted
 from fwrl.worlds import World, load_world, world_names
 from fwrl.worlds.grid import DIRECTIONS, Grid, from_map
 from fwrl.worlds.listed import from_arrays
@@ -137,7 +138,6 @@ def world_menu() -> tuple[str, ...]:
 
 
 def menu_world(name: str) -> World:
-    """The world of this name in the menu; other names, and paths of files, are refused."""
     if name not in world_menu():
         raise unknown_name("world", name[:60], world_menu())
     return load_world(name)
@@ -193,7 +193,6 @@ class AgentChoice(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Its name on the page."""
         changed = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in self.options)
         usual = ENTRIES[self.name].title if self.name in ENTRIES else self.name
         return usual + (f" ({changed})" if changed else "")
@@ -209,7 +208,6 @@ class AgentChoice(NamedTuple):
         return make_agent(name, n_states, n_actions, seed, **options)
 
     def make_for(self, world: World, seed: int) -> Agent:
-        """A new agent for a world."""
         name, options = self.constructor
         return agent_for(world, name, seed, **options)
 
@@ -258,7 +256,7 @@ def never_forgets(choice: AgentChoice) -> bool:
     >>> never_forgets(AgentChoice("fwrl")), never_forgets(AgentChoice("fwrl-expected"))
     (True, False)
     """
-    agent = choice.make(3, 2, 0)
+    agent = interpreted(choice.make(3, 2, 0))
     if agent.value_kind is None:
         return False
     agent.begin_episode(1)

@@ -23,12 +23,14 @@ from numpy.typing import NDArray
 from fwrl.agents.agent import Agent
 from fwrl.arrays import Floats, Ints
 from fwrl.task import Task
-from fwrl.task.loop import REWARD, advance, begin_trip, blank_record, first_start
+from fwrl.task.loop import REWARD, begin_trip, blank_record, first_start
 from fwrl.task.task import episode_streams
+from fwrl.web.play.interpreted import loop_of, up_to_date
 from fwrl.worlds import World
 from fwrl.worlds.likely_route import LikelyOutcomes, LikelyRoute
 
 TRAIL = 48  # steps drawn behind an agent
+PRELUDE = 50  # steps by which everything that learning calls is compiled
 NO_TRIP = 0  # trips are numbered from 1
 SINGLE = 16  # episodes kept one by one after the goal moved
 PER_SPAN = 8  # points of one span before the next is twice as long
@@ -36,8 +38,6 @@ LARGEST_CURVE = 240  # points of all segments
 
 
 class Observed(NamedTuple):
-    """One observed step."""
-
     state: int
     action: int
     reward: float
@@ -68,7 +68,6 @@ class Experience:
         return twin
 
     def record(self, state: Ints, action: Ints, reward: Floats, next_state: Ints) -> None:
-        """Record observed steps."""
         T, pair = self._world.tables, state * self._world.n_actions + action
         outcome, end = T.first[pair], T.first[pair + 1]
         while (outcome < end).any():
@@ -95,7 +94,6 @@ class Experience:
         return lost or bool(((next_state == cell) & (state != cell)).any())
 
     def edit(self, world: World) -> None:
-        """Go on in another world."""
         steps = self.steps
         self._world, self._seen = world, np.zeros(len(world.tables.reward), dtype=np.bool_)
         self.impossible = [step for step in steps if not _possible(world, step)]
@@ -109,8 +107,6 @@ def _possible(world: World, step: Observed) -> bool:
 
 
 class Trip(NamedTuple):
-    """The start and the goal of one trip."""
-
     start: int
     goal: int
 
@@ -197,7 +193,6 @@ class CurvePoint:
 
     @property
     def mean_reward(self) -> float:
-        """The reward per episode."""
         return self.reward / self.episodes
 
     @property
@@ -216,8 +211,6 @@ class CurveSegment:
 
 
 class LearningCurve:
-    """The curve of one agent."""
-
     def __init__(self) -> None:
         self.segments: list[CurveSegment] = []
 
@@ -228,7 +221,6 @@ class LearningCurve:
         self.segments.append(CurveSegment(goal))
 
     def add(self, reward: float, distance: float, shortest: float) -> None:
-        """Add one finished episode."""
         points = self.segments[-1].points
         if not points or points[-1].episodes == span(len(points) - 1):
             points.append(CurvePoint())
@@ -268,8 +260,6 @@ class EpisodeSettings(NamedTuple):
 
 
 class LastStep(NamedTuple):
-    """The last step of an agent."""
-
     observed: Observed
     arrived: bool
 
@@ -289,7 +279,6 @@ class Runner:
 
     @property
     def state(self) -> int:
-        """The state of the world that the agent is in."""
         return int(self._place.state[0])
 
     def begin(self, settings: EpisodeSettings, *, stay: bool = False) -> None:
@@ -313,14 +302,12 @@ class Runner:
             self._begin_trip(int(first_start(self._setup, self._streams.starts)))
 
     def enter(self, task: Task, likely: LikelyOutcomes) -> None:
-        """Use another world; an episode begins there next."""
         if task.world is not self.task.world:
             self.experience.edit(task.world)
         self.task = task
         self.stitches.edit(likely)
 
     def restart(self) -> None:
-        """Count episodes from 0 again, before the first step."""
         self.episode, self.step = -1, -1
 
     def forget(self, agent: Agent) -> None:
@@ -333,17 +320,16 @@ class Runner:
 
     def advance(self, steps: int) -> None:
         """Take this many steps, or what is left of an episode that happens once."""
+        self.agent = up_to_date(self.agent)
         while steps > 0 and not self.finished:
             steps -= self._slice(min(steps, self.settings.steps - self.step))
 
     def warm_up(self, settings: EpisodeSettings) -> None:
-        """Compile the loop and the agent's answers, which may take seconds, and start over without any step."""
+        """Do everything a page may ask for, so that it's compiled; the runner is of no use afterwards."""
         self.begin(settings)
-        self._slice(0)
-        self.agent.action_table(settings.goal)
-        self.agent.best_actions(settings.goal)
-        self.restart()
-        self.curve = LearningCurve()
+        self.advance(PRELUDE)
+        for goal in (settings.goal, int(settings.goal == 0)):
+            self.agent.best_actions(goal)
 
     def trail(self) -> tuple[Ints, NDArray[np.bool_]]:
         """The last states entered, and which of them by a jump to a new start."""
@@ -372,7 +358,7 @@ class Runner:
     def _slice(self, steps: int) -> int:
         record, task = self._record, self.task
         record.totals[REWARD] = 0.0
-        taken, visits = advance(
+        taken, visits = loop_of(self.agent)(
             task, self._setup, self.agent, self._streams, self._place, steps, self.settings.learn, record
         )
         self._count(taken, visits)

@@ -85,7 +85,6 @@ class Scenario:
     card: Card | None = None
 
     def match(self) -> Match:
-        """A match as the scenario says, before its training."""
         return Match(self.world, self.agents, self.seed, goal=self.goal, start=self.start, anywhere=self.anywhere)
 
     def trained(self) -> Match:
@@ -97,7 +96,6 @@ class Scenario:
 
     @property
     def steps(self) -> int:
-        """The steps of training of both sides."""
         return sum(leg.steps for legs in self.training for leg in legs)
 
     def practised(self, steps: int = PRACTICE) -> Scenario:
@@ -114,7 +112,6 @@ class Lesson(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The title of its card."""
         return self.scenario.card.title if self.scenario.card else self.name
 
 
@@ -152,7 +149,6 @@ def all_lessons(first: Lesson | None = None) -> tuple[Lesson, ...]:
 
 
 def find_lesson(name: str, first: Lesson | None = None) -> Lesson:
-    """The lesson of this name."""
     lessons = {lesson.name: lesson for lesson in all_lessons(first)}
     if name not in lessons:
         raise unknown_name("lesson", name[:60], lessons)
@@ -160,7 +156,6 @@ def find_lesson(name: str, first: Lesson | None = None) -> Lesson:
 
 
 def first_scenario() -> Scenario:
-    """Return the scenario that a page opens with."""
     return Scenario(board_world(menu_world(FIRST))).practised()
 
 
@@ -247,7 +242,6 @@ def front_door_address(plain: Mapping[str, Any]) -> str | None:
 
 
 def to_toml(plain: Mapping[str, Any]) -> str:
-    """Plain values as the text of a file."""
     return "".join(f"{name} = {_toml(value)}\n" for name, value in plain.items())
 
 
@@ -277,7 +271,6 @@ def _agent_in_link(text: str) -> dict[str, Any]:
 
 
 def from_plain(plain: Mapping[str, Any]) -> Scenario:
-    """The scenario of a dictionary of plain values."""
     known = ("world", "map", "agents", "seed", "speed", "start", "goal", "trips", "steps", "training", *Card._fields)
     read = _Reader(plain, known)
     world = _world(read)

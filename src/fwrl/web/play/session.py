@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from fwrl.experiment.catalogue import H_MAZE
@@ -97,7 +98,6 @@ class Past(NamedTuple):
 
     @property
     def pairs(self) -> int:
-        """The pairs of cells of the match kept."""
         return 0 if self.match is None else self.match.world.n_states**2
 
 
@@ -156,11 +156,9 @@ class Session:
 
     @property
     def undoable(self) -> str | None:
-        """Return what undo would undo; None if there is nothing."""
         return self._past[-1].change if self._past else None
 
     def undo(self) -> None:
-        """Undo the last change."""
         past = self._past.pop()
         if past.marks is not None:
             self.match.set_marks(past.marks)
@@ -179,20 +177,19 @@ class Session:
             self.undo()
 
     def play(self, playing: bool) -> None:
-        """Play or pause."""
         self.playing = playing
         self._since = self._counted = None
         self._rate = 0.0
         if playing:
             self.updates = []
 
-    def hold(self, now: float) -> None:
-        """Let no step fall due for a moment."""
-        self._held_until = now + PAUSE
+    def move_goal(self, cell: int) -> None:
+        """Move the goal, and let no step fall due for a moment."""
+        self.match.move_goal(cell)
+        self._held_until = perf_counter() + PAUSE
         self._since = self._counted = None
 
     def set_speed(self, speed: float) -> None:
-        """Set the steps per second of each agent."""
         self.speed = math.inf if speed >= FASTEST else speed
         self._since = None
 
@@ -265,7 +262,6 @@ class Session:
         return True
 
     def frame(self) -> bytes:
-        """The next frame."""
         match, optimum, first = self.match, self.match.optimum, self.match.runners[0]
         self.frames += 1
         header = FrameHeader(
@@ -313,7 +309,6 @@ class Session:
         }
 
     def update_message(self) -> dict[str, Any]:
-        """Return what the last step changed, as JSON."""
         return {
             "type": "update",
             "cells": self.match.floor.tolist(),
@@ -325,11 +320,9 @@ class Session:
         return {"type": "triangle", "sides": [update.show(move) for update in self.updates]}
 
     def world_message(self) -> dict[str, Any]:
-        """The world as JSON."""
         return world_message(self.match.world, self.worlds, self.edit)
 
     def state_message(self) -> dict[str, Any]:
-        """The state of the page's controls as JSON."""
         match = self.match
         plain = to_plain(match, min(self.speed, FASTEST))
         message: dict[str, Any] = {

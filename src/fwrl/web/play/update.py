@@ -46,12 +46,10 @@ class Triangle(NamedTuple):
 
     @property
     def new(self) -> float:
-        """The path reward through k."""
         return self.first + self.second
 
     @property
     def improves(self) -> bool:
-        """Whether it is better than the old one."""
         return self.new > self.old + TOLERANCE * max(1e-3, abs(self.new))
 
 
@@ -82,7 +80,6 @@ class Update:
 
     @property
     def improved(self) -> int:
-        """How many triangles improved a pair."""
         return sum(triangle.improves for triangle in self.triangles)
 
     def to_json(self) -> dict[str, Any]:
@@ -175,7 +172,6 @@ def _through(W: Floats, k: int, sources: list[int]) -> list[Triangle]:
 
 
 def _known(V: Floats) -> int:
-    """How many pairs of different cells have a known path."""
     return int(np.count_nonzero(np.isfinite(V)) - len(V))
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fwrl.agents.agent import Agent
 from fwrl.arrays import Floats, Ints
-from fwrl.kernels.ties import RELATIVE, SMALLEST_SCALE, improves
+from fwrl.kernels.ties import RELATIVE, SMALLEST_SCALE
 from fwrl.oracle import Evaluation, Optimum, evaluate, optimum
 from fwrl.task import Task
 from fwrl.task.expectation import best_rewards
@@ -147,8 +147,6 @@ def world_message(world: World, version: int, edit: int) -> dict[str, Any]:
 
 
 class EpisodeOptimum(NamedTuple):
-    """The optimum under these settings."""
-
     settings: EpisodeSettings
     best: Optimum
     steps: Floats  # (S,) expected number of steps of the optimal policy
@@ -204,7 +202,7 @@ def _grade(best: Optimum, truth: Evaluation, promise: Promise) -> str:
     s = promise.state
     if truth.arrival[s] < CERTAIN * best.arrival[s]:
         return "lost" if promise.known else "none"
-    if not improves(float(best.value[s]), float(truth.value[s])):
+    if truth.value[s] >= best.value[s] - RELATIVE * max(SMALLEST_SCALE, abs(best.value[s])):
         return "best"
     return "worse" if promise.known else "none"
 

@@ -14,14 +14,8 @@ export class Notices {
     });
   }
 
-  showWorking({ compiling, what, share }) {
-    this.say(
-      what
-        ? `${what}: ${Math.round(100 * share)} %`
-        : compiling
-          ? "Compiling: this happens once and takes ten seconds or more…"
-          : "One moment…",
-    );
+  showWorking({ what, share }) {
+    this.say(what ? `${what}: ${Math.round(100 * share)} %` : "One moment…");
     this.working = true;
   }
 

@@ -70,6 +70,7 @@ export class MapCanvas {
 
   paint() {
     const { map, view, answer, moving } = this;
+    if (!map) return; // another part of the log was asked for since this frame was due
     const context = this.canvas.getContext("2d");
     const colours = mapColours();
     const drawn = this.ground.draw(map, view, colours, moving, this.ratio);

@@ -5,7 +5,7 @@ import { LIGHT_FROM, scale, stepOf, theme } from "/static/palette.js";
 import { Terrain } from "./terrain.js";
 
 const SMALLEST_WITH_ARROWS = 7; // device pixels per cell
-const AROUND = 128, AROUND_NARROW = 92; // CSS pixels for name and verdict of one board
+const AROUND = 150, AROUND_NARROW = 92; // CSS pixels for name and verdict of one board
 const LEGEND = 30;
 const NARROW = "(max-width: 44rem)";
 const LEAST = 190; // CSS pixels: a board is never lower than that, if it is wide enough

@@ -85,9 +85,7 @@ export class Verdicts {
     const { units } = this;
     if (!optimal) return "Nothing leads from the start to the flag.";
     if (!promise) {
-      const why = entered ? `${name} has been at this flag, but knows no route to it from the start.` : `${name} has never been at this flag.`;
-      const chance = truth && percent(truth.arrival) === 100 ? ` By chance it arrives: ${units.long(truth.reward)} on average.` : "";
-      return `${why}${chance}`;
+      return entered ? `${name} has been at this flag, but knows no route to it from the start.` : `${name} has never been at this flag.`;
     }
     const promised = promise.reward === null ? `${count(promise.steps)} steps` : units.long(promise.reward);
     const risk = truth && truth.arrival < 1 && grade !== "lost" ? ` It arrives ${percent(truth.arrival)} % of the time.` : "";
