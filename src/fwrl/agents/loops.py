@@ -7,6 +7,7 @@ methods.
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import re
 from collections.abc import Callable
@@ -45,7 +46,7 @@ class Verbs(NamedTuple):
     def foreign(self) -> tuple[Path, ...]:
         """The source files outside fwrl."""
         verbs = (self.act, self.observe, self.action_values)
-        files = {Path(verb.__code__.co_filename) for verb in verbs}
+        files = {Path(inspect.unwrap(verb).__code__.co_filename) for verb in verbs}
         return tuple(sorted(file for file in files if PACKAGE not in file.parents))
 
 

@@ -42,9 +42,7 @@ def _imported_again() -> dict[str, ModuleType]:
     try:
         for name in first:
             importlib.import_module(name)
-        second = _modules()
-        second["fwrl.agents.loops"].Verbs.foreign = ()  # functions that aren't compiled don't tell their file
-        return second
+        return _modules()
     finally:
         settings.DISABLE_JIT = 0
         sys.modules.update(first)
