@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from fwrl.files import open_archive
 from fwrl.navigator.hand_models import KIND as HAND_NAVIGATOR
-from fwrl.navigator.navigator_file import KIND as NAVIGATOR
-from fwrl.navigator.state_learner_file import KIND as STATE_LEARNER
+from fwrl.navigator.navigator_file import NAVIGATOR, STATE_LEARNER
 from fwrl.planner.file import KIND as PLANNER
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def load(path: str | Path) -> Agent | Planner | Navigator | HandNavigator | Stat
 
         return read_hand_navigator(archive)
     if archive.kind == STATE_LEARNER:
-        from fwrl.navigator.state_learner_file import read_state_learner
+        from fwrl.navigator.navigator_file import read_state_learner
 
         return read_state_learner(archive)
     if archive.kind == PLANNER:

@@ -19,12 +19,11 @@ from fwrl.navigator.attachment import fit_attachments
 from fwrl.navigator.hand_graph import hand_graph, plan_to
 from fwrl.navigator.hand_navigator import HandNavigator
 from fwrl.navigator.hand_pursuit import Followable, HandPursuit
-from fwrl.navigator.motion import LinearMotion
+from fwrl.navigator.motion import LinearMotion, Steering
 from fwrl.navigator.moves import Moments, Rides, Rules, order_of_moves
 from fwrl.navigator.nested_cells import fit_nested
 from fwrl.navigator.operators import Operators, learn_operators, nearest, reachable, search
 from fwrl.navigator.poses import difference, moved
-from fwrl.navigator.steering import Steering
 
 HAND: dict[str, Any] = {"hand": fwrl.Pose((0, 1)), "opening": (2,)}
 

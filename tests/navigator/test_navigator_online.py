@@ -11,9 +11,9 @@ from gymnasium.spaces import Box, Dict, Discrete
 import fwrl
 from fwrl.files import open_archive, write_archive
 from fwrl.navigator.action_labels import Headings
+from fwrl.navigator.goal_plan import optimistic
 from fwrl.navigator.learning_navigator import LearningNavigator
 from fwrl.navigator.navigator import Navigator
-from fwrl.navigator.optimism import optimistic
 from fwrl.navigator.state_learner import StateLearner
 from fwrl.navigator.transitions import count, model_of
 

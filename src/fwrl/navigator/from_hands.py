@@ -36,13 +36,12 @@ from fwrl.navigator.from_episodes import QUANTILE, Measured, measure, navigator_
 from fwrl.navigator.hand_graph import HandGraph, hand_graph
 from fwrl.navigator.hand_models import Approach, HandSettings, SwitchModel, ThingModel, relative
 from fwrl.navigator.hand_navigator import HandNavigator
-from fwrl.navigator.motion import LinearMotion, column_range
+from fwrl.navigator.motion import LinearMotion, Steering, column_range
 from fwrl.navigator.moves import Moments, Rides
 from fwrl.navigator.nested_cells import NestedCells, fit_nested
 from fwrl.navigator.operators import constants, learn_operators
 from fwrl.navigator.poses import Scene, Seen, difference
 from fwrl.navigator.pursuit import REACHED
-from fwrl.navigator.steering import Steering
 
 WINDOWS = (3, 5, 7, 10, 14, 20)
 EXPLAINED = 0.9

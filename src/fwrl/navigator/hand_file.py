@@ -16,15 +16,14 @@ from numpy.typing import NDArray
 from fwrl.errors import FileError, FwrlError
 from fwrl.files import Archive, write_archive
 from fwrl.navigator.action_labels import Headings
-from fwrl.navigator.count_sections import expect
 from fwrl.navigator.fitted import FittedCells
 from fwrl.navigator.hand_graph import HandGraph
 from fwrl.navigator.hand_models import KIND, HandSettings, SwitchModel, ThingModel
 from fwrl.navigator.hand_navigator import HandNavigator
-from fwrl.navigator.motion import LinearMotion
+from fwrl.navigator.motion import LinearMotion, Steering
 from fwrl.navigator.navigator import Navigator, Settings
+from fwrl.navigator.navigator_file import expect
 from fwrl.navigator.poses import Pose, Scene
-from fwrl.navigator.steering import Steering
 from fwrl.navigator.transitions import Transitions
 
 

@@ -21,12 +21,11 @@ from fwrl.navigator.attachment import Mask
 from fwrl.navigator.hand_graph import NONE, plan_to
 from fwrl.navigator.hand_models import HandSettings, SwitchModel, ThingModel, relative
 from fwrl.navigator.hand_pursuit import Followable, HandPursuit
-from fwrl.navigator.motion import LinearMotion
+from fwrl.navigator.motion import LinearMotion, Steering
 from fwrl.navigator.moves import Move, Rules, order_of_moves
 from fwrl.navigator.operators import nearest, reachable, search
 from fwrl.navigator.poses import Scene, Seen, turn
 from fwrl.navigator.pursuit import REACHED, Pursuit
-from fwrl.navigator.steering import Steering
 
 SLIPS = 3  # after as many, a thing counts as one that can't be picked with everything where it is
 GRASP, CARRY, RELEASE, PRESS = "grasp", "carry", "release", "press"

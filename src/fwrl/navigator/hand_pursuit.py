@@ -17,9 +17,9 @@ import numpy as np
 
 from fwrl.arrays import Floats, Ints
 from fwrl.navigator.hand_graph import NONE, HandPlan, Mask
+from fwrl.navigator.motion import Steering
 from fwrl.navigator.nested_cells import NestedCells
 from fwrl.navigator.poses import moved, turn
-from fwrl.navigator.steering import Steering
 
 REACHED = 0.25  # widths
 TRIES = 2  # of a pair; and arrivals at a cell

@@ -19,9 +19,8 @@ from fwrl.errors import FwrlError, OptionError
 from fwrl.navigator.action_labels import Headings
 from fwrl.navigator.episodes import Episodes, point_of
 from fwrl.navigator.from_episodes import WINDOWS, TooLittleDataError, counted, fit_navigator, measure
-from fwrl.navigator.goal_plan import plan_for
+from fwrl.navigator.goal_plan import optimistic, plan_for
 from fwrl.navigator.navigator import DESIRED, Navigator
-from fwrl.navigator.optimism import optimistic
 from fwrl.navigator.pursuit import Pursuit
 from fwrl.navigator.transitions import merged
 

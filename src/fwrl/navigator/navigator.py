@@ -24,10 +24,9 @@ from scipy.sparse.csgraph import connected_components
 from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError, FwrlWarning, OptionError
 from fwrl.navigator.action_labels import Headings, RawActions
-from fwrl.navigator.confidence import confirmed_arrival, coverage
 from fwrl.navigator.episodes import as_numbers, point_of
 from fwrl.navigator.fitted import FittedCells
-from fwrl.navigator.goal_plan import Plan, plan_for
+from fwrl.navigator.goal_plan import Plan, confirmed_arrival, coverage, plan_for
 from fwrl.navigator.motion import LinearMotion
 from fwrl.navigator.pursuit import HeldAction, Pursuit
 from fwrl.navigator.transitions import PRIOR, WAY_BACK, Model, Transitions, model_of, portals
@@ -207,7 +206,7 @@ class Navigator:
         """Return how well the data support arriving at a goal, from 0 to 1 and at most `arrival`.
 
         It falls if the plan takes rarely used portals, or if no episode came near the start or the goal (see
-        `fwrl.navigator.confidence`). Use it to compare starts and goals, not as an exact forecast.
+        `fwrl.navigator.goal_plan`). Use it to compare starts and goals, not as an exact forecast.
         """
         start, end = self.point(observation), self._goal_point(goal)
         cell, goal_cell = self.cells.cell(start), self.goal_cell(goal)

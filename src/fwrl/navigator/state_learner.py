@@ -21,7 +21,7 @@ from fwrl.kernels.mdp.solver import solve
 from fwrl.navigator.action_labels import RawActions
 from fwrl.navigator.episodes import as_numbers
 from fwrl.navigator.fitted import FittedCells
-from fwrl.navigator.optimism import optimistic
+from fwrl.navigator.goal_plan import optimistic
 from fwrl.navigator.transitions import Transitions, count, merged, model_of
 
 END = 0  # the state in which an episode has terminated
@@ -149,7 +149,7 @@ class StateLearner:
 
         An existing file is replaced completely or not at all.
         """
-        from fwrl.navigator.state_learner_file import write_state_learner
+        from fwrl.navigator.navigator_file import write_state_learner
 
         write_state_learner(self, path)
 
