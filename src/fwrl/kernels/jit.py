@@ -49,7 +49,6 @@ SHARED: Any = {**OPTIONS, "no_cpython_wrapper": True}
 INNER: Any = {**SHARED, "forceinline": True}
 NOTICE = "fwrl: compiling once for this machine; later runs start immediately"
 NOTICE_AFTER = 1.0  # seconds of compiling
-OPTIMISATION = 1  # LLVM's level: the numba default of 3 compiles a sixth longer, and steps aren't faster
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -124,12 +123,9 @@ def compile_for(function: Any, arguments: tuple[Any, ...]) -> None:
     notice = threading.Timer(NOTICE_AFTER, say_that_it_compiles)
     notice.daemon = True
     notice.start()
-    before = _settings.OPT
-    _settings.OPT = type(before)(OPTIMISATION)
     try:
         function.compile(tuple(typeof(each) for each in arguments))
     finally:
-        _settings.OPT = before
         notice.cancel()
 
 
