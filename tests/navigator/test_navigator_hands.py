@@ -589,7 +589,7 @@ def test_a_thing_is_not_moved_to_where_it_is():
 
 
 def test_running_off_with_half_open_fingers_is_no_release():
-    """In 40 episodes a hand opens its fingers at full speed and is away at once, and the block is dragged along."""
+    """In 40 episodes a hand opens its fingers at full speed and leaves immediately, so the block is dragged along."""
     table = Tabletop(1)
     data = table.demonstrate(40, 300)
     rng = np.random.default_rng(0)

@@ -7,8 +7,8 @@ allowed if
 - its preconditions hold: switches that never varied while the thing moved;
 - picking looks like some grasp seen, putting like some release: the other things were where they are now, as the moved
   thing sees them, up to the width of a cell or half their distance, in `SEEN` episodes; it rode on the same of them;
-  and the thing's own place is no outlier among those. That a cube can't be put where another is, or on top of nothing,
-  follows from this alone;
+  and the thing's own place isn't an outlier among those. That a cube can't be put where another is, or on top of
+  nothing, follows from this alone;
 - its carry plan arrives.
 
 We search without parking first, since parking only adds moves. If nothing helps, a passenger may end twice or four
@@ -88,7 +88,7 @@ class Moments(NamedTuple):
         return 1 + sum(not self._usual(own, column, unit) for column in same.T)
 
     def _usual(self, own: Floats, same: Mask, unit: float) -> bool:
-        """Whether enough episodes had the same around it, and its own place is no outlier among theirs."""
+        """Whether enough episodes had the same around it, and its own place isn't an outlier among theirs."""
         if len(np.unique(self.episode[same])) < SEEN:
             return False
         places = self.own[same]
