@@ -197,12 +197,16 @@ def _times(log: Log, aging: Aging | None) -> str | None:
 
 
 def _span(reader: Reader, log: Log) -> tuple[int, int] | None:
-    """The first and the last time; None if the log has none."""
+    """Bounds on the times of `moves`; None if the log has none. Stored timestamps give them without reading rows."""
     if "time" not in log.has:
         return None
-    low, high, untimed = reader.one(f"SELECT min(time), max(time), count(*) - count(time) FROM {MOVES}")
-    if untimed:
+    if reader.one(f"SELECT count(*) - count(time) FROM {MOVES}")[0]:
         raise bad_log_error(reader.con, log)
+    low = high = None
+    if log.timestamps:
+        low, high = reader.one(f"SELECT epoch_us(min(time)), epoch_us(max(time)) FROM ({log.timestamps})")
+    if low is None or high is None:  # none stored, or infinite ones among the rows that are skipped
+        low, high = reader.one(f"SELECT min(time), max(time) FROM {MOVES}")
     return low, high
 
 

@@ -31,7 +31,7 @@ from fwrl.planner.ingest.column_sql import (
 )
 from fwrl.planner.ingest.columns import check_names, chosen_columns
 from fwrl.planner.ingest.read_options import COLUMNS, LABELS, ReadOptions
-from fwrl.planner.ingest.reader import Source, any_of, listed, union_all, when
+from fwrl.planner.ingest.reader import Source, any_of, identifier, listed, union_all, when
 from fwrl.planner.ingest.times import (
     joint_times,
     period_condition,
@@ -81,6 +81,19 @@ class Log:
         """A query for rows of transitions; bad ones are among them unless `skip_bad`."""
         conditions = [*when(skip_bad, f"NOT ({self.bad_row})"), *when(self.period != "true", self._kept)]
         return f"SELECT * FROM ({self.rows}) WHERE {' AND '.join(conditions)}" if conditions else self.rows
+
+    @property
+    def timestamps(self) -> str:
+        """A query for the stored timestamps if rows are transitions of all times and have any, otherwise "".
+
+        DuckDB knows the bounds of a stored column from the statistics of a Parquet file, those of a term it doesn't.
+        """
+        if "time" not in self.has or self.shape == "visits" or self.period != "true":
+            return ""
+        columns = [(each.source, each.choice.columns["time"].columns[0]) for each in self.selections]
+        if not all(source.types[column] in ("TIMESTAMP", "TIMESTAMP WITH TIME ZONE") for source, column in columns):
+            return ""
+        return union_all(f"SELECT {identifier(column)} AS time FROM {source.scan}" for source, column in columns)
 
     @property
     def _kept(self) -> str:
