@@ -15,7 +15,9 @@ import numpy as np
 from fwrl.errors import FwrlError, unknown_name
 
 ARM = 19  # coordinates of the arm at the beginning of each observation
-CUBE, BUTTON, JOINT = 9, 4, 2  # coordinates of each cube, button, and drawer or window
+CUBE, BUTTON, RAIL = 9, 4, 2  # coordinates of each cube, button, and drawer or window
+CUBE_SCALE, SCALES = 10.0, {"drawer": 18.0, "window": 15.0}  # of a metre in an observation
+CLOSE = 0.04  # metres from where it should be at which a thing counts as there
 SIDE = 0.04  # metres of a cube's edge
 APART = 0.08  # metres between the middles of cubes on the table, so that a gripper fits between them
 TABLE = ((0.3, -0.3), (0.55, 0.3))  # metres, where OGBench puts cubes

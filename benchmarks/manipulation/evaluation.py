@@ -20,7 +20,7 @@ import fwrl
 import fwrl.navigator
 from benchmarks.manipulation.arm import DATASETS, WORLDS, drawn_task, make_arm, parts_of
 from benchmarks.manipulation.collector import load_data
-from benchmarks.manipulation.navigation import ABLATIONS, Actor, fit
+from benchmarks.manipulation.navigation import ABLATIONS, ONE, Actor, fit, shown_in_one_episode
 from benchmarks.running import Watch, digest, keep
 from fwrl.arrays import Floats
 
@@ -65,7 +65,7 @@ def cases_of(names: list[str] | None, most: int, ablations: bool) -> list[Case]:
         published = WORLDS[parts_of(dataset)[0]].episodes
         sizes = [round(share * published) for share in SHARES]
         found = [Case(dataset, size) for size in sizes if size <= most] or [Case(dataset, most)]
-        left_out = [name for name in ABLATIONS if name and ablations and dataset in ABLATED]
+        left_out = ABLATIONS if ablations and dataset in ABLATED else ()
         cases += [*found, *(Case(dataset, found[-1].episodes, name) for name in left_out)]
     return cases
 
@@ -145,7 +145,11 @@ def _evaluate(case: Case, seed: int, folder: Path, tasks: list[int], episodes: i
     for task in tasks:
         done: list[Episode] = []
         for k in range(episodes):
-            done.append(run_episode(navigator, env, *start(env, world, task, seed, k), WORLDS[world].limit))
+            ends = start(env, world, task, seed, k)
+            if case.ablation == ONE:
+                done.append(Episode(ends[0][None], shown_in_one_episode(data, world, *ends), [], ""))
+            else:
+                done.append(run_episode(navigator, env, *ends, WORLDS[world].limit))
             solved = sum(episode.success for episode in done)
             watch(f"{name}, task {task}: {solved} of {len(done)}", len(done) / episodes)
         seconds = [second for episode in done for second in episode.seconds] or [0.0]

@@ -241,3 +241,24 @@ def test_a_forged_file_is_refused(rooms, tmp_path, field, value, problem):
         rooms.counts = original
     with pytest.raises(fwrl.FileError, match=problem):
         fwrl.load(tmp_path / "forged.fwrl")
+
+
+def test_raw_actions_take_cells_of_more_coordinates_than_headings_could():
+    def cart(push, n):
+        """A cart with friction; eight sensors show its place and speed four times."""
+        place = speed = 0.0
+        seen, pushes = [[place, speed] * 4], []
+        for k in range(n):
+            pushes.append([push(k, seen[-1])])
+            speed = 0.9 * speed + 0.05 * pushes[-1][0]
+            place = float(np.clip(place + speed, -2.0, 2.0))
+            seen.append([place, speed] * 4)
+        return np.array(seen), np.array(pushes)
+
+    rng = np.random.default_rng(0)
+    pushes = rng.uniform(-1.0, 1.0, (100, 13))
+    navigator = fwrl.fit_navigator([cart(lambda k, _, row=row: row[k // 8], 100) for row in pushes], actions="raw")
+    for goal in (1.0, -1.2):
+        navigator.aim([goal, 0.0] * 4)
+        seen, _ = cart(lambda _, observation: navigator.act(observation)[0], 120)
+        assert np.abs(seen[:, 0] - goal).min() < 0.2

@@ -162,10 +162,12 @@ def fit_navigator(
     measured, motion = _chosen_window(scaled, width) if by_rule else _measured(scaled, window or WINDOWS[0], width)
     settings = Settings(measured.k, prior, way_back, backup, picked)
     motion = motion.within(*column_range(episodes.actions))
-    labels: Headings | RawActions = Headings(len(units))
+    labels: Headings | RawActions
     if actions == "raw":
         labels = raw_labels(episodes.actions)
         measured = measured.where(held(measured.windows, labels.of(episodes.actions)))
+    else:
+        labels = Headings(len(units))
     cells, cell = _fitted(scaled, measured.windows, measured.width)
     return Navigator(cells, motion, labels, counted(measured, cell, motion, labels), settings, units)
 
