@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from typing import Any
 from unittest.mock import Mock
 
@@ -22,7 +24,7 @@ from fwrl.navigator.hand_pursuit import Followable, HandPursuit
 from fwrl.navigator.motion import LinearMotion, Steering
 from fwrl.navigator.moves import Moments, Rides, Rules, order_of_moves
 from fwrl.navigator.nested_cells import fit_nested
-from fwrl.navigator.operators import Operators, learn_operators, nearest, reachable, search
+from fwrl.navigator.operators import Operators, learn_operators, nearest, reachable, search, smallest_set
 from fwrl.navigator.poses import difference, moved
 
 HAND: dict[str, Any] = {"hand": fwrl.Pose((0, 1)), "opening": (2,)}
@@ -190,6 +192,29 @@ def free(flips, before=(), kind=()):
     none = np.zeros(len(flips), np.int64)
     trusted = np.full(len(flips), len(before) == 0)
     return Operators(flips, none, none, trusted, np.array(before, np.int64), np.array(kind, np.int64))
+
+
+def flipped_by(flips, chosen):
+    return functools.reduce(operator.xor, (flips[o] for o in chosen), 0)
+
+
+@given(st.lists(st.integers(1, 63), max_size=8), st.integers(0, 63))
+def test_the_smallest_set_of_operators_equals_trying_all(flips, wanted):
+    sets = (chosen for k in range(len(flips) + 1) for chosen in itertools.combinations(range(len(flips)), k))
+    first = next((chosen for chosen in sets if flipped_by(flips, chosen) == wanted), None)
+    found = smallest_set(np.array(flips, np.int64), wanted)
+    assert (found is None) == (first is None)
+    if found is not None:
+        assert (len(found), flipped_by(flips, found)) == (len(first), wanted)
+
+
+def test_a_plan_for_24_switches_that_flip_their_neighbours_too():
+    places = list(itertools.product(range(4), range(6)))
+    near = [[abs(a - x) + abs(b - y) <= 1 for x, y in places] for a, b in places]
+    flips = [sum(1 << k for k, flip in enumerate(row) if flip) for row in near]
+    kinds = search(free(flips), 0, 2**24 - 1)
+    assert flipped_by(flips, kinds) == 2**24 - 1
+    assert len(kinds) == len(set(kinds))
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -11,7 +11,9 @@ state of the switches.
 A switch that didn't vary may be chance. Its value has the share q of all rows; the kind was seen in n episodes; it's a
 precondition if q^n, times the number of such questions asked, is below `CHANCE`.
 
-Plans are shortest sequences of kinds, found by breadth-first search from both ends.
+Operators without preconditions commute, so a plan of them is a set: the smallest one that flips what is wrong, by
+elimination over bits. Where they don't suffice, plans are shortest sequences of kinds, found by breadth-first search
+from both ends.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from numpy.typing import NDArray
 from fwrl.arrays import Floats, Ints
 
 CHANCE = 0.05
+MOST_SETS = 2**16  # of operators that flip nothing together, to look for the smallest plan in
 NONE = -1
 
 
@@ -143,9 +146,14 @@ class Level(NamedTuple):
 
 
 def search(operators: Operators, start: int, goal: int) -> list[int] | None:
-    """Return the kinds of a shortest sequence of events from `start` to `goal`; None if there isn't one."""
-    if start == goal:
-        return []
+    """Return the kinds of a shortest sequence of events from `start` to `goal`; None if there isn't one.
+
+    Counted edges, which may be shorter, are used only if operators without preconditions don't suffice.
+    """
+    free = np.flatnonzero(operators.trusted & (operators.mask == 0))
+    chosen = smallest_set(operators.flips[free], start ^ goal)
+    if chosen is not None:
+        return [int(o) for o in free[chosen]]
     sides = [[_level([start])], [_level([goal])]]
     seen = [np.array([start]), np.array([goal])]
     while True:
@@ -159,6 +167,36 @@ def search(operators: Operators, start: int, goal: int) -> list[int] | None:
         if len(met):
             there = _way(sides[0], int(met[0]))
             return there[::-1] + _way(sides[1], int(met[0]))
+
+
+def smallest_set(flips: Ints, wanted: int) -> list[int] | None:
+    """Return the fewest positions in `flips` that together flip the bits `wanted`, ascending; None if none do.
+
+    If more than `MOST_SETS` do, it's the smallest of so many.
+
+    >>> smallest_set(np.array([0b011, 0b110, 0b101]), 0b110)
+    [1]
+    """
+    basis: dict[int, tuple[int, int]] = {}  # by highest bit: bits, and the set that flips them
+    idle = [0]  # sets that flip nothing
+
+    def reduced(bits: int, chosen: int) -> tuple[int, int]:
+        while bits.bit_length() in basis:
+            other, its = basis[bits.bit_length()]
+            bits, chosen = bits ^ other, chosen ^ its
+        return bits, chosen
+
+    for o, flip in enumerate(flips.tolist()):
+        bits, chosen = reduced(flip, 1 << o)
+        if bits:
+            basis[bits.bit_length()] = bits, chosen
+        elif len(idle) < MOST_SETS:
+            idle += [each ^ chosen for each in idle]
+    bits, chosen = reduced(wanted, 0)
+    if bits:
+        return None
+    best = min((chosen ^ each for each in idle), key=int.bit_count)
+    return [o for o in range(len(flips)) if best >> o & 1]
 
 
 def reachable(operators: Operators, start: int) -> Ints:
