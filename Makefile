@@ -21,7 +21,7 @@ help:
 	@echo "make coverage       the same with branch coverage of src, kernels interpreted too"
 	@echo "make lint           style, types on three systems, layers, workflows"
 	@echo "make bench          speed and memory, as ratios measured in one run"
-	@echo "make stress         long tests: fuzzing, kills, load"
+	@echo "make stress         long tests: fuzzing, kills, load, all examples of property tests"
 	@echo "make measure        all measurements that README and docs show, into results (some hours)"
 	@echo "make docs           the documentation site, into docs/build/html; warnings are errors"
 	@echo "make docs-numbers   write the measured numbers and pictures of README and docs from results"
@@ -84,7 +84,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.speed
 
 stress: $(VENV)/.develop
-	$(BIN)/python -m pytest -m stress
+	$(BIN)/python -m pytest -m "stress or property" --all-examples
 
 measure: $(VENV)/.bench
 	$(BIN)/python docs/measure.py

@@ -1,4 +1,4 @@
-"""Fixtures and an option for both doctests and tests."""
+"""Fixtures and options for both doctests and tests."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ TIME_IS_UP = "the seconds of --seconds are over"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option --seconds, which `make check` uses."""
+    """Add the options --seconds, which `make check` uses, and --all-examples, which `make stress` uses."""
     parser.addoption("--seconds", type=float, help="skip tests that would start so long after the first")
+    parser.addoption("--all-examples", action="store_true", help="let property tests draw all their examples")
 
 
 @pytest.hookimpl(tryfirst=True)  # before fixtures are made

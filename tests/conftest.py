@@ -20,8 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
-UNCOMPILED = bool(int(os.environ.get("NUMBA_DISABLE_JIT") or 0))
-UNCOMPILED_EXAMPLES = 60  # of each property test: interpreted kernels are a hundred times slower
+EXAMPLES = 25  # of each property test; `make stress` draws as many as the test asks for, mostly 60 to 400
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist looks which tests belong together
@@ -29,8 +28,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if isinstance(item, pytest.Function):
             keep_with_its_module(item)
-            if UNCOMPILED:
-                shorten(item.obj)
+            if hasattr(item.obj, "hypothesis"):
+                item.add_marker("property")
+                if not item.config.getoption("all_examples"):
+                    shorten(item.obj)
 
 
 def keep_with_its_module(item: pytest.Function) -> None:
@@ -41,11 +42,10 @@ def keep_with_its_module(item: pytest.Function) -> None:
 
 
 def shorten(test: Any) -> None:
-    """Let a property test draw fewer examples where kernels are interpreted, which is for coverage only."""
-    found = getattr(test, "_hypothesis_internal_use_settings", None)
-    if found is not None and found.max_examples > UNCOMPILED_EXAMPLES:
-        fewer = hypothesis.settings(found, max_examples=UNCOMPILED_EXAMPLES, derandomize=True, database=None)
-        test._hypothesis_internal_use_settings = fewer
+    """Let a property test draw fewer examples, other ones each time."""
+    found = getattr(test, "_hypothesis_internal_use_settings", hypothesis.settings())
+    if found.max_examples > EXAMPLES:
+        test._hypothesis_internal_use_settings = hypothesis.settings(found, max_examples=EXAMPLES)
 
 
 @pytest.fixture(autouse=True)

@@ -130,14 +130,16 @@ def shares(results: Results) -> str:
 
 
 def ablations(results: Results) -> str:
-    """Success with one idea left out, next to nothing left out."""
+    """Success with one idea left out, next to nothing left out on the same data."""
     names = list(dict.fromkeys(case.ablation for case in results if case.ablation))
     rows = []
     for dataset, case in most_data(results).items():
-        by_name = {other.ablation: other for other in results if _same_data(other, case)}
-        if len(by_name) > 1:
-            cells = [_success(results[by_name[name]]) if name in by_name else "" for name in names]
-            rows.append([dataset, _data(case), _success(results[case]), *cells])
+        by_name = {other.ablation: results[other] for other in results if _same_data(other, case) and other != case}
+        if by_name:
+            seeds = {task.seed for tasks in by_name.values() for task in tasks}
+            whole = [task for task in results[case] if task.seed in seeds]
+            cells = [_success(by_name[name]) if name in by_name else "" for name in names]
+            rows.append([dataset, _data(case), _success(whole), *cells])
     return _markdown(["dataset", "episodes of data", "as it is", *names], rows) if rows else ""
 
 
