@@ -9,6 +9,7 @@ old, the `explorer` answers questions about one planner, `copies` are answers in
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from fwrl.arrays import Floats
 from fwrl.planner import Planner
@@ -27,7 +28,7 @@ def explore_page(
     positions_file: str | None = None,
     old_after: float | None = None,
     unit: str | None = None,
-    refit: Callable[[dict[str, str]], Planner] | None = None,
+    refit: Callable[[dict[str, Any]], Planner] | None = None,
 ) -> PageKind:
     """The page for one planner.
 
@@ -47,7 +48,9 @@ def explore_page(
     if unit is None:
         unit = "steps" if bool((experience.mean == -1.0).all() and (experience.best == -1.0).all()) else ""
     old = recency_of(experience, old_after)
-    shown = Shown(planner, state_map(experience, positions), old, file, positions_file, Unit(unit))
+    dated = refit is not None and experience.time == "timestamp"
+    drawn = state_map(experience, positions)
+    shown = Shown(planner, drawn, old, file, positions_file, Unit(unit), dated=dated)
     explorers = Explorers(shown, refit, old_after)
     _ = explorers.whole.frame  # made before the server is ready
     static = Path(__file__).with_name("static")

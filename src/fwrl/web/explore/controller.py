@@ -61,7 +61,7 @@ class ExploreController(Controller):
         """Answer what an address asks; first send the map of its part of the log, if that is another one."""
         period, rest = period_of(address)
         explorer = self._explorer
-        if period != (explorer.shown.period or Period()):
+        if period != explorer.shown.period:
             explorer = await self._shared.build_with_notice(self._connection.send, self._explorers.of, period)
         question = await self._shared.work(from_address, rest, explorer.shown.planner)
         if explorer is not self._explorer:
@@ -72,10 +72,11 @@ class ExploreController(Controller):
     async def _answer(self, question: Question) -> None:
         await self._send_built(self._explorer.answer, question)
         self._question = question
+        await self._connection.send(await self._shared.build(self._explorer.quantiles, question))
 
-    async def _filter(self, hours: str, weekdays: str, since: str, until: str) -> None:
+    async def _filter(self, hours: str, weekdays: str, since: str, until: str, min_trips: str) -> None:
         """Ask a part of the log from now on; empty texts for all of it."""
-        period = Period(*(text.strip() for text in (hours, weekdays, since, until)))
+        period = Period(*(text.strip() for text in (hours, weekdays, since, until, min_trips)))
         if any(len(text) > LONGEST for text in period):
             raise MessageError(f"expected hours, weekdays and dates of at most {LONGEST} characters")
         rest = period_of(self._explorer.address(self._asked))[1]

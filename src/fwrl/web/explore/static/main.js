@@ -93,18 +93,19 @@ function showHello(message) {
   map.labels.forget();
   coverage.forget();
   const trips = message.trips === null ? "" : ` from ${count(message.trips, "trip")}`;
-  find("about").textContent = `${message.file}: ${count(message.states, "place")}, ${count(message.roads, "road")}, ${count(message.transitions, "step")}${trips}`;
-  showPeriod(message.period);
+  const hours = message.hours === null ? "" : `, ${message.hours}`;
+  find("about").textContent = `${message.file}: ${count(message.states, "place")}, ${count(message.roads, "road")}, ${count(message.transitions, "step")}${trips}${hours}`;
+  showPeriod(message);
   document.title = `fwrl explore ${message.file}`;
 }
 
-function showPeriod(period) {
-  const form = find("period").querySelector("form");
-  for (const input of form.elements) input.disabled = !period;
-  for (const [name, text] of Object.entries(period ?? {})) form.elements[name].value = text;
-  const chosen = Object.values(period ?? {}).filter(Boolean).join(", ");
-  find("period").querySelector("summary").textContent = chosen ? `Hours and dates: ${chosen}` : "Hours and dates";
-  find("period").querySelector(".hint").textContent = period ? "" : "A planner keeps no single times: open the log itself, fwrl explore trips.csv, to choose hours and dates.";
+function showPeriod({ period, dated }) {
+  const { elements } = find("period").querySelector("form");
+  for (const [name, text] of Object.entries(period)) Object.assign(elements[name], { value: text, disabled: !dated && name !== "min_trips" });
+  const trips = period.min_trips && `at least ${count(Number(period.min_trips), "trip")}`;
+  const chosen = Object.values({ ...period, min_trips: trips }).filter(Boolean).join(", ");
+  find("period").querySelector("summary").textContent = chosen ? `Part of the log: ${chosen}` : "Part of the log";
+  find("period").querySelector(".hint").textContent = dated ? "" : "To choose hours and dates, open a log with times instead of a planner: fwrl explore trips.csv";
 }
 
 function choosePeriod(fields) {
@@ -148,10 +149,13 @@ function showFirst() {
   if (answer.from) choose("to");
 }
 
-function showWords({ view, headline, sentence, problem, difference, gap, from, to }) {
+function showWords({ view, headline, aside = "", sentence, problem, difference, gap, from, to }) {
+  if (view !== "route") aside = "";
   if (view === "coverage") [headline, sentence, problem, difference, gap] = ["What the log hardly covers", coverage.sentence];
   if (view === "reach") [headline, sentence, problem, difference, gap] = ["What is near enough", "Every place by what it costs, cheapest first"];
-  find("headline").textContent = headline ?? "fwrl explore";
+  headline ??= "fwrl explore";
+  find("headline").replaceChildren(headline.slice(0, headline.length - aside.length), element("span", aside));
+  find("quantiles").textContent = "";
   const asked = from ? "Click where to go." : to ? "Click where to start." : "Click where to start, then where to go.";
   find("sentence").textContent = sentence ?? problem ?? asked;
   find("sentence").dataset.found = sentence ? "route" : problem ? "none" : "";
@@ -186,6 +190,9 @@ const handlers = {
     if (map.map) showAnswer(message);
     else early = message;
   },
+  quantiles: ({ address, text }) => {
+    if (answer?.view === "route" && answer.address === address) find("quantiles").textContent = text;
+  },
   names: ({ names }) => map.labels.set(names),
   found: (message) => search.set(message),
   state: (message) => card.set(message),
@@ -207,6 +214,7 @@ const handlers = {
   working: (message) => notices.showWorking(message),
   error: ({ message }) => {
     box.settle();
+    box.later = null;
     coverage.retry(); // what failed may have been that
     notices.hideWorking();
     notices.showError(message);
@@ -230,7 +238,8 @@ for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"])
 }
 find("period").querySelector("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  choosePeriod(Object.fromEntries(new FormData(event.target)));
+  const { elements } = event.target; // also those that are disabled, which are empty
+  choosePeriod(Object.fromEntries([...elements].filter(({ name }) => name).map(({ name, value }) => [name, value])));
 });
-find("period-all").addEventListener("click", () => choosePeriod({ hours: "", weekdays: "", since: "", until: "" }));
+find("period-all").addEventListener("click", () => choosePeriod({ hours: "", weekdays: "", since: "", until: "", min_trips: "" }));
 choose("from");
