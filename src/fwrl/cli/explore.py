@@ -80,7 +80,7 @@ def explore(
     options: dict[str, Any] = {"positions": where, "positions_file": positions_file, "old_after": age, "unit": unit}
     can_refit = is_log and "-" not in files
     page = explore_page(planner, " ".join(files), **options, refit=refit if can_refit else None)
-    serve([page], host, port, browser=browser, say=typer.echo)
+    serve(page, host, port, browser=browser, say=typer.echo)
 
 
 def _planner(files: list[str], reading: dict[str, Any], memory: str) -> tuple[Planner, bool]:

@@ -30,19 +30,11 @@ def explore_page(
     unit: str | None = None,
     refit: Callable[[dict[str, Any]], Planner] | None = None,
 ) -> PageKind:
-    """The page for one planner.
+    """The page for one planner, for `fwrl.web.serve`; files are named as on the command line.
 
-    Args:
-        planner: The planner.
-        file: Its file, as commands name it.
-        positions: (S, 2) positions of the states (default: the centres of cells, or else a layered drawing).
-        positions_file: Their file, as commands name it.
-        old_after: The age at which a step counts as old, in the unit of stored times (default: see `words`).
-        unit: The unit of costs, as "s" (default: steps where each costs 1, and otherwise unknown).
-        refit: fits a part of the log, by options of `fwrl.fit`; None if you only have the planner.
-
-    Returns:
-        A page for `fwrl.web.serve`.
+    Without `positions` (S, 2) it draws the centres of cells, or else layers. `old_after` is the age at which a step
+    counts as old, in the unit of stored times (default: see `words`). Without `unit`, costs are steps if each costs 1.
+    `refit` fits a part of the log, by options of `fwrl.fit`; None if you only have the planner.
     """
     experience = planner.experience
     if unit is None:

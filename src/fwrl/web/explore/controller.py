@@ -87,7 +87,7 @@ class ExploreController(Controller):
     ) -> None:
         """Ask for a route. States are codes, -1 where none is chosen; of roads two ends follow each other."""
         for name, codes in (("via", via), ("avoid", avoid), ("roads", roads)):
-            _check_codes(name, codes, MOST)
+            _check_number(name, codes, MOST)
         if len(roads) % 2:
             raise MessageError("expected 'roads' as pairs of states")
         begin, end = (None if code == NONE else code for code in (start, goal))
@@ -101,7 +101,7 @@ class ExploreController(Controller):
         await self._connection.send(await self._shared.work(self._explorer.search, text))
 
     async def _names(self, states: list[int]) -> None:
-        _check_codes("states", states, MOST_NAMES)
+        _check_number("states", states, MOST_NAMES)
         await self._connection.send(await self._shared.work(self._explorer.names, states))
 
     async def _look(self, state: int) -> None:
@@ -150,6 +150,6 @@ def copy_message(explorer: Explorer, question: Question, what: str) -> dict[str,
     return {"type": "copied", "what": what, "text": copied(explorer, question, what)}
 
 
-def _check_codes(name: str, codes: list[int], most: int) -> None:
-    if not all(type(code) is int for code in codes) or len(codes) > most:
-        raise MessageError(f"expected {name!r} as at most {most} states, by their numbers")
+def _check_number(name: str, codes: list[int], most: int) -> None:
+    if len(codes) > most:
+        raise MessageError(f"expected at most {most} states in {name!r}, got {len(codes):,}")

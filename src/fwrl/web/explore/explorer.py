@@ -47,28 +47,16 @@ Json = dict[str, Any]
 
 
 class Shown(NamedTuple):
-    """Everything a server shows.
-
-    Attributes:
-        planner: The planner.
-        map: Its map.
-        recency: tells which steps are old; None without times.
-        file: The name of its file.
-        positions: The name of the file of positions; None without one.
-        unit: The unit of costs.
-        period: The part of the log.
-        dated: Whether hours and dates can be chosen, since the log is at hand.
-
-    """
+    """Everything a server shows."""
 
     planner: Planner
     map: StateMap
-    recency: Recency | None
+    recency: Recency | None  # None without times
     file: str
-    positions: str | None
+    positions: str | None  # the name of their file, if there is one
     unit: Unit = Unit()
     period: Period = Period()
-    dated: bool = False
+    dated: bool = False  # whether hours and dates can be chosen, since the log is at hand
 
 
 class Explorers:
@@ -129,7 +117,6 @@ class Explorer:
             "transitions": summary.transitions,
             "map": self.shown.map.kind,
             "unplaced": int((~np.isfinite(drawn).all(axis=1)).sum()),
-            "actions": self._experience.action is not None,
             "old": None if self.shown.recency is None else self.shown.recency.words,
             "hours": self._experience.hours,
             "period": self.shown.period._asdict(),
@@ -385,7 +372,7 @@ class Explorer:
         codes = [int(experience.states.find(route.start)), *experience.target[edges].tolist()]
         stretches = zip(explanation.stretches, explanation.covering, strict=True)
         covering = [{"trip": str(trips[0]) if trips else None, "trips": n} for trips, n in stretches]
-        return {"states": codes, "steps": steps, "stretches": covering, "cost": said(0.0 - route.reward)}
+        return {"states": codes, "steps": steps, "stretches": covering}
 
     def _gap(self, gap: Gap) -> Json:
         near = None
@@ -420,8 +407,7 @@ class Explorer:
         if not isinstance(found, Explanation):
             return {"problem": "no route is known" if isinstance(found, NoRouteError) else str(found)}
         route = found.route
-        cost = self.shown.unit.headed(0.0 - route.value)
-        return {"steps": len(route.steps), "cost": cost, "value": route.value, "arrival": route.arrival}
+        return {"steps": len(route.steps), "cost": self.shown.unit.headed(0.0 - route.value), "arrival": route.arrival}
 
 
 def _alike(one: Route, other: Route) -> bool:

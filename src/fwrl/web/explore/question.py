@@ -50,26 +50,15 @@ SHOWN = 60  # characters of an unknown name that the error repeats
 
 @dataclass(frozen=True)
 class Question:
-    """A question; states are codes.
+    """A question; states are codes."""
 
-    Attributes:
-        start: of the route; None until chosen.
-        goal: of the route; None until chosen.
-        via: States to pass, in order.
-        avoid: States not to pass.
-        roads: Roads not to take in either direction, each from the lower code to the higher.
-        backup: `expected` or `best`: the route that is drawn.
-        view: `route`, `reach` for what is near enough, or `coverage` for the weak spots of the log.
-
-    """
-
-    start: int | None = None
+    start: int | None = None  # of the route; None until chosen
     goal: int | None = None
-    via: tuple[int, ...] = ()
+    via: tuple[int, ...] = ()  # in this order
     avoid: tuple[int, ...] = ()
-    backup: Backup = "expected"
-    view: View = "route"
-    roads: tuple[Road, ...] = ()
+    backup: Backup = "expected"  # of the route that is drawn
+    view: View = "route"  # or what is within a cost, or what the log hardly covers
+    roads: tuple[Road, ...] = ()  # not to take in either direction, each from the lower code to the higher
 
     @property
     def conditions(self) -> str:

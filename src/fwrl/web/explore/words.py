@@ -175,17 +175,10 @@ def gap_sentences(gap: Gap, experience: TransitionCounts, parts: tuple[int, int]
 
 
 class Recency(NamedTuple):
-    """The rule that tells which steps are old.
+    """The rule that tells which steps are old."""
 
-    Attributes:
-        newest: The latest time, as stored.
-        limit: The age beyond which a step is old, as stored.
-        kind: Kind of the times.
-
-    """
-
-    newest: int
-    limit: float
+    newest: int  # the latest time, as stored
+    limit: float  # the age beyond which a step is old, as stored
     kind: TimeKind
 
     def is_old(self, last: int) -> bool:
