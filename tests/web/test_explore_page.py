@@ -293,6 +293,19 @@ def test_on_a_phone_the_headline_takes_two_lines_and_the_legend_is_whole(opened)
 
 
 @needs_browser
+def test_what_half_of_the_trips_cost_is_below_the_headline(tmp_path, visits):
+    fwrl.fit([("a", "go", -1.0, "b"), ("a", "go", -1.0, "a"), ("b", "on", -1.0, "c")]).save(tmp_path / "luck.fwrl")
+    with running(str(tmp_path / "luck.fwrl"), "--unit", "min", "--port", "0", command="explore") as server:
+        visit = visits.beside(server)
+        page = visit.open(1280, 800, address="from=a&to=c")
+        said = "Half of the trips cost at most 2 min, nine in ten at most 5 min."
+        settled(page, lambda: page.inner_text("#quantiles"), said)
+        page.click("#views [data-tool=reach]")
+        settled(page, page.locator("#quantiles").is_hidden, True)
+        visit.close()
+
+
+@needs_browser
 def test_long_names_are_cut_in_the_middle_and_steps_keep_one_line(tmp_path, visits):
     names = [f"hall-of-the-very-long-names-number-{k:03d}-at-the-end" for k in range(4)]
     fwrl.fit(list(itertools.pairwise(names))).save(tmp_path / "long.fwrl")

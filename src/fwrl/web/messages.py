@@ -14,7 +14,7 @@ from fwrl.errors import FwrlError, unknown_name
 
 SHOWN = 60  # characters of a bad message that the error repeats
 ACK = {"frame": int}  # the page has drawn this frame and can draw another
-BY_PAGE = {"inspect", "names"}  # what pages also send without their user
+BY_PAGE = {"inspect", "names", "quantiles"}  # what pages also send without their user
 Handlers = Mapping[str, Callable[..., Any]]  # by type of message
 
 

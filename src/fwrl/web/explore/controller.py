@@ -72,7 +72,6 @@ class ExploreController(Controller):
     async def _answer(self, question: Question) -> None:
         await self._send_built(self._explorer.answer, question)
         self._question = question
-        await self._connection.send(await self._shared.build(self._explorer.quantiles, question))
 
     async def _filter(self, hours: str, weekdays: str, since: str, until: str, min_trips: str) -> None:
         """Ask a part of the log from now on; empty texts for all of it."""
@@ -114,6 +113,9 @@ class ExploreController(Controller):
     async def _alternatives(self) -> None:
         await self._send_built(self._explorer.alternatives, self._asked)
 
+    async def _quantiles(self) -> None:
+        await self._connection.send(await self._shared.build(self._explorer.quantiles, self._asked))
+
     async def _coverage(self) -> None:
         await self._send_built(self._explorer.coverage)
 
@@ -140,6 +142,7 @@ HANDLERS: dict[str, Callable[..., Awaitable[None]]] = {
     "reach": ExploreController._reach,
     "alternatives": ExploreController._alternatives,
     "filter": ExploreController._filter,
+    "quantiles": ExploreController._quantiles,
     "coverage": ExploreController._coverage,
     "copy": ExploreController._copy,
 }

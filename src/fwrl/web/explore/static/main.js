@@ -17,6 +17,7 @@ import { Search } from "./search.js";
 import { StateCard } from "./state_card.js";
 import { element, Steps } from "./steps.js";
 
+const IDLE = 300; // milliseconds
 const find = (id) => document.getElementById(id);
 const send = (type, fields) => wire.send(type, fields);
 const say = (text) => (find("live").textContent = text);
@@ -26,6 +27,7 @@ let hello = null;
 let answer = null;
 let early = null; // an answer that came before the map was drawn
 let tool = "from";
+let idle = 0; // a timer: what can wait is asked once nobody has asked anything for a moment
 
 const map = new MapCanvas(find("map"), { send, onDraw: showDetail });
 const box = new QuestionBox({ send, view: map.view, redraw: () => map.draw() });
@@ -129,6 +131,8 @@ function showAnswer(message) {
   box.accept(message);
   views.show(message.view);
   if (first) showFirst();
+  clearTimeout(idle);
+  if (message.route && message.view === "route") idle = setTimeout(() => send("quantiles"), IDLE);
   showWords(message);
   const covering = message.view !== "route";
   coverage.show(message.view === "coverage");
@@ -155,7 +159,7 @@ function showWords({ view, headline, aside = "", sentence, problem, difference, 
   if (view === "reach") [headline, sentence, problem, difference, gap] = ["What is near enough", "Every place by what it costs, cheapest first"];
   headline ??= "fwrl explore";
   find("headline").replaceChildren(headline.slice(0, headline.length - aside.length), element("span", aside));
-  find("quantiles").textContent = "";
+  find("quantiles").hidden = true;
   const asked = from ? "Click where to go." : to ? "Click where to start." : "Click where to start, then where to go.";
   find("sentence").textContent = sentence ?? problem ?? asked;
   find("sentence").dataset.found = sentence ? "route" : problem ? "none" : "";
@@ -191,7 +195,9 @@ const handlers = {
     else early = message;
   },
   quantiles: ({ address, text }) => {
-    if (answer?.view === "route" && answer.address === address) find("quantiles").textContent = text;
+    if (answer?.view !== "route" || answer.address !== address) return;
+    find("quantiles").hidden = !text;
+    find("quantiles").textContent = text;
   },
   names: ({ names }) => map.labels.set(names),
   found: (message) => search.set(message),
