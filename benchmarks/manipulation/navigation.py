@@ -77,7 +77,7 @@ def fit(data: Arrays, world: str, ablation: str = "") -> Actor:
 
 
 def shown_in_one_episode(data: Arrays, world: str, start: Floats, goal: Floats) -> bool:
-    """Whether a recorded episode shows all things as at the start and later as in the goal, as closely as they count."""
+    """Whether a recorded episode shows all things as at the start and later as in the goal, as closely as counts."""
     shown = [_alike(data["observations"], world, wanted) for wanted in (start, goal)]
     ends = np.flatnonzero(data["terminals"]) + 1
     for begin, end in zip(np.concatenate([[0], ends[:-1]]), ends, strict=True):
