@@ -101,7 +101,7 @@ def test_a_right_click_avoids_shift_passes_and_the_ghost_stays_with_the_differen
     click(page, "mill", button="right")
     asks(page, "from home", "to shop", "avoid mill")
     holds(page, "document.getElementById('difference').textContent.includes('cost 6 more')")
-    assert "without conditions" in page.inner_text(".legend")
+    assert "without closures" in page.inner_text(".legend")
     drawn(page)
     picture(page, "explore-what-if")
     page.click("#fit")

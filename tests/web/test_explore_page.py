@@ -123,6 +123,34 @@ def test_what_every_place_costs_is_what_networkx_finds(toward):
     assert found["said"][100] == f"cost {max(wanted.values()):g}"
 
 
+def test_half_of_the_trips_and_nine_in_ten_cost_what_the_planner_says(town):
+    luck = [("a", "go", -1.0, "b"), ("a", "go", -1.0, "a"), ("b", "on", -1.0, "c"), ("c", "on", -1.0, "b")]
+    planner = fwrl.fit(luck)
+    explorer = Explorer(Shown(planner, state_map(planner.experience), None, "log", None, Unit("min")))
+    half, most = (each.cost for each in planner.cost_quantiles("a", "c", (0.5, 0.9)).quantiles)
+    assert (half, most) == (2, 5)
+    ask = lambda address: explorer.quantiles(from_address(address, planner))["text"]  # noqa: E731
+    assert ask("from=a&to=c") == "Half of the trips cost at most 2 min, nine in ten at most 5 min."
+    for more in ("&backup=best", "&via=b", "&road=b&road=c"):
+        assert ask(f"from=a&to=c{more}") == "", more  # the planner has no quantiles for it
+    for address in ("from=b&to=c", "from=a"):
+        assert ask(address) == "", address  # nothing varies
+
+
+def test_a_part_of_the_log_by_hours_and_trips_is_what_fit_says(town):
+    whole = fwrl.fit(str(town.log))
+    refit: Any = lambda options: fwrl.fit(str(town.log), **options)  # noqa: E731
+    explorers = Explorers(Shown(whole, state_map(whole.experience), None, "town.csv", None), refit, None)
+    morning = explorers.of(Period(hours="8:30-9:30")).shown.planner
+    around = fwrl.fit(str(town.log), at="9:00", around="30min")
+    assert morning.plan("square", "shop").value == around.plan("square", "shop").value
+    for other in (explorers, Explorers(explorers.whole.shown, None, None)):
+        often = other.of(Period(min_trips="2")).shown.planner
+        assert sorted(often.states) == sorted(fwrl.fit(str(town.log), min_trips=2).states)
+        with pytest.raises(fwrl.FwrlError, match="whole number of trips"):
+            other.of(Period(min_trips="two"))
+
+
 def test_the_steps_as_csv_have_a_row_each(explorer):
     question = from_address("from=home&to=shop", explorer.shown.planner)
     rows = list(csv.DictReader(io.StringIO(copied(explorer, question, "csv"))))
@@ -221,6 +249,20 @@ def test_other_routes_and_reach_are_drawn_and_hours_limit_the_log(opened):
 
 
 @needs_browser
+def test_a_click_while_another_part_of_the_log_is_read_asks_for_the_same_places_there(opened):
+    page = opened(1440, 900, address="from=home&to=shop")
+    says(page, "4 steps")
+    page.evaluate("""() => {
+        document.querySelector("[name=since]").value = "2024-05-01";
+        document.querySelector("#period form").requestSubmit();
+        document.querySelector("#views [data-tool=reach]").click();
+    }""")
+    settled(page, lambda: "of 10 places are reachable from home" in page.inner_text("#reach-text"), True)
+    asks(page, "from home", "to shop")
+    assert page.locator("#notice").is_hidden()
+
+
+@needs_browser
 def test_on_a_phone_the_map_comes_first_and_stays_where_it_is(opened):
     page = opened(390, 844, address="from=home&to=shop", has_touch=True, is_mobile=True)
     says(page, "4 steps")
@@ -231,6 +273,36 @@ def test_on_a_phone_the_map_comes_first_and_stays_where_it_is(opened):
     page.touchscreen.tap(*place(page, "mill"))
     asks(page, "from home", "to shop", "avoid mill")
     assert page.locator(MAP).bounding_box() == box
+
+
+@needs_browser
+def test_on_a_phone_the_headline_takes_two_lines_and_the_legend_is_whole(opened):
+    page = opened(390, 844, address="from=home&to=shop&road=home&road=mill", has_touch=True, is_mobile=True)
+    says(page, "4 steps")
+    assert page.inner_text("#headline").endswith("(4.47 min without closures); this exact path 94 % of the time")
+    lines = page.evaluate("""() => {
+        const headline = document.getElementById("headline");
+        return headline.offsetHeight / parseFloat(getComputedStyle(headline).lineHeight);
+    }""")
+    assert lines <= 2.1
+    page.click("#views [data-tool=coverage]")
+    says(page, "10 bridges")
+    for key in page.locator(".legend .key").all():
+        box, foot = key.bounding_box(), page.locator(".foot").bounding_box()
+        assert box["x"] + box["width"] <= foot["x"] + foot["width"]
+
+
+@needs_browser
+def test_what_half_of_the_trips_cost_is_below_the_headline(tmp_path, visits):
+    fwrl.fit([("a", "go", -1.0, "b"), ("a", "go", -1.0, "a"), ("b", "on", -1.0, "c")]).save(tmp_path / "luck.fwrl")
+    with running(str(tmp_path / "luck.fwrl"), "--unit", "min", "--port", "0", command="explore") as server:
+        visit = visits.beside(server)
+        page = visit.open(1280, 800, address="from=a&to=c")
+        said = "Half of the trips cost at most 2 min, nine in ten at most 5 min."
+        settled(page, lambda: page.inner_text("#quantiles"), said)
+        page.click("#views [data-tool=reach]")
+        settled(page, page.locator("#quantiles").is_hidden, True)
+        visit.close()
 
 
 @needs_browser
@@ -247,7 +319,9 @@ def test_long_names_are_cut_in_the_middle_and_steps_keep_one_line(tmp_path, visi
         assert text.endswith("the-end")
         assert "…" in text
         assert names[1] in (button.get_attribute("title") or "")
-        assert page.inner_text("#headline").endswith("3 steps")
+        headline = page.inner_text("#headline")
+        assert headline.endswith("3 steps")
+        assert len(headline) < 65  # names are cut here, too
         boxes = [row.bounding_box() for row in page.locator("#steps tbody tr").all()]
         assert max(box["height"] for box in boxes) < 34
         visit.close()

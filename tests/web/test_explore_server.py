@@ -52,6 +52,14 @@ def test_a_new_page_is_sent_the_log_its_map_and_the_answer_of_its_address(server
         assert page.receive("coverage")["counts"]["dead ends"] == 2
 
 
+def test_hours_of_the_page_take_the_place_of_a_time_of_day_of_the_command(town):
+    arguments = (str(town.log), "--at", "09:00", "--around", "30min", "--port", "0")
+    with running(*arguments, command="explore") as server, server.page() as page:
+        assert page.receive("hello")["states"] == 2  # square and shop
+        page.send("filter", hours="8-10", weekdays="", since="", until="", min_trips="")
+        assert page.receive("hello")["states"] > 2
+
+
 def test_a_link_that_cannot_be_shown_gives_an_error_and_an_empty_question(server):
     with server.page(address="from=nowhere&to=shop") as page:
         assert "unknown state 'nowhere'" in page.receive("error")["message"]
@@ -88,7 +96,7 @@ BAD = [
     {"type": "ask", "start": -2, "goal": 1, "via": [], "avoid": [], "roads": [], "backup": "best", "view": "route"},
     {"type": "ask", "start": 0, "goal": 1, "via": [], "avoid": [], "roads": [1], "backup": "best", "view": "route"},
     {"type": "reach", "state": 99, "toward": True},
-    {"type": "filter", "hours": "7-9", "weekdays": "", "since": "", "until": ""},
+    {"type": "filter", "hours": "7-9", "weekdays": "", "since": "", "until": "", "min_trips": ""},
     {"type": "names", "states": [2**70]},
     {"type": "names", "states": [0] * 501},
     {"type": "names", "states": "abc"},

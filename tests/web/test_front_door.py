@@ -407,3 +407,14 @@ def test_it_is_fast_on_a_slow_phone(browser, capsys):
         print(f"first picture after {first:.0f} ms, {slow:.0f} ms when four times slower; {rate:.0f} frames a second")
     assert first < 1000
     assert rate >= 30
+
+
+@needs_browser
+def test_arrows_are_drawn_over_the_route(browser):
+    with Opened(browser, reduced_motion="reduce", address="world=four-rooms&goal=3,3") as page:
+        # The dot begins at the lower left, and its route goes through the door above: a light cell with a dark arrow.
+        middle = """(canvas) => {
+            const side = canvas.width / 9;
+            return [...canvas.getContext("2d").getImageData(1.5 * side, 4.5 * side, 1, 1).data].slice(0, 3);
+        }"""
+        assert max(page.locator(".board canvas").first.evaluate(middle)) < 60

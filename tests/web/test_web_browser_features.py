@@ -54,7 +54,7 @@ def test_what_does_it_know_counts_pairs(opened):
     settled(page, lambda: page.locator(".knows").first.is_visible(), False)
 
 
-def test_every_lesson_asks_with_hidden_boards_then_shows_them_sets_a_task_and_goes_on(opened):
+def test_every_lesson_asks_with_hidden_answers_then_shows_them_sets_a_task_and_goes_on(opened):
     page = opened(1440, 900)
     lessons = own_lessons()
     page.select_option("#lessons", label=lessons[0].title)
@@ -64,14 +64,14 @@ def test_every_lesson_asks_with_hidden_boards_then_shows_them_sets_a_task_and_go
         card = lesson.scenario.card
         assert card is not None
         holds(page, "document.querySelectorAll('.route')[0].dataset.optimal !== ''")
-        for hidden in (".stage canvas", ".route b", "#play"):
+        for hidden in (".route b", ".counted", "#play"):
             assert page.locator(hidden).first.is_hidden(), hidden
         assert page.locator("#lesson-task").is_hidden()
         assert page.locator("#lesson-next").is_hidden()
         page.get_by_role("button", name=card.answers[card.answer], exact=True).click()
         assert page.inner_text("#lesson-result").startswith("That is right.")
         assert page.inner_text("#lesson-task") == f"Now you: {card.task}"
-        settled(page, page.locator(".stage canvas").first.is_visible, True)
+        settled(page, page.locator(".route b").first.is_visible, True)
         on_screen(page, "[data-side='0'] .route b")
         picture(page, f"lesson-{number}")
         if number < 6:

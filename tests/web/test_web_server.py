@@ -122,14 +122,12 @@ def test_a_busy_page_does_not_starve_another(server):
             assert len(busy.frame()) > 30_000
 
 
-def test_a_second_page_is_mounted_beside_the_first(tmp_path):
-    (tmp_path / "index.html").write_text("<title>second</title>")
-    app = make_app([PLAY, PLAY._replace(name="second", static=tmp_path)], SharedState())
+def test_a_page_its_files_and_those_of_all_pages_are_served():
+    app = make_app(PLAY, SharedState())
     assert b"<title>fwrl play</title>" in got(app, "/")
-    assert got(app, "/second/") == b"<title>second</title>"
+    assert got(app, "/play.css").startswith(b"/*")
     assert got(app, "/static/look.css").startswith(b"/*")
     assert websocket_accepted(app, "/ws")
-    assert websocket_accepted(app, "/second/ws")
 
 
 def got(app, path):

@@ -24,7 +24,7 @@ HEADER_STEPS = 8  # position of the number of steps in a frame of `play`
 LIMITED = """
 from fwrl.web import Limits, serve
 from fwrl.web.play import PLAY
-serve([PLAY], port=0, browser=False, limits=Limits(**{limits}), say=lambda text: print(text, flush=True))
+serve(PLAY, port=0, browser=False, limits=Limits(**{limits}), say=lambda text: print(text, flush=True))
 """
 COMMAND = """
 from fwrl.cli import main

@@ -67,18 +67,20 @@ def explore(
     if unit is None and reading.get("cost") == "elapsed" and experience.time == "timestamp":
         unit = "s"
 
-    def refit(period: dict[str, str]) -> Planner:
+    def refit(period: dict[str, Any]) -> Planner:
         from fwrl.planner import fit
 
         cells: Any = experience.cells
         chosen = {"cell_width": getattr(cells, "width", None), "resolution": getattr(cells, "resolution", None)}
-        return fit(log_source(files), memory=memory, connections=False, **reading | chosen | period)
+        replaced = {"at", "around"} if "hours" in period else set()
+        kept = {name: value for name, value in reading.items() if name not in replaced}
+        return fit(log_source(files), memory=memory, connections=False, **kept | chosen | period)
 
     positions_file = None if positions is None else str(positions)
     options: dict[str, Any] = {"positions": where, "positions_file": positions_file, "old_after": age, "unit": unit}
-    can_refit = is_log and experience.time == "timestamp" and "-" not in files
+    can_refit = is_log and "-" not in files
     page = explore_page(planner, " ".join(files), **options, refit=refit if can_refit else None)
-    serve([page], host, port, browser=browser, say=typer.echo)
+    serve(page, host, port, browser=browser, say=typer.echo)
 
 
 def _planner(files: list[str], reading: dict[str, Any], memory: str) -> tuple[Planner, bool]:

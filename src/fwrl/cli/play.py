@@ -26,4 +26,4 @@ def play(
     from fwrl.web.play import play_page, read_lesson
 
     page = play_page(None if lesson is None else read_lesson(lesson))
-    serve([page], host, port, browser=browser, limits=Limits(seconds=60), say=typer.echo)
+    serve(page, host, port, browser=browser, limits=Limits(seconds=60), say=typer.echo)

@@ -1,4 +1,4 @@
-"""Local web pages: one server, and one package per page above it.
+"""Local web pages: a server, and one package per kind of page above it.
 
 A page draws; everything it shows is computed here, by the same compiled agents as everywhere else. Each open page has
 one websocket, which carries JSON messages both ways and binary frames to the browser.

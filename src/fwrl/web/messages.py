@@ -14,7 +14,7 @@ from fwrl.errors import FwrlError, unknown_name
 
 SHOWN = 60  # characters of a bad message that the error repeats
 ACK = {"frame": int}  # the page has drawn this frame and can draw another
-BY_PAGE = {"inspect", "names"}  # what pages also send without their user
+BY_PAGE = {"inspect", "names", "quantiles"}  # what pages also send without their user
 Handlers = Mapping[str, Callable[..., Any]]  # by type of message
 
 
@@ -61,12 +61,13 @@ def _checked(kind: str, hints: Mapping[str, Any], received: dict[str, Any]) -> d
         fields, got = list(hints), _short(str(sorted(received)))
         raise MessageError(f"expected the fields {fields} in the message {kind!r}, got {got}")
     for name, value in received.items():
+        kept = get_origin(hints[name]) or hints[name]
+        of_ints = hints[name] == list[int]
         if hints[name] is float and type(value) is int and abs(value) < 2**53:
             received[name] = float(value)
-        elif type(value) is not (get_origin(hints[name]) or hints[name]):
-            raise MessageError(
-                f"expected {name!r} of the message {kind!r} as {hints[name].__name__}, got {_short(repr(value))}"
-            )
+        elif type(value) is not kept or (of_ints and not all(type(part) is int for part in value)):
+            said = "list of whole numbers" if of_ints else hints[name].__name__
+            raise MessageError(f"expected {name!r} of the message {kind!r} as {said}, got {_short(repr(value))}")
     return received
 
 

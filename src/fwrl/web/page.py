@@ -72,20 +72,12 @@ class Controller:
 
 
 class PageKind(NamedTuple):
-    """A kind of page that the server can serve.
-
-    Attributes:
-        name: Its name in addresses and on the command line.
-        static: The folder of its files, among them `index.html`.
-        handlers: Which method of the controller answers which message.
-        controller: makes the controller of an open page.
-
-    """
+    """A kind of page that the server can serve: `fwrl NAME` opens it."""
 
     name: str
-    static: Path
-    handlers: Handlers
-    controller: Callable[[Connection, SharedState], Controller]
+    static: Path  # the folder of its files, among them index.html
+    handlers: Handlers  # which method of the controller answers which message
+    controller: Callable[[Connection, SharedState], Controller]  # makes the controller of an open page
 
 
 class Page:

@@ -8,14 +8,14 @@ import ipaddress
 import mimetypes
 import socket
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 from types import FrameType
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.routing import BaseRoute, Mount, WebSocketRoute
+from starlette.routing import Mount, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
@@ -36,7 +36,7 @@ mimetypes.add_type("text/javascript", ".js")
 
 
 def serve(
-    kinds: Sequence[PageKind],
+    kind: PageKind,
     host: str = "127.0.0.1",
     port: int = PORT,
     *,
@@ -44,16 +44,10 @@ def serve(
     limits: Limits | None = None,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Serve pages until Ctrl-C.
+    """Serve pages of one kind until Ctrl-C.
 
-    Args:
-        kinds: The pages; the first is at /, each other one at /NAME/.
-        host: The address to listen on.
-        port: The first port to try; if it is taken, the next free one is used. 0 means any free port.
-        browser: Whether to open the first page in the browser.
-        limits: of what pages may use.
-        say: Called with each line for the user.
-
+    If `port` is taken, the next free one is used; 0 means any free port. With `browser`, open a page. `say` is called
+    with each line for the user.
     """
     listener = listen(host, port)
     bound = listener.getsockname()[1]
@@ -69,10 +63,10 @@ def serve(
         )
     shared = SharedState(limits)
     names = LOCAL | {host.lower(), socket.gethostname().lower()}
-    app = make_app(kinds, shared, names, addresses=not is_local(host))
+    app = make_app(kind, shared, names, addresses=not is_local(host))
 
     def ready() -> None:
-        say(f"fwrl {kinds[0].name}: {url} (Ctrl-C ends it)")
+        say(f"fwrl {kind.name}: {url} (Ctrl-C ends it)")
         if browser:
             Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
@@ -82,19 +76,13 @@ def serve(
         shared.close()
 
 
-def make_app(
-    kinds: Sequence[PageKind], shared: SharedState, names: frozenset[str] = LOCAL, addresses: bool = False
-) -> ASGIApp:
-    others = [Mount(f"/{kind.name}", routes=_routes(kind, shared)) for kind in kinds[1:]]
-    routes = [Mount("/static", StaticFiles(directory=STATIC)), *others, *_routes(kinds[0], shared)]
-    return OriginGuard(Starlette(routes=routes), names, addresses)
-
-
-def _routes(kind: PageKind, shared: SharedState) -> list[BaseRoute]:
+def make_app(kind: PageKind, shared: SharedState, names: frozenset[str] = LOCAL, addresses: bool = False) -> ASGIApp:
     async def talk(websocket: WebSocket) -> None:
         await Page(websocket, shared, kind).run()
 
-    return [WebSocketRoute("/ws", talk), Mount("/", StaticFiles(directory=kind.static, html=True))]
+    files, own = (StaticFiles(directory=folder, html=True) for folder in (STATIC, kind.static))
+    routes = [Mount("/static", files), WebSocketRoute("/ws", talk), Mount("/", own)]
+    return OriginGuard(Starlette(routes=routes), names, addresses)
 
 
 def _configuration(app: ASGIApp, limits: Limits) -> uvicorn.Config:

@@ -37,30 +37,17 @@ class CutOffError(FwrlError):
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a server.
+    """The limits of a server."""
 
-    Attributes:
-        pages: The number of pages that may be open at the same time.
-        message_bytes: The largest message that a page may send.
-        states: The cells of one page's board.
-        pairs: The pairs of cells, start and goal, of all boards together: what agents' tables grow with.
-        seconds: How long one call for a page may take.
-        request_seconds: How long a connection without a websocket may last.
-        idle: Seconds without any message from its user after which a page is closed.
-        parked: The number of closed pages whose sessions are kept, so that a reload goes on.
-        parked_seconds: How long they are kept.
-
-    """
-
-    pages: int = 64
-    message_bytes: int = 64 * 1024
-    states: int = 4096
-    pairs: int = 2**25
-    seconds: float = math.inf
-    request_seconds: float = 30.0
-    idle: float = 3600.0
-    parked: int = 16
-    parked_seconds: float = 3600.0
+    pages: int = 64  # open at the same time
+    message_bytes: int = 64 * 1024  # of one message from a page
+    states: int = 4096  # cells of one page's board
+    pairs: int = 2**25  # of cells, start and goal, of all boards together: what agents' tables grow with
+    seconds: float = math.inf  # that one call for a page may take
+    request_seconds: float = 30.0  # that a connection without a websocket may last
+    idle: float = 3600.0  # seconds without any message from its user after which a page is closed
+    parked: int = 16  # closed pages whose sessions are kept, so that a reload goes on
+    parked_seconds: float = 3600.0  # that they are kept
 
 
 class _Job:

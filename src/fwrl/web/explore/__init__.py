@@ -9,6 +9,7 @@ old, the `explorer` answers questions about one planner, `copies` are answers in
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from fwrl.arrays import Floats
 from fwrl.planner import Planner
@@ -27,27 +28,21 @@ def explore_page(
     positions_file: str | None = None,
     old_after: float | None = None,
     unit: str | None = None,
-    refit: Callable[[dict[str, str]], Planner] | None = None,
+    refit: Callable[[dict[str, Any]], Planner] | None = None,
 ) -> PageKind:
-    """The page for one planner.
+    """The page for one planner, for `fwrl.web.serve`; files are named as on the command line.
 
-    Args:
-        planner: The planner.
-        file: Its file, as commands name it.
-        positions: (S, 2) positions of the states (default: the centres of cells, or else a layered drawing).
-        positions_file: Their file, as commands name it.
-        old_after: The age at which a step counts as old, in the unit of stored times (default: see `words`).
-        unit: The unit of costs, as "s" (default: steps where each costs 1, and otherwise unknown).
-        refit: fits a part of the log, by options of `fwrl.fit`; None if you only have the planner.
-
-    Returns:
-        A page for `fwrl.web.serve`.
+    Without `positions` (S, 2) it draws the centres of cells, or else layers. `old_after` is the age at which a step
+    counts as old, in the unit of stored times (default: see `words`). Without `unit`, costs are steps if each costs 1.
+    `refit` fits a part of the log, by options of `fwrl.fit`; None if you only have the planner.
     """
     experience = planner.experience
     if unit is None:
         unit = "steps" if bool((experience.mean == -1.0).all() and (experience.best == -1.0).all()) else ""
     old = recency_of(experience, old_after)
-    shown = Shown(planner, state_map(experience, positions), old, file, positions_file, Unit(unit))
+    dated = refit is not None and experience.time == "timestamp"
+    drawn = state_map(experience, positions)
+    shown = Shown(planner, drawn, old, file, positions_file, Unit(unit), dated=dated)
     explorers = Explorers(shown, refit, old_after)
     _ = explorers.whole.frame  # made before the server is ready
     static = Path(__file__).with_name("static")

@@ -61,7 +61,7 @@ class ExploreController(Controller):
         """Answer what an address asks; first send the map of its part of the log, if that is another one."""
         period, rest = period_of(address)
         explorer = self._explorer
-        if period != (explorer.shown.period or Period()):
+        if period != explorer.shown.period:
             explorer = await self._shared.build_with_notice(self._connection.send, self._explorers.of, period)
         question = await self._shared.work(from_address, rest, explorer.shown.planner)
         if explorer is not self._explorer:
@@ -73,9 +73,9 @@ class ExploreController(Controller):
         await self._send_built(self._explorer.answer, question)
         self._question = question
 
-    async def _filter(self, hours: str, weekdays: str, since: str, until: str) -> None:
+    async def _filter(self, hours: str, weekdays: str, since: str, until: str, min_trips: str) -> None:
         """Ask a part of the log from now on; empty texts for all of it."""
-        period = Period(*(text.strip() for text in (hours, weekdays, since, until)))
+        period = Period(*(text.strip() for text in (hours, weekdays, since, until, min_trips)))
         if any(len(text) > LONGEST for text in period):
             raise MessageError(f"expected hours, weekdays and dates of at most {LONGEST} characters")
         rest = period_of(self._explorer.address(self._asked))[1]
@@ -86,7 +86,7 @@ class ExploreController(Controller):
     ) -> None:
         """Ask for a route. States are codes, -1 where none is chosen; of roads two ends follow each other."""
         for name, codes in (("via", via), ("avoid", avoid), ("roads", roads)):
-            _check_codes(name, codes, MOST)
+            _check_number(name, codes, MOST)
         if len(roads) % 2:
             raise MessageError("expected 'roads' as pairs of states")
         begin, end = (None if code == NONE else code for code in (start, goal))
@@ -100,7 +100,7 @@ class ExploreController(Controller):
         await self._connection.send(await self._shared.work(self._explorer.search, text))
 
     async def _names(self, states: list[int]) -> None:
-        _check_codes("states", states, MOST_NAMES)
+        _check_number("states", states, MOST_NAMES)
         await self._connection.send(await self._shared.work(self._explorer.names, states))
 
     async def _look(self, state: int) -> None:
@@ -112,6 +112,9 @@ class ExploreController(Controller):
 
     async def _alternatives(self) -> None:
         await self._send_built(self._explorer.alternatives, self._asked)
+
+    async def _quantiles(self) -> None:
+        await self._connection.send(await self._shared.build(self._explorer.quantiles, self._asked))
 
     async def _coverage(self) -> None:
         await self._send_built(self._explorer.coverage)
@@ -139,6 +142,7 @@ HANDLERS: dict[str, Callable[..., Awaitable[None]]] = {
     "reach": ExploreController._reach,
     "alternatives": ExploreController._alternatives,
     "filter": ExploreController._filter,
+    "quantiles": ExploreController._quantiles,
     "coverage": ExploreController._coverage,
     "copy": ExploreController._copy,
 }
@@ -149,6 +153,6 @@ def copy_message(explorer: Explorer, question: Question, what: str) -> dict[str,
     return {"type": "copied", "what": what, "text": copied(explorer, question, what)}
 
 
-def _check_codes(name: str, codes: list[int], most: int) -> None:
-    if not all(type(code) is int for code in codes) or len(codes) > most:
-        raise MessageError(f"expected {name!r} as at most {most} states, by their numbers")
+def _check_number(name: str, codes: list[int], most: int) -> None:
+    if len(codes) > most:
+        raise MessageError(f"expected at most {most} states in {name!r}, got {len(codes):,}")

@@ -27,10 +27,12 @@ from fwrl.web.explore.words import (
     Recency,
     Unit,
     coverage_sentence,
+    cut,
     difference,
     gap_sentences,
     headline,
     moment,
+    quantiles_sentence,
     recency_of,
     sentence,
 )
@@ -45,34 +47,23 @@ Json = dict[str, Any]
 
 
 class Shown(NamedTuple):
-    """Everything a server shows.
-
-    Attributes:
-        planner: The planner.
-        map: Its map.
-        recency: tells which steps are old; None without times.
-        file: The name of its file.
-        positions: The name of the file of positions; None without one.
-        unit: The unit of costs.
-        period: The part of the log; None if it can't be chosen, since only its planner is at hand.
-
-    """
+    """Everything a server shows."""
 
     planner: Planner
     map: StateMap
-    recency: Recency | None
+    recency: Recency | None  # None without times
     file: str
-    positions: str | None
+    positions: str | None  # the name of their file, if there is one
     unit: Unit = Unit()
-    period: Period | None = None
+    period: Period = Period()
+    dated: bool = False  # whether hours and dates can be chosen, since the log is at hand
 
 
 class Explorers:
     """Explorers of parts of one log; `refit` reads a part of it; None if you only have the planner."""
 
-    def __init__(self, shown: Shown, refit: Callable[[dict[str, str]], Planner] | None, limit: float | None) -> None:
-        whole = shown._replace(period=None if refit is None else Period())
-        self.whole, self._refit, self._limit = Explorer(whole), refit, limit
+    def __init__(self, shown: Shown, refit: Callable[[dict[str, Any]], Planner] | None, limit: float | None) -> None:
+        self.whole, self._refit, self._limit = Explorer(shown), refit, limit
         self._kept: OrderedDict[Period, Explorer] = OrderedDict()
 
     def of(self, period: Period) -> Explorer:
@@ -87,12 +78,16 @@ class Explorers:
         return self._kept[period]
 
     def _read(self, period: Period) -> Explorer:
-        if self._refit is None:
+        options = period.options
+        if self._refit is not None:
+            planner = self._refit(options)
+        elif set(options) == {"min_trips"}:
+            planner = self.whole.shown.planner.with_min_trips(options["min_trips"])
+        else:
             raise FwrlError(
                 "a planner doesn't keep when each step was made, so it can't be limited to some hours or days; open "
                 "the log itself: fwrl explore trips.csv"
             )
-        planner = self._refit(period.options)
         shown, experience = self.whole.shown, planner.experience
         codes = [shown.planner.states.code(label) for label in planner.states]
         where = shown.map.positions[[0 if code is None else code for code in codes]]
@@ -122,9 +117,10 @@ class Explorer:
             "transitions": summary.transitions,
             "map": self.shown.map.kind,
             "unplaced": int((~np.isfinite(drawn).all(axis=1)).sum()),
-            "actions": self._experience.action is not None,
             "old": None if self.shown.recency is None else self.shown.recency.words,
-            "period": None if self.shown.period is None else self.shown.period._asdict(),
+            "hours": self._experience.hours,
+            "period": self.shown.period._asdict(),
+            "dated": self.shown.dated,
         }
 
     def names(self, codes: list[int]) -> Json:
@@ -157,24 +153,39 @@ class Explorer:
         edges = {each.route.edges for each in found.values() if isinstance(each, Explanation)}
         said["same"] = len(edges) == 1
         chosen = found[question.backup]
-        plain = self._route(replace(question, via=(), avoid=(), roads=())) if question.conditional else None
+        plain = self._route(replace(question, via=(), avoid=(), roads=())) if question.conditions else None
         if isinstance(chosen, Explanation):
             before = plain.route if isinstance(plain, Explanation) else None
-            said["headline"] = headline(chosen.route, self.shown.unit, before, question.closures)
+            cost, aside = headline(chosen.route, self.shown.unit, before, question.conditions)
+            said |= {"headline": cost + aside, "aside": aside}
             said["sentence"] = sentence(chosen)
             said["route"] = self._steps(chosen)
         else:
-            said["headline"] = f"{said['from'][1]} → {said['to'][1]}: no route"
+            said["headline"] = f"{cut(said['from'][1])} → {cut(said['to'][1])}: no route"
             said["problem"] = "No route is known." if isinstance(chosen, NoRouteError) else str(chosen)
         if isinstance(chosen, NoRouteError):
             said["gap"] = self._gap(chosen.gap)
         if plain is not None:
-            said |= self._compared(plain, chosen)
+            said |= self._compared(plain, chosen, question.conditions)
         return said
+
+    def quantiles(self, question: Question) -> Json:
+        """Say what half of the trips and nine in ten cost at most; an empty text where nothing varies."""
+        said = {"type": "quantiles", "address": self.address(question), "text": ""}
+        unasked = question.start is None or question.goal is None or question.backup == "best"
+        if unasked or question.via or question.roads or not self._planner.summary.uncertain:
+            return said
+        states, avoid = self._planner.states, [self._planner.states[code] for code in question.avoid]
+        try:
+            ends = states[question.start], states[question.goal]
+            half, most = self._planner.cost_quantiles(*ends, (0.5, 0.9), avoid=avoid).quantiles
+        except FwrlError:  # no route, or trips too long to simulate
+            return said
+        return said | {"text": quantiles_sentence(half.cost, most.cost, self.shown.unit)}
 
     def address(self, question: Question) -> str:
         """The address of a question, with the part of the log that it asks."""
-        parts = to_address(question, self._planner), urlencode((self.shown.period or Period()).options)
+        parts = to_address(question, self._planner), urlencode(self.shown.period.options)
         return "&".join(filter(None, parts))
 
     def alternatives(self, question: Question) -> Json:
@@ -361,7 +372,7 @@ class Explorer:
         codes = [int(experience.states.find(route.start)), *experience.target[edges].tolist()]
         stretches = zip(explanation.stretches, explanation.covering, strict=True)
         covering = [{"trip": str(trips[0]) if trips else None, "trips": n} for trips, n in stretches]
-        return {"states": codes, "steps": steps, "stretches": covering, "cost": said(0.0 - route.reward)}
+        return {"states": codes, "steps": steps, "stretches": covering}
 
     def _gap(self, gap: Gap) -> Json:
         near = None
@@ -379,24 +390,24 @@ class Explorer:
             "near": near,
         }
 
-    def _compared(self, plain: Explanation | FwrlError, chosen: Explanation | FwrlError) -> Json:
+    def _compared(self, plain: Explanation | FwrlError, chosen: Explanation | FwrlError, conditions: str) -> Json:
         """The route without conditions as a ghost, and the difference in words."""
         if not isinstance(plain, Explanation):
-            return {"difference": "Without these conditions no route is known either."}
-        ghost = self._steps(plain)["states"]
-        if not isinstance(chosen, Explanation):
-            words = headline(plain.route, self.shown.unit, None, closures=False)
-            return {"ghost": ghost, "difference": f"Without these conditions: {words}."}
-        words = difference(plain.route, chosen.route, self.shown.unit)
-        return {"ghost": ghost, "difference": f"Compared with no conditions: {words}."}
+            return {"conditions": conditions, "difference": f"Without these {conditions} no route is known either."}
+        if isinstance(chosen, Explanation):
+            words = f"With these {conditions}: {difference(plain.route, chosen.route, self.shown.unit)}."
+        else:
+            words = f"Without these {conditions}: {''.join(headline(plain.route, self.shown.unit))}."
+        same = isinstance(chosen, Explanation) and chosen.route.edges == plain.route.edges
+        ghost = {} if same else {"ghost": self._steps(plain)["states"]}
+        return {"conditions": conditions, "difference": words, **ghost}
 
     def _summary(self, found: Explanation | FwrlError) -> Json:
         """A route as the comparison of backups shows it."""
         if not isinstance(found, Explanation):
             return {"problem": "no route is known" if isinstance(found, NoRouteError) else str(found)}
         route = found.route
-        cost = self.shown.unit.headed(0.0 - route.value)
-        return {"steps": len(route.steps), "cost": cost, "value": route.value, "arrival": route.arrival}
+        return {"steps": len(route.steps), "cost": self.shown.unit.headed(0.0 - route.value), "arrival": route.arrival}
 
 
 def _alike(one: Route, other: Route) -> bool:

@@ -24,13 +24,18 @@ def layered(links: Links) -> Floats:
     S = links.n_states
     if S == 0:
         return np.zeros((0, 2))
-    graph = csr_array((np.ones(len(links.source)), (links.source, links.target)), shape=(S, S))
-    part = connected_components(graph, directed=False)[1].astype(np.int64)
+    part = parts(links)
     layer = _layers(links, part)
     place = _ordered(links, layer, part)
     x = layer / max(1, layer.max())
     y = place / max(1.0, place.max())
     return np.stack([ASPECT * x, 1.0 - y], axis=1)
+
+
+def parts(links: Links) -> Ints:
+    """(S,) the number of the connected part that each state is in."""
+    graph = csr_array((np.ones(len(links.source)), (links.source, links.target)), shape=(links.n_states,) * 2)
+    return connected_components(graph, directed=False)[1].astype(np.int64)
 
 
 def _layers(links: Links, part: Ints) -> Ints:

@@ -2,14 +2,14 @@
 
 In an address a question is `from=A&to=B&via=C&avoid=D&road=E&road=F&backup=best&view=coverage`, each part optional,
 `via` and `avoid` as often as needed, `road` twice for the two ends of a road; names are percent-encoded. `hours`,
-`weekdays`, `since` and `until` say which part of the log is asked.
+`weekdays`, `since`, `until` and `min_trips` say which part of the log is asked.
 """
 
 from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from fwrl.errors import FwrlError, unknown_name
@@ -32,11 +32,17 @@ class Period(NamedTuple):
     weekdays: str = ""
     since: str = ""
     until: str = ""
+    min_trips: str = ""
 
     @property
-    def options(self) -> dict[str, str]:
-        """Those that say something."""
-        return {name: text for name, text in self._asdict().items() if text}
+    def options(self) -> dict[str, Any]:
+        """Those that say something, as options of `fwrl.fit`."""
+        options: dict[str, Any] = {name: text for name, text in self._asdict().items() if text}
+        if self.min_trips:
+            if not self.min_trips.isdecimal():
+                raise FwrlError(f"expected a whole number of trips, got {self.min_trips[:SHOWN]!r}")
+            options["min_trips"] = int(self.min_trips)
+        return options
 
 
 SHOWN = 60  # characters of an unknown name that the error repeats
@@ -44,35 +50,20 @@ SHOWN = 60  # characters of an unknown name that the error repeats
 
 @dataclass(frozen=True)
 class Question:
-    """A question; states are codes.
+    """A question; states are codes."""
 
-    Attributes:
-        start: of the route; None until chosen.
-        goal: of the route; None until chosen.
-        via: States to pass, in order.
-        avoid: States not to pass.
-        roads: Roads not to take in either direction, each from the lower code to the higher.
-        backup: `expected` or `best`: the route that is drawn.
-        view: `route`, `reach` for what is near enough, or `coverage` for the weak spots of the log.
-
-    """
-
-    start: int | None = None
+    start: int | None = None  # of the route; None until chosen
     goal: int | None = None
-    via: tuple[int, ...] = ()
+    via: tuple[int, ...] = ()  # in this order
     avoid: tuple[int, ...] = ()
-    backup: Backup = "expected"
-    view: View = "route"
-    roads: tuple[Road, ...] = ()
+    backup: Backup = "expected"  # of the route that is drawn
+    view: View = "route"  # or what is within a cost, or what the log hardly covers
+    roads: tuple[Road, ...] = ()  # not to take in either direction, each from the lower code to the higher
 
     @property
-    def conditional(self) -> bool:
-        """Whether it asks what would be if the route had to pass or to avoid something."""
-        return bool(self.via or self.closures)
-
-    @property
-    def closures(self) -> bool:
-        return bool(self.avoid or self.roads)
+    def conditions(self) -> str:
+        """What the route has to pass or to avoid, in a word or two; empty without conditions."""
+        return " and ".join(["stops"] * bool(self.via) + ["closures"] * bool(self.avoid or self.roads))
 
 
 def road_pairs(ends: list[int]) -> tuple[Road, ...]:

@@ -17,13 +17,11 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from fwrl.arrays import Floats, Ints
 from fwrl.planner.transition_counts import TransitionCounts
 from fwrl.planner.weak_spots import Links, links_of
-from fwrl.web.explore.layers import layered
+from fwrl.web.explore.layers import layered, parts
 
 Kind = Literal["positions", "cells", "layers"]
 FORTH, BACK = 1, 2  # bits of a road: links from its first state to its second, and back
@@ -34,28 +32,16 @@ HEADER = struct.Struct("<IIIIf")
 
 @dataclass(frozen=True, eq=False)
 class StateMap:
-    """Where S states and R roads are drawn.
-
-    Attributes:
-        kind: source of the positions.
-        positions: (S, 2) x and y, NaN if unknown.
-        drawn: (S, 2) the same in a box of width 1 whose top is y = 0, NaN if unknown.
-        height: The height of that box.
-        links: The links between states.
-        roads: (R, 2) the states of each road.
-        seen: (R,) number of observations in both directions.
-        directions: (R,) bits FORTH and BACK.
-
-    """
+    """Where S states and R roads are drawn."""
 
     kind: Kind
-    positions: Floats
-    drawn: NDArray[np.float32]
-    height: float
+    positions: Floats  # (S, 2) x and y, NaN if unknown
+    drawn: NDArray[np.float32]  # (S, 2) the same in a box of width 1 whose top is y = 0
+    height: float  # of that box
     links: Links
-    roads: NDArray[np.uint32]
-    seen: NDArray[np.uint32]
-    directions: NDArray[np.uint8]
+    roads: NDArray[np.uint32]  # (R, 2) the states of each road
+    seen: NDArray[np.uint32]  # (R,) observations in both directions
+    directions: NDArray[np.uint8]  # (R,) bits FORTH and BACK
 
     @property
     def known_positions(self) -> Floats | None:
@@ -65,9 +51,7 @@ class StateMap:
     @property
     def part(self) -> Ints:
         """(S,) the number of the part that each state is in; no road leads from one part to another."""
-        links, S = self.links, self.links.n_states
-        graph = csr_array((np.ones(len(links.source)), (links.source, links.target)), shape=(S, S))
-        return connected_components(graph, directed=False)[1].astype(np.int64)
+        return parts(self.links)
 
     def encode(self) -> bytes:
         marks = (self.links.dead_end * DEAD_END).astype("u1")

@@ -15,6 +15,7 @@ from fwrl.planner.explanation import shown_time
 from fwrl.planner.transition_counts import MILLION, TimeKind, TransitionCounts, time_unit
 from fwrl.planner.weak_spots import Gap
 
+LONGEST = 24  # characters of a name in a headline
 SAME = 1e-9  # costs that differ by less, relative to their size, are called the same
 MINUTE, HOUR = 60, 3600
 SECONDS = ("s", "sec", "seconds")
@@ -64,19 +65,36 @@ def moment(time: Any, clock: bool = True) -> str:
     return f"{time.day} {time:%b %Y}{time:, %H:%M}" if clock else f"{time.day} {time:%b %Y}"
 
 
-def headline(route: Route, unit: Unit, plain: Route | None, closures: bool) -> str:
-    """A route's cost in a line; `plain` is the route without conditions, None if there aren't any.
+def cut(name: object) -> str:
+    """A name that fits, cut in the middle: both ends tell names apart.
 
-    As "dock → packing, about 151 s (137 s without closures); this exact path 9 % of the time".
+    >>> cut("hall-of-the-very-long-names-number-001")
+    'hall-of-the-…-number-001'
+    """
+    text = str(name)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}…{text[1 - LONGEST // 2 :]}"
+
+
+def headline(route: Route, unit: Unit, plain: Route | None = None, conditions: str = "") -> tuple[str, str]:
+    """A route's cost, and what to add in smaller letters; `plain` is the route without `conditions`.
+
+    As "dock → packing, about 151 s" and " (137 s without closures); this exact path 9 % of the time".
     """
     best = route.backup == "best"
     about = "at best " if best else "" if route.certain and unit.name == "steps" else "about "
-    said = f"{route.start} → {route.goal}, {about}{unit.headed(-route.value)}"
+    said, aside = f"{cut(route.start)} → {cut(route.goal)}, {about}{unit.headed(0.0 - route.value)}", ""
     if plain is not None and abs(plain.value - route.value) > SAME * max(1e-3, abs(route.value)):
-        said += f" ({unit.said(-plain.value)} without {'closures' if closures else 'the stops'})"
+        aside += f" ({unit.said(0.0 - plain.value)} without {conditions})"
     if not best and percent(route.probability) != "100 %":
-        said += f"; this exact path {percent(route.probability)} of the time"
-    return said
+        aside += f"; this exact path {percent(route.probability)} of the time"
+    return said, aside
+
+
+def quantiles_sentence(half: float, most: float, unit: Unit) -> str:
+    """What half of the trips and nine in ten cost at most; empty if that is the same as far as people read it."""
+    if unit.said(half) == unit.said(most):
+        return ""
+    return f"Half of the trips cost at most {unit.said(half)}, nine in ten at most {unit.said(most)}."
 
 
 def sentence(explanation: Explanation) -> str:
@@ -104,7 +122,7 @@ def difference(before: Route, after: Route, unit: Unit) -> str:
     if before.edges == after.edges:
         return "the same route"
     steps, cost = len(after.steps) - len(before.steps), before.value - after.value
-    said = [_more(counted(abs(steps), "step"), steps, "fewer", "as many steps")]
+    said = [_more(counted(abs(steps), "step"), steps, "fewer", "the same number of steps")]
     if unit.name != "steps":
         same = abs(cost) <= SAME * max(1e-3, abs(before.value))
         word = "" if unit.name else "cost "
@@ -157,17 +175,10 @@ def gap_sentences(gap: Gap, experience: TransitionCounts, parts: tuple[int, int]
 
 
 class Recency(NamedTuple):
-    """The rule that tells which steps are old.
+    """The rule that tells which steps are old."""
 
-    Attributes:
-        newest: The latest time, as stored.
-        limit: The age beyond which a step is old, as stored.
-        kind: Kind of the times.
-
-    """
-
-    newest: int
-    limit: float
+    newest: int  # the latest time, as stored
+    limit: float  # the age beyond which a step is old, as stored
     kind: TimeKind
 
     def is_old(self, last: int) -> bool:

@@ -19,14 +19,7 @@ PLAY = PageKind("play", Path(__file__).with_name("static"), HANDLERS, PlayContro
 
 
 def play_page(lesson: Lesson | None = None) -> PageKind:
-    """The page, which begins with this lesson.
-
-    Args:
-        lesson: From `read_lesson`; None for the first world.
-
-    Returns:
-        A page for `fwrl.web.serve`.
-    """
+    """The page for `fwrl.web.serve`; it begins with a lesson from `read_lesson`, or with the first world."""
     return PLAY._replace(controller=partial(PlayController, lesson=lesson))
 
 

@@ -31,22 +31,13 @@ PATIENCE, LONG = 2.0, 5.0  # after so many seconds of work it's worth compiling 
 
 
 class Leg(NamedTuple):
-    """Some steps of training to one goal.
+    """Some steps of training to one goal."""
 
-    Attributes:
-        goal: The cell of the goal; None for the one that the board has before anybody moves it.
-        start: The cell where trips begin, None for anywhere.
-        steps: How many.
-        rows: The map; None for that of the board.
-        stay: Whether the agent goes on from where it is; otherwise a new episode begins at a new start.
-
-    """
-
-    goal: int | None
-    start: int | None
+    goal: int | None  # a cell; None for the goal that the board has before anybody moves it
+    start: int | None  # the cell where trips begin; None for anywhere
     steps: int
-    rows: tuple[str, ...] | None = None
-    stay: bool = False
+    rows: tuple[str, ...] | None = None  # the map; None for that of the board
+    stay: bool = False  # go on where the agent is; otherwise a new episode begins at a new start
 
 
 class Marks(NamedTuple):

@@ -59,30 +59,17 @@ class Card(NamedTuple):
 
 @dataclass(frozen=True)
 class Scenario:
-    """Everything a page shows.
-
-    Attributes:
-        world: The board.
-        agents: The agents of both sides.
-        seed: Of agents, starts and outcomes.
-        speed: Steps per second.
-        goal: The cell of the goal, None for the usual one.
-        start: The cell of the start, None for the first one.
-        anywhere: Whether trips begin anywhere, or at the start.
-        training: of each side, before the page opens.
-        card: the text of a lesson; None in other scenarios.
-
-    """
+    """Everything a page shows."""
 
     world: World
     agents: tuple[AgentChoice, AgentChoice] = AGENTS
-    seed: int = 0
+    seed: int = 0  # of agents, starts and outcomes
     speed: float = SPEED
-    goal: int | None = None
-    start: int | None = None
-    anywhere: bool = True
-    training: tuple[tuple[Leg, ...], tuple[Leg, ...]] = ((), ())
-    card: Card | None = None
+    goal: int | None = None  # a cell; None for the usual one
+    start: int | None = None  # a cell; None for the first one
+    anywhere: bool = True  # trips begin anywhere, or else at the start
+    training: tuple[tuple[Leg, ...], tuple[Leg, ...]] = ((), ())  # of each side, before the page opens
+    card: Card | None = None  # of a lesson
 
     def match(self) -> Match:
         return Match(self.world, self.agents, self.seed, goal=self.goal, start=self.start, anywhere=self.anywhere)

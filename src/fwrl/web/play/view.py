@@ -44,17 +44,10 @@ class ValueField(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """How to read the values of an agent as path rewards.
+    """How to read the values of an agent as path rewards."""
 
-    Attributes:
-        goal_reward: part of a return in addition to the path reward.
-        initial: The value of every action before anything was learned.
-        step_reward: The reward of one step.
-
-    """
-
-    goal_reward: float
-    initial: float
+    goal_reward: float  # part of a return in addition to the path reward
+    initial: float  # the value of every action before anything was learned
     step_reward: float = -1.0
 
     def path_rewards(self, agent: Agent, values: Floats) -> Floats:
@@ -100,14 +93,14 @@ def value_field(agent: Agent, goal: int, reading: Reading) -> ValueField:
     return ValueField(drawn, arrows, action)
 
 
-def reachable(agent: Agent, reading: Reading, cells: Ints, goal: int) -> Ints:
-    """(S,) to how many of the other `cells` the agent knows a way from each state.
+def known_pairs(agent: Agent, reading: Reading, cells: Ints, goal: int) -> dict[str, Any]:
+    """To how many of the other `cells` the agent knows a way from each state, as JSON, and how many pairs these are.
 
     >>> from fwrl.agents import make_agent
     >>> agent = make_agent("fwrl", n_states=3, n_actions=1)
     >>> agent.observe_many([0, 1], [0, 0], [-1.0, -1.0], [1, 2])
-    >>> reachable(agent, Reading(10.0, initial=-np.inf), np.arange(3), goal=0).tolist()
-    [2, 1, 0]
+    >>> known_pairs(agent, Reading(10.0, initial=-np.inf), np.arange(3), goal=0)
+    {'counts': [2, 1, 0], 'known': 3, 'pairs': 6}
     """
     counts = np.zeros(agent.n_states, dtype=np.int64)
     in_use = agent.action_table(goal)
@@ -118,12 +111,6 @@ def reachable(agent: Agent, reading: Reading, cells: Ints, goal: int) -> Ints:
         known = np.isfinite(reading.path_rewards(agent, table.max(axis=1)))
         known[g] = False
         counts += known
-    return counts
-
-
-def known_pairs(agent: Agent, reading: Reading, cells: Ints, goal: int) -> dict[str, Any]:
-    """The counts as JSON, with the number of pairs known and of all pairs."""
-    counts = reachable(agent, reading, cells, goal)
     n = len(cells)
     return {"counts": counts.tolist(), "known": int(counts[cells].sum()), "pairs": n * (n - 1)}
 
@@ -135,7 +122,6 @@ def world_message(world: World, version: int, edit: int) -> dict[str, Any]:
         "version": version,
         "edit": edit,
         "name": world.name,
-        "description": world.description,
         "rows": list(drawable(world).rows),
         "actions": [DIRECTIONS[name] for name in world.action_names],
         "names": list(world.action_names),

@@ -8,14 +8,14 @@ const COVERAGE = [
   ["one-way", "one-way road"],
 ];
 
-export function drawLegend({ old }, { view, route, ghost, gap }, others) {
+export function drawLegend({ old }, { view, route, ghost, gap, conditions }, others) {
   const has = (mark) => (route?.steps ?? []).some(mark);
   const marks = [
     ["route", has(({ stitch }) => stitch) ? "route, a colour for each trip" : "route", route?.steps.length],
     ["other", "other routes", others],
     ["once", "seen only once", has(({ seen }) => seen === 1)],
     ["old", `not seen for ${old}`, has((step) => step.old)],
-    ["ghost", "without conditions", ghost],
+    ["ghost", `without ${conditions}`, ghost],
     ["ahead", "can be reached from the start", gap],
     ["behind", "reaches the goal", gap],
     ["near", "nearest gap", gap?.near],

@@ -17,6 +17,7 @@ import { Search } from "./search.js";
 import { StateCard } from "./state_card.js";
 import { element, Steps } from "./steps.js";
 
+const IDLE = 300; // milliseconds
 const find = (id) => document.getElementById(id);
 const send = (type, fields) => wire.send(type, fields);
 const say = (text) => (find("live").textContent = text);
@@ -26,6 +27,7 @@ let hello = null;
 let answer = null;
 let early = null; // an answer that came before the map was drawn
 let tool = "from";
+let idle = 0; // a timer: what can wait is asked once nobody has asked anything for a moment
 
 const map = new MapCanvas(find("map"), { send, onDraw: showDetail });
 const box = new QuestionBox({ send, view: map.view, redraw: () => map.draw() });
@@ -93,18 +95,19 @@ function showHello(message) {
   map.labels.forget();
   coverage.forget();
   const trips = message.trips === null ? "" : ` from ${count(message.trips, "trip")}`;
-  find("about").textContent = `${message.file}: ${count(message.states, "place")}, ${count(message.roads, "road")}, ${count(message.transitions, "step")}${trips}`;
-  showPeriod(message.period);
+  const hours = message.hours === null ? "" : `, ${message.hours}`;
+  find("about").textContent = `${message.file}: ${count(message.states, "place")}, ${count(message.roads, "road")}, ${count(message.transitions, "step")}${trips}${hours}`;
+  showPeriod(message);
   document.title = `fwrl explore ${message.file}`;
 }
 
-function showPeriod(period) {
-  const form = find("period").querySelector("form");
-  for (const input of form.elements) input.disabled = !period;
-  for (const [name, text] of Object.entries(period ?? {})) form.elements[name].value = text;
-  const chosen = Object.values(period ?? {}).filter(Boolean).join(", ");
-  find("period").querySelector("summary").textContent = chosen ? `Hours and dates: ${chosen}` : "Hours and dates";
-  find("period").querySelector(".hint").textContent = period ? "" : "A planner keeps no single times: open the log itself, fwrl explore trips.csv, to choose hours and dates.";
+function showPeriod({ period, dated }) {
+  const { elements } = find("period").querySelector("form");
+  for (const [name, text] of Object.entries(period)) Object.assign(elements[name], { value: text, disabled: !dated && name !== "min_trips" });
+  const trips = period.min_trips && `at least ${count(Number(period.min_trips), "trip")}`;
+  const chosen = Object.values({ ...period, min_trips: trips }).filter(Boolean).join(", ");
+  find("period").querySelector("summary").textContent = chosen ? `Part of the log: ${chosen}` : "Part of the log";
+  find("period").querySelector(".hint").textContent = dated ? "" : "To choose hours and dates, open a log with times instead of a planner: fwrl explore trips.csv";
 }
 
 function choosePeriod(fields) {
@@ -128,6 +131,8 @@ function showAnswer(message) {
   box.accept(message);
   views.show(message.view);
   if (first) showFirst();
+  clearTimeout(idle);
+  if (message.route && message.view === "route") idle = setTimeout(() => send("quantiles"), IDLE);
   showWords(message);
   const covering = message.view !== "route";
   coverage.show(message.view === "coverage");
@@ -148,10 +153,13 @@ function showFirst() {
   if (answer.from) choose("to");
 }
 
-function showWords({ view, headline, sentence, problem, difference, gap, from, to }) {
+function showWords({ view, headline, aside = "", sentence, problem, difference, gap, from, to }) {
+  if (view !== "route") aside = "";
   if (view === "coverage") [headline, sentence, problem, difference, gap] = ["What the log hardly covers", coverage.sentence];
   if (view === "reach") [headline, sentence, problem, difference, gap] = ["What is near enough", "Every place by what it costs, cheapest first"];
-  find("headline").textContent = headline ?? "fwrl explore";
+  headline ??= "fwrl explore";
+  find("headline").replaceChildren(headline.slice(0, headline.length - aside.length), element("span", aside));
+  find("quantiles").hidden = true;
   const asked = from ? "Click where to go." : to ? "Click where to start." : "Click where to start, then where to go.";
   find("sentence").textContent = sentence ?? problem ?? asked;
   find("sentence").dataset.found = sentence ? "route" : problem ? "none" : "";
@@ -186,6 +194,11 @@ const handlers = {
     if (map.map) showAnswer(message);
     else early = message;
   },
+  quantiles: ({ address, text }) => {
+    if (answer?.view !== "route" || answer.address !== address) return;
+    find("quantiles").hidden = !text;
+    find("quantiles").textContent = text;
+  },
   names: ({ names }) => map.labels.set(names),
   found: (message) => search.set(message),
   state: (message) => card.set(message),
@@ -207,6 +220,7 @@ const handlers = {
   working: (message) => notices.showWorking(message),
   error: ({ message }) => {
     box.settle();
+    box.later = null;
     coverage.retry(); // what failed may have been that
     notices.hideWorking();
     notices.showError(message);
@@ -230,7 +244,8 @@ for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"])
 }
 find("period").querySelector("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  choosePeriod(Object.fromEntries(new FormData(event.target)));
+  const { elements } = event.target; // also those that are disabled, which are empty
+  choosePeriod(Object.fromEntries([...elements].filter(({ name }) => name).map(({ name, value }) => [name, value])));
 });
-find("period-all").addEventListener("click", () => choosePeriod({ hours: "", weekdays: "", since: "", until: "" }));
+find("period-all").addEventListener("click", () => choosePeriod({ hours: "", weekdays: "", since: "", until: "", min_trips: "" }));
 choose("from");

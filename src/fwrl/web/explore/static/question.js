@@ -18,6 +18,7 @@ export class QuestionBox {
     this.answered = "";
     this.asked = this.answeredAsked = 0;
     this.pending = 0; // questions without an answer yet; the server answers all, in order
+    this.later = null; // what is chosen while another part of the log, whose states have other codes, is on its way
     window.addEventListener("hashchange", ({ newURL }) => {
       const { hash } = new URL(newURL); // not that of `location`, where a moved map may have been written meanwhile
       if (this.readView(hash)) redraw();
@@ -29,11 +30,13 @@ export class QuestionBox {
   // The first question of a connection; those of an earlier one will not be answered.
   begin() {
     this.pending = 1;
+    this.later = null;
     return { address: this.address };
   }
 
   put(type, question) {
     this.pending += 1;
+    if (type !== "ask") this.later ??= {};
     this.send(type, question);
   }
 
@@ -84,11 +87,13 @@ export class QuestionBox {
   }
 
   set(part, value) {
+    if (this.later) this.later[part] = value;
     this.question[part] = value;
     this.ask();
   }
 
   ask() {
+    if (this.later) return;
     this.asked = performance.now();
     this.put("ask", this.question);
   }
@@ -98,6 +103,16 @@ export class QuestionBox {
     this.answered = answer.address;
     if (this.address !== answer.address) history.pushState(null, "", this.link);
     this.drawChips(answer);
+    if (!this.pending) this.resume();
+  }
+
+  // States have the codes of the answer again: ask what was chosen meanwhile.
+  resume() {
+    const chosen = this.later ?? {};
+    this.later = null;
+    if (!Object.keys(chosen).length) return;
+    Object.assign(this.question, chosen);
+    this.ask();
   }
 
   adopt({ from, to, via, avoid, roads, backup, view }) {

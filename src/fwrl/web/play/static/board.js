@@ -93,19 +93,28 @@ export class Board {
     this.context.drawImage(this.terrain.marks, 0, 0);
   }
 
-  draw(frame) {
+  // `known` says whether to draw what the agent knows, or only its world with start and goal.
+  draw(frame, known = true) {
     const view = frame.sides[this.number];
     const { context } = this;
     this.frame = frame;
+    if (!known) {
+      this.drawMap();
+      this.drawStart(frame.start);
+      return this.drawGoal(frame.goal);
+    }
     this.fillHeat(view, frame.lowest);
     context.imageSmoothingEnabled = false;
     context.drawImage(this.terrain.floor, 0, 0);
     context.drawImage(this.heat, 0, 0, this.canvas.width, this.canvas.height);
     context.drawImage(this.terrain.marks, 0, 0);
-    if (this.side >= SMALLEST_WITH_ARROWS) this.drawArrows(view);
     this.drawTrail(view);
-    if (view.route.length > 1 && !this.update) this.drawRoute(view.route, view.arrives);
-    if (this.inspected && !this.update) this.drawInspected(this.inspected);
+    const inspected = this.update ? null : this.inspected;
+    const routes = [];
+    if (view.route.length > 1 && !this.update) routes.push(this.drawRoute(view.route, view.arrives));
+    if (inspected) routes.push(this.drawInspected(inspected));
+    if (this.side >= SMALLEST_WITH_ARROWS) this.drawArrows(view, new Set(routes.flat()));
+    for (const { states } of (inspected?.stitches ? inspected.stretches : []).slice(1)) this.drawStitch(states[0]);
     this.drawStart(frame.start);
     this.drawAgent(view.state);
     this.drawGoal(frame.goal);
@@ -133,16 +142,17 @@ export class Board {
     this.heat.getContext("2d").putImageData(this.pixels, 0, 0);
   }
 
-  // One best action is an arrow through the middle; several are thin arrows from the middle outwards.
-  drawArrows(view) {
+  // One best action is an arrow through the middle; several are thin arrows from the middle outwards. Over a route, an
+  // arrow has an outline.
+  drawArrows(view, onRoute) {
     const { context, mark: size, actions } = this;
     context.lineCap = context.lineJoin = "round";
+    const [ink, paper] = ["rgb(20 24 30 / .78)", "rgb(255 255 255 / .92)"];
     for (const dark of [true, false]) {
-      context.strokeStyle = dark ? "rgb(20 24 30 / .78)" : "rgb(255 255 255 / .88)";
       for (const single of [true, false]) {
         const [tail, tip, barb] = single ? [-0.22, 0.26, 0.15] : [0.06, 0.34, 0.09];
-        context.lineWidth = Math.max(1, size / (single ? 13 : 22));
-        context.beginPath();
+        const arrows = new Path2D();
+        const outlined = new Path2D();
         for (let s = 0; s < view.arrows.length; s++) {
           const best = view.arrows[s];
           if (!best || this.steps[s] >= LIGHT_FROM !== dark || ((best & (best - 1)) === 0) !== single) continue;
@@ -151,14 +161,21 @@ export class Board {
             if (!(best & (1 << a))) continue;
             const [dx, dy] = actions[a].map((d) => d * size);
             const [ex, ey] = [cx + dx * tip, cy + dy * tip];
-            context.moveTo(cx + dx * tail, cy + dy * tail);
-            context.lineTo(ex, ey);
-            context.moveTo(ex - (dx + dy) * barb, ey - (dy - dx) * barb);
-            context.lineTo(ex, ey);
-            context.lineTo(ex - (dx - dy) * barb, ey - (dy + dx) * barb);
+            for (const path of onRoute.has(s) ? [arrows, outlined] : [arrows]) {
+              path.moveTo(cx + dx * tail, cy + dy * tail);
+              path.lineTo(ex, ey);
+              path.moveTo(ex - (dx + dy) * barb, ey - (dy - dx) * barb);
+              path.lineTo(ex, ey);
+              path.lineTo(ex - (dx - dy) * barb, ey - (dy + dx) * barb);
+            }
           }
         }
-        context.stroke();
+        const width = Math.max(1, size / (single ? 13 : 22));
+        for (const [path, colour, wider] of [[outlined, dark ? paper : ink, size / 14], [arrows, dark ? ink : paper, 0]]) {
+          context.strokeStyle = colour;
+          context.lineWidth = width + wider;
+          context.stroke(path);
+        }
       }
     }
   }
@@ -181,26 +198,28 @@ export class Board {
     context.globalAlpha = 1;
   }
 
-  // Solid if it arrives; dashed if its likeliest steps end in a loop.
+  // Solid if it arrives; dashed if its likeliest steps end in a loop. Returns the cells that it covers.
   drawRoute(route, arrives) {
     const dash = Math.max(3, this.mark / 6);
-    this.line(Array.from(route), "#1b1f26", arrives ? [] : [dash, dash]);
+    this.line(Array.from(route), "#1b1f26", arrives ? [] : [dash, dash], 0.06);
+    return Array.from(route);
   }
 
   drawInspected({ stitches, stretches, route, arrives }) {
-    if (!stitches) return route.length > 1 ? this.drawRoute(route, arrives) : undefined;
+    if (!stitches) return route.length > 1 ? this.drawRoute(route, arrives) : [];
     const dash = Math.max(3, this.mark / 6);
     stretches.forEach((stretch, k) => {
       this.line(stretch.states, k % 2 ? "#cc79a7" : "#56b4e9", k % 2 ? [dash, dash] : []);
     });
-    for (const stretch of stretches.slice(1)) this.drawStitch(stretch.states[0]);
+    return stretches.flatMap(({ states }) => states);
   }
 
-  line(states, colour, dash) {
+  line(states, colour, dash, thick = 0.1) {
     const { context } = this;
     context.lineJoin = "round";
     context.lineCap = "butt";
-    for (const [style, width, pattern] of [["rgb(255 255 255 / .9)", 0.17, []], [colour, 0.1, dash]]) {
+    const casing = [`rgb(255 255 255 / ${thick < 0.1 ? 0.6 : 0.9})`, thick + 0.07, []];
+    for (const [style, width, pattern] of [casing, [colour, thick, dash]]) {
       context.strokeStyle = style;
       context.lineWidth = Math.max(width > 0.1 ? 3 : 1.5, this.mark * width);
       context.setLineDash(pattern);

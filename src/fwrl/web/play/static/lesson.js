@@ -1,11 +1,12 @@
-// Lessons: a question first, with the boards hidden; then the answer and the boards, then a task, then the next lesson.
+// Lessons: a question first, with boards that show only the world; then the answer and what the agents know, then a task,
+// then the next lesson.
 
 const DONE = "fwrl-play-lessons"; // names of the lessons that this browser has answered
 const find = (id) => document.getElementById(id);
 
 export class Lesson {
   constructor({ send, onShow }) {
-    Object.assign(this, { send, onShow, title: undefined, lessons: [] });
+    Object.assign(this, { send, onShow, title: undefined, lessons: [], asking: false });
     find("lessons").addEventListener("change", ({ target }) => {
       if (target.value) this.begin(target.value);
       target.value = "";
@@ -47,10 +48,17 @@ export class Lesson {
     const title = card?.title ?? null;
     if (title === this.title) return;
     this.title = title;
-    document.body.classList.toggle("guessing", Boolean(card?.question));
+    this.ask(Boolean(card?.question));
     if (card !== null) this.fill(card);
     this.onShow();
     if (card !== null) find("lesson-title").focus({ preventScroll: true });
+  }
+
+  // Until there is an answer, boards show nothing that was learned, and nobody can change them.
+  ask(asking) {
+    this.asking = asking;
+    document.body.classList.toggle("guessing", asking);
+    for (const part of document.querySelectorAll(".bench, footer")) part.inert = asking;
   }
 
   fill(card) {
@@ -91,7 +99,7 @@ export class Lesson {
       `${right ? "That is right." : `The answer is: ${card.answers[card.answer]}.`} ${card.explanation.trim()}`;
     find("lesson-task").hidden = card.task === "";
     find("lesson-next").hidden = !this.next;
-    document.body.classList.remove("guessing");
+    this.ask(false);
     const { name } = this.lessons[this.current] ?? {};
     if (name) localStorage.setItem(DONE, JSON.stringify([...new Set([...this.done, name])]));
     this.setChoices(this.lessons);

@@ -50,7 +50,7 @@ const names = () => (state ? state.agents.map(({ title }) => title) : ["", ""]);
 function redraw() {
   if (!frame || !world || frame.world !== world.version) return;
   for (const board of boards) {
-    board.draw(frame);
+    board.draw(frame, !lesson.asking);
     board.showPulse(untouched && !document.body.matches(".touring, .learning"));
   }
 }
