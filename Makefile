@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-TESTS := pytest -m "not stress" -n 2 --dist loadgroup
+TESTS := pytest -m "not stress" -n 3 --dist loadgroup # three on two cores: browsers and servers wait a lot
 COVERED := --cov --cov-append --cov-report= --cov-fail-under=0 # the report at the end has the limit of pyproject.toml
 # Bytecode is written when a module is first imported: compiling all of it takes half of the install.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt

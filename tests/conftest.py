@@ -32,6 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker("property")
                 if not item.config.getoption("all_examples"):
                     shorten(item.obj)
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)  # long groups first, or they end last
 
 
 def keep_with_its_module(item: pytest.Function) -> None:
