@@ -379,14 +379,15 @@ def test_a_lesson_that_asks_shows_walls_start_and_flag_and_nothing_that_was_lear
     holds(page, "document.querySelectorAll('.route')[0].dataset.optimal !== ''")
     at_rest(page)
     assert page.locator(".stage canvas").first.is_visible()
-    known, unknown = ([page.locator(".stage canvas").nth(side).evaluate("(c) => c.toDataURL()")] for side in (0, 1))
-    assert known == unknown
+    drawn = "[...document.querySelectorAll('.stage canvas')].map((canvas) => canvas.toDataURL())"
+    settled(page, lambda: len(set(page.evaluate(drawn))), 1)  # both boards look the same, once the flag is at rest
+    asked = page.evaluate(drawn)
     assert pixels(page, ["#c2184f"]) > 50  # the flag
     assert pixels(page, ["#c3c9d2"]) > 5000  # walls
     click(page, 3, 3)  # nobody moves the flag before the answer
     assert marker(page, "goal") == (7, 2)
     page.locator("#lesson-answers button").nth(1).click()
-    settled(page, lambda: page.locator(".stage canvas").first.evaluate("(c) => c.toDataURL()") != known[0], True)
+    settled(page, lambda: page.evaluate(drawn)[0] != asked[0] and len(set(page.evaluate(drawn))) == 2, True)
 
 
 def test_the_sentence_of_an_agent_is_not_cut(opened):
