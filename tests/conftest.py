@@ -20,7 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
-EXAMPLES = 25  # of each property test; `make stress` draws as many as the test asks for, mostly 60 to 400
+EXAMPLES = 25  # of each property test; `make stress` draws all that the test asks for, mostly 60 to 400
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist looks which tests belong together

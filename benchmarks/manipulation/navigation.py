@@ -58,7 +58,7 @@ class JointCells:
         self._navigator = fwrl.fit_navigator(data, coordinates=self._chosen, actions="raw")
 
     def aim(self, goal: Floats) -> None:
-        """Begin an episode. The arm of a goal doesn't count: the hand shall be at the first cube."""
+        """Begin an episode. The arm of a goal doesn't count, so put the hand at the first cube."""
         at = goal.copy()
         at[list(self._hand)] = goal[list(self._place)]
         self._navigator.aim(at[self._chosen])

@@ -89,3 +89,13 @@ def test_where_no_row_has_a_time_the_first_is_named(tmp_path):
         fwrl.fit(path)
     with pytest.raises(FwrlError, match="the log has none but 1 bad row"):
         fwrl.fit(path, skip_bad=True)
+
+
+def test_stored_timestamps_bound_the_log_also_if_a_skipped_row_has_an_infinite_one(tmp_path):
+    path = tmp_path / "log.parquet"
+    rows = ", ".join(f"('a', 'b', 'trip {k}', TIMESTAMP '2024-01-0{k}')" for k in range(1, 7))
+    rows += ", ('a', 'b', 'trip 7', 'infinity'::TIMESTAMP)"
+    duckdb.sql(f"COPY (FROM (VALUES {rows}) t(state, next_state, trip, time)) TO '{path}' (FORMAT parquet)")
+    planner = fwrl.fit(path, skip_bad=True)
+    assert (planner.summary.transitions, planner.summary.skipped) == (6, 1)
+    assert planner.explain("a", "b").steps[0].trips == ("trip 6", "trip 5", "trip 4")

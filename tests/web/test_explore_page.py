@@ -132,7 +132,7 @@ def test_half_of_the_trips_and_nine_in_ten_cost_what_the_planner_says(town):
     ask = lambda address: explorer.quantiles(from_address(address, planner))["text"]  # noqa: E731
     assert ask("from=a&to=c") == "Half of the trips cost at most 2 min, nine in ten at most 5 min."
     for more in ("&backup=best", "&via=b", "&road=b&road=c"):
-        assert ask(f"from=a&to=c{more}") == "", more  # the planner has no quantiles for it
+        assert ask(f"from=a&to=c{more}") == "", more  # the planner can't give quantiles for it
     for address in ("from=b&to=c", "from=a"):
         assert ask(address) == "", address  # nothing varies
 

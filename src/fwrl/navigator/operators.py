@@ -12,7 +12,7 @@ A switch that didn't vary may be chance. Its value has the share q of all rows; 
 precondition if q^n, times the number of such questions asked, is below `CHANCE`.
 
 Operators without preconditions commute, so a plan of them is a set: the smallest one that flips what is wrong, by
-elimination over bits. Where they don't suffice, plans are shortest sequences of kinds, found by breadth-first search
+elimination over bits. If they don't suffice, plans are shortest sequences of kinds, found by breadth-first search
 from both ends.
 """
 

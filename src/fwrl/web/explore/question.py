@@ -62,7 +62,7 @@ class Question:
 
     @property
     def conditions(self) -> str:
-        """What the route has to pass or to avoid, in a word or two; empty without conditions."""
+        """The conditions of the route in a word or two, as "stops and closures"; empty if there are none."""
         return " and ".join(["stops"] * bool(self.via) + ["closures"] * bool(self.avoid or self.roads))
 
 

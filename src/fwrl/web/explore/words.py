@@ -91,7 +91,7 @@ def headline(route: Route, unit: Unit, plain: Route | None = None, conditions: s
 
 
 def quantiles_sentence(half: float, most: float, unit: Unit) -> str:
-    """What half of the trips and nine in ten cost at most; empty if that is the same as far as people read it."""
+    """Two quantiles of the cost in a sentence; empty if both read the same."""
     if unit.said(half) == unit.said(most):
         return ""
     return f"Half of the trips cost at most {unit.said(half)}, nine in ten at most {unit.said(most)}."
