@@ -6,19 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fwrl.files import open_archive
-from fwrl.navigator.hand_models import KIND as HAND_NAVIGATOR
 from fwrl.navigator.navigator_file import NAVIGATOR, STATE_LEARNER
 from fwrl.planner.file import KIND as PLANNER
 
 if TYPE_CHECKING:
     from fwrl.agents.agent import Agent
-    from fwrl.navigator.hand_navigator import HandNavigator
     from fwrl.navigator.navigator import Navigator
     from fwrl.navigator.state_learner import StateLearner
     from fwrl.planner.planner import Planner
 
 
-def load(path: str | Path) -> Agent | Planner | Navigator | HandNavigator | StateLearner:
+def load(path: str | Path) -> Agent | Planner | Navigator | StateLearner:
     """Load a saved agent, planner, navigator or state learner. Nothing in the file is executed.
 
     Args:
@@ -38,10 +36,6 @@ def load(path: str | Path) -> Agent | Planner | Navigator | HandNavigator | Stat
         from fwrl.navigator.navigator_file import read_navigator
 
         return read_navigator(archive)
-    if archive.kind == HAND_NAVIGATOR:
-        from fwrl.navigator.hand_file import read_hand_navigator
-
-        return read_hand_navigator(archive)
     if archive.kind == STATE_LEARNER:
         from fwrl.navigator.navigator_file import read_state_learner
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from continuous_maze import ROOMS, SPEED, TWO_ROOMS, Maze, pursue
@@ -143,6 +145,30 @@ def test_it_says_what_it_is(rooms):
     assert "windows of 5 steps" in repr(rooms)
     assert "% of the displacement" in repr(rooms)
     assert rooms.explained > 0.8
+
+
+def test_explain_counts_the_windows_of_the_plan(rooms):
+    start, goal = np.array([1.5, 1.5]), np.array([11.0, 5.5])
+    rooms.aim(goal)
+    said = re.match(r"Go to \(11, 5\.5\): (\d+) windows of 5 steps to go", rooms.explain(start))
+    assert said
+    assert int(said[1]) * 5 * SPEED == pytest.approx(ROOMS.geodesic(start, goal), rel=0.4)
+    assert rooms.explain(goal).startswith("Go to (11, 5.5): 0 windows of 5 steps to go; arrives")
+    with pytest.raises(fwrl.FwrlError, match=r"aim\(goal\) before act"):
+        fit_navigator(ROOMS.walks(5, 50, seed=0)).explain(start)
+
+
+def test_plot_draws_the_cells_the_plan_and_where_it_went(rooms):
+    start, goal = np.array([1.5, 1.5]), np.array([11.0, 5.5])
+    rooms.aim(goal)
+    rooms.act(start)
+    rooms.act(start + 0.25)
+    for picture, points in ((rooms.plot(), 2), (rooms.plot([start, goal, start]), 3)):
+        (cells,), lines = picture.axes[0].collections, picture.axes[0].lines
+        assert len(cells.get_paths()) == len(rooms.cells)
+        assert [len(line.get_xdata()) for line in lines] == [1, points, 1]  # the star, the path, where it began
+    rooms.aim(goal)
+    assert len(rooms.plot().axes[0].lines) == 1  # no path yet
 
 
 def test_predict_is_stable_baselines3s_way(rooms):

@@ -19,10 +19,10 @@ import fwrl
 from fwrl.envs.tabletop import REACH, Tabletop
 from fwrl.navigator.attachment import fit_attachments
 from fwrl.navigator.hand_graph import hand_graph, plan_to
-from fwrl.navigator.hand_navigator import HandNavigator
 from fwrl.navigator.hand_pursuit import Followable, HandPursuit
 from fwrl.navigator.motion import LinearMotion, Steering
 from fwrl.navigator.moves import Moments, Rides, Rules, order_of_moves
+from fwrl.navigator.navigator import Navigator
 from fwrl.navigator.nested_cells import fit_nested
 from fwrl.navigator.operators import Operators, learn_operators, nearest, reachable, search, smallest_set
 from fwrl.navigator.poses import difference, moved
@@ -85,20 +85,20 @@ def two():
 
 
 def test_attachment_is_the_geometry_of_the_hand(one):
-    found = one.things[0].attachment
+    found = one.hand.things[0].attachment
     np.testing.assert_allclose(found.matrix, np.eye(2), atol=0.01)
     np.testing.assert_allclose(found.offset, 0.0, atol=0.05)
     assert found.spread < REACH  # the fingers take a block from nowhere farther
 
 
 def test_a_drawer_is_a_line_from_its_closed_handle():
-    found = fitted(Tabletop(0, drawer=6.0), 40).things[0].attachment
+    found = fitted(Tabletop(0, drawer=6.0), 40).hand.things[0].attachment
     np.testing.assert_allclose(found.matrix, [[1.0], [0.0]], atol=0.03)
     np.testing.assert_allclose(found.offset, [6.0, 3.0], atol=0.1)
 
 
 def test_cells_are_held_only_with_closed_fingers_around_the_thing(one):
-    thing = one.things[0]
+    thing = one.hand.things[0]
     centres = thing.cells.centres[thing.held]
     assert len(centres) > 0
     np.testing.assert_allclose(centres[:, 2], 0.4, atol=0.01)  # the opening around a block
@@ -144,7 +144,7 @@ def test_two_rooms_cannot_exchange_things():
 def test_a_locked_drawer_needs_its_button():
     table = Tabletop(1, buttons=(2.0, 5.0), drawer=6.0, lock=0)
     navigator = fitted(table, 60)
-    block, drawer = navigator.things
+    block, drawer = navigator.hand.things
     assert (block.mask, block.needed) == (0, 0)
     assert (drawer.mask, drawer.needed) == (1, 1)  # the first switch must be 1, the other doesn't matter
     put(table, [[8.0, 0.5]])
@@ -171,7 +171,9 @@ def test_translation_rotation_and_scaling_change_nothing():
     changed = [(seen(o), done(a)) for o, a in data]
     navigator = fwrl.fit_navigator(changed, **HAND, things=things_of(table))
     plain = fwrl.fit_navigator(data, **HAND, things=things_of(table))
-    assert navigator.things[0].attachment.spread == pytest.approx(3.0 * plain.things[0].attachment.spread)
+    assert navigator.hand is not None
+    assert plain.hand is not None
+    assert navigator.hand.things[0].attachment.spread == pytest.approx(3.0 * plain.hand.things[0].attachment.spread)
     arrived = 0
     for start, goal in ((2.0, 7.0), (8.0, 3.0), (5.0, 1.5), (1.5, 8.5)):
         wanted = seen(put(table, [[goal, 0.5]]))
@@ -308,7 +310,7 @@ def test_an_unreachable_state_of_switches_is_refused_with_the_nearest_one():
 def test_a_saved_navigator_acts_and_explains_as_before(two, tmp_path):
     two.save(tmp_path / "two.fwrl")
     loaded = fwrl.load(tmp_path / "two.fwrl")
-    assert isinstance(loaded, HandNavigator)
+    assert isinstance(loaded, Navigator)
     assert repr(loaded) == repr(two)
     wanted, start = put(Tabletop(2), [[7, 0.5], [2, 0.5]]), put(Tabletop(2), [[2, 0.5], [7, 0.5]])
     for navigator in (two, loaded):
@@ -320,6 +322,42 @@ def test_a_saved_navigator_acts_and_explains_as_before(two, tmp_path):
         action = two.act(seen)
         np.testing.assert_allclose(loaded.act(seen), action, atol=1e-9)
         seen = table.step(action)
+
+
+def test_many_errands_run_side_by_side_with_predict(two):
+    tables, goals = [Tabletop(2), Tabletop(2)], []
+    for table, places in zip(tables, ([[7, 0.5], [2, 0.5]], [[4, 0.5], [7, 0.5]]), strict=True):
+        goals.append(put(table, places))
+        put(table, [[2, 0.5], [7, 0.5]])
+    state, steps, ended = None, 0, np.zeros(2, np.int64)
+    while (ended == 0).any() and steps < 300:
+        seen = np.stack([table.observation() for table in tables])
+        actions, state = two.predict({"achieved_goal": seen, "desired_goal": np.stack(goals)}, state)
+        steps += 1
+        for i, (table, action, goal) in enumerate(zip(tables, actions, goals, strict=True)):
+            ended[i] = ended[i] or steps * (np.abs(table.step(action)[3:7] - goal[3:7]).max() < REACH)
+    assert 0 < ended[1] < ended[0]  # one move, three moves
+
+
+def test_value_and_arrival_of_an_errand_are_about_what_happens(two):
+    table = Tabletop(2)
+    goal, start = put(table, [[7, 0.5], [2, 0.5]]), put(table, [[2, 0.5], [7, 0.5]])
+    two.aim(goal)
+    seen, steps = start, 0
+    while np.abs(seen[3:7] - goal[3:7]).max() > REACH:
+        seen, steps = table.step(two.act(seen)), steps + 1
+    assert -two.value(start, goal) == pytest.approx(steps, rel=0.5)
+    assert 0.9 < two.arrival(start, goal) <= 1.0
+    assert 0.0 < two.confidence(start, goal) < two.arrival(start, goal)
+    assert (two.value(goal, goal), two.arrival(goal, goal)) == (0.0, 1.0)
+
+
+def test_nothing_is_expected_of_what_was_never_seen():
+    table = Tabletop(1, wall=5.0)
+    navigator = fitted(table, 60)
+    inside, across = put(table, [[1.5, 0.5]], hand=(3.0, 4.0, 1.0)), put(table, [[8.0, 0.5]], hand=(8.0, 4.0, 1.0))
+    assert navigator.value(inside, across) == -navigator.penalty
+    assert navigator.arrival(inside, across) == navigator.confidence(inside, across) == 0.0
 
 
 def test_explain_tells_why_a_block_must_leave_first(two):
@@ -349,7 +387,7 @@ def test_options_of_hands_are_checked():
 
 
 def test_to_the_plan_all_held_cells_are_one(one):
-    thing = one.things[0]
+    thing = one.hand.things[0]
     held = np.flatnonzero(thing.held)
     assert len(held) > 1
     assert set(thing.graph.source) & set(held) == {held[0]} == set(thing.graph.target) & set(held)
@@ -379,11 +417,11 @@ def test_a_block_that_was_pushed_onto_the_next_one_goes_first(two):
 
 
 def test_a_hand_less_than_a_cell_from_a_held_one_has_the_thing_and_no_other_has(one):
-    table, thing = Tabletop(1), one.things[0]
+    table, thing = Tabletop(1), one.hand.things[0]
     held = thing.cells.centres[thing.held]
     for apart, expected in ((0.0, True), (1.5, False)):
         hand = held[np.argmax(held[:, 1])] + [0.0, apart * thing.unit, 0.0]
-        seen = one.scene.seen(put(table, [[5.0, 0.5]], hand=(5.0 + hand[0], 0.5 + hand[1], hand[2])))
+        seen = one.hand.scene.seen(put(table, [[5.0, 0.5]], hand=(5.0 + hand[0], 0.5 + hand[1], hand[2])))
         assert thing.is_held(seen, 0) == expected
 
 
@@ -423,14 +461,14 @@ def in_tray(table, x, slid):
 
 def test_a_passenger_does_not_tell_where_the_hand_has_it(tray):
     """A block in the tray follows the hand on the handle, 2.5 above it."""
-    for thing, place in zip(tray.things, ([0.0, 0.0], [5.0, 3.0]), strict=True):
+    for thing, place in zip(tray.hand.things, ([0.0, 0.0], [5.0, 3.0]), strict=True):
         np.testing.assert_allclose(thing.attachment.offset, place, atol=0.1)
         assert thing.attachment.spread < REACH
         assert np.linalg.norm(thing.cells.centres[thing.held][:, :2], axis=1).max() < REACH
 
 
 def test_a_block_in_the_tray_comes_along_and_one_beside_it_does_not(tray):
-    block = tray.things[0]
+    block = tray.hand.things[0]
     assert len(block.rides.near(1, np.array([0.0, -2.5]), block.unit)) > 0
     assert len(block.rides.near(1, np.array([1.5, -2.5]), block.unit)) == 0
     np.testing.assert_allclose(
@@ -468,10 +506,10 @@ def test_a_window_in_which_another_thing_moves_does_not_show_a_free_hand():
     """To press, nobody carries the drawer: windows in which it slides farther than a cell don't count."""
     data = Tabletop(0, buttons=(1.0, 3.0), drawer=6.0).demonstrate(40, 300)
     navigator = fitted(Tabletop(0, buttons=(1.0, 3.0), drawer=6.0), 40)
-    k, unit = navigator.settings.window, navigator.things[0].unit
+    k, unit = navigator.settings.window, navigator.hand.things[0].unit
     slid = np.concatenate([np.abs(seen[k:, 3] - seen[:-k, 3]) for seen, _ in data])
     assert (slid > 1.1 * unit).sum() > 100
-    counted = navigator.switches.graph.times.sum()
+    counted = navigator.hand.switches.graph.times.sum()
     assert (slid <= 0.9 * unit).sum() <= counted <= (slid <= 1.1 * unit).sum()  # J is 1 to within a percent
 
 
@@ -483,7 +521,8 @@ def test_the_hand_has_a_thing_only_in_its_near_zone():
     hand = np.stack([1.0 + 0.125 * np.arange(21), np.full(21, 4.0), np.ones(21)], axis=1)
     parallel = np.concatenate([hand, hand[:, :2] + [3.0, -0.5]], axis=1)
     navigator = fwrl.fit_navigator(data + [(parallel, actions)] * 4, **HAND, things=things_of(table))
-    assert navigator.things[0].picked.episode.max() < 40
+    assert navigator.hand is not None
+    assert navigator.hand.things[0].picked.episode.max() < 40
 
 
 def towers(seen):
@@ -579,10 +618,10 @@ def test_a_grasp_counts_no_window_in_which_another_thing_moves():
     table = Tabletop(1, drawer=6.0)
     data = table.demonstrate(40, 300)
     navigator = fitted(table, 40)
-    k, unit = navigator.settings.window, navigator.things[0].unit
+    k, unit = navigator.settings.window, navigator.hand.things[0].unit
     slid = np.concatenate([np.abs(seen[k:, 5] - seen[:-k, 5]) for seen, _ in data])
     assert (slid > 1.1 * unit).sum() > 100
-    counted = navigator.things[0].graph.times.sum()
+    counted = navigator.hand.things[0].graph.times.sum()
     assert (slid <= 0.9 * unit).sum() <= counted <= (slid <= 1.1 * unit).sum()
 
 
@@ -595,8 +634,8 @@ def test_when_a_block_falls_from_the_hand_the_moves_are_planned_again(one, monke
             seen = table.step(one.act(seen))
         seen = table.step(one.act(seen))
     table.held, table.places[0] = -1, [1.5, 0.5]
-    planned = Mock(wraps=one._planned)
-    monkeypatch.setattr(one, "_planned", planned)
+    planned = Mock(wraps=one.hand.moves)
+    monkeypatch.setattr(one.hand, "moves", planned)
     seen = table.observation()
     for _ in range(2 * one.settings.window):
         seen = table.step(one.act(seen))
@@ -626,7 +665,8 @@ def test_running_off_with_half_open_fingers_is_no_release():
         seen = [table.observation(), *[table.step(action) for action in actions]]
         data.append((np.array(seen), np.array(actions)))
     navigator = fwrl.fit_navigator(data, **HAND, things=things_of(table))
-    thing = navigator.things[0]
+    assert navigator.hand is not None
+    thing = navigator.hand.things[0]
     held = int(np.argmax(thing.held))
     outcomes = (thing.graph.source[thing.graph.pair] == held) & (thing.graph.action[:, 0] > 0.7)
     assert outcomes.any()

@@ -18,7 +18,7 @@ from fwrl.arrays import Floats
 from fwrl.display import between, counted
 from fwrl.errors import FwrlError
 from fwrl.figures.board import WALL
-from fwrl.figures.hands import hand_figure as hand_figure  # drawn by name
+from fwrl.figures.navigators import navigator_figure as navigator_figure  # drawn by name
 from fwrl.figures.palette import BLUE, GREEN, INK, ORANGE, SKY, VERMILLION
 from fwrl.figures.style import NOTE, figure_of, sheet
 from fwrl.figures.value_map import SHADES, UNKNOWN, scale

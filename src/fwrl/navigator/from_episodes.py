@@ -29,7 +29,7 @@ from fwrl.navigator.transitions import PRIOR, WAY_BACK, Transitions, count
 from fwrl.navigator.windows import Windows, displacement_quantile, squared_lengths, velocities_of, windows_of
 
 if TYPE_CHECKING:
-    from fwrl.navigator.hand_navigator import HandNavigator
+    from fwrl.navigator.hand import Hand
 
 Mask = NDArray[np.bool_]
 
@@ -72,7 +72,7 @@ def fit_navigator(
     give_up: float | None = None,
     backup: Literal["expected", "best"] = "expected",
     seed: int = 0,
-) -> HandNavigator: ...
+) -> Navigator: ...
 def fit_navigator(
     source: Any,
     *,
@@ -92,7 +92,7 @@ def fit_navigator(
     doubt: float | None = None,
     give_up: float | None = None,
     seed: int = 0,
-) -> Navigator | HandNavigator:
+) -> Navigator:
     """Fit a navigator to episodes of continuous observations and actions.
 
     With a hand, it moves things and presses switches, and goals are whole observations (see
@@ -172,14 +172,14 @@ def fit_navigator(
     return Navigator(cells, motion, labels, counted(measured, cell, motion, labels), settings, units)
 
 
-def navigator_of(episodes: Episodes, k: int, scale: Floats) -> Navigator:
-    """Fit a navigator with headings to windows of k steps."""
+def navigator_of(episodes: Episodes, settings: Settings, scale: Floats, hand: Hand | None = None) -> Navigator:
+    """Fit a navigator with headings; a hand comes with what it moves and presses."""
     scaled = episodes._replace(points=episodes.points / scale)
-    measured, motion = _measured(scaled, k, None)
+    measured, motion = _measured(scaled, settings.window, None)
     cells, cell = _fitted(scaled, measured.windows, measured.width)
     labels = Headings(len(scale))
     motion = motion.within(*column_range(episodes.actions))
-    return Navigator(cells, motion, labels, counted(measured, cell, motion, labels), Settings(k), scale)
+    return Navigator(cells, motion, labels, counted(measured, cell, motion, labels), settings, scale, hand)
 
 
 def range_of(points: Floats) -> Floats:

@@ -33,11 +33,12 @@ from fwrl.navigator.action_labels import Headings
 from fwrl.navigator.attachment import Attachment, Mask, fit_attachments, following, in_hand
 from fwrl.navigator.episodes import Episodes, read_episodes
 from fwrl.navigator.from_episodes import QUANTILE, Measured, measure, navigator_of
+from fwrl.navigator.hand import Hand
 from fwrl.navigator.hand_graph import HandGraph, hand_graph
-from fwrl.navigator.hand_models import Approach, HandSettings, SwitchModel, ThingModel, relative
-from fwrl.navigator.hand_navigator import HandNavigator
+from fwrl.navigator.hand_models import Approach, SwitchModel, ThingModel, relative
 from fwrl.navigator.motion import LinearMotion, Steering, column_range
 from fwrl.navigator.moves import Moments, Rides
+from fwrl.navigator.navigator import Navigator, Settings
 from fwrl.navigator.nested_cells import NestedCells, fit_nested
 from fwrl.navigator.operators import constants, learn_operators
 from fwrl.navigator.poses import Scene, Seen, difference
@@ -238,7 +239,7 @@ def fit_thing(
     rows = np.concatenate([np.arange(a, b) for a, b in spans])
     lengths = np.concatenate([[0], np.cumsum(spans[:, 1] - spans[:, 0])])
     carried = Episodes(thing[rows], windows.actions[rows], lengths)
-    carry = navigator_of(carried, windows.measured.k, 1.0 / np.linalg.norm(attachment.matrix, axis=0))
+    carry = navigator_of(carried, Settings(windows.measured.k), 1.0 / np.linalg.norm(attachment.matrix, axis=0))
     last = windows.first[1:][windows.episode[spans[:, 0]]] - 1
     put = np.minimum(spans[:, 1] - 1 + windows.measured.k, last)
     unit = float(contact.cells.units[0])
@@ -398,12 +399,14 @@ def fit_switches(windows: HandWindows, n: int, things: list[ThingModel]) -> Swit
 
 def fit_hand(
     source: Any, scene: Scene, window: int | None, width: float | None, near: float | None, **settings: Any
-) -> HandNavigator:
+) -> Navigator:
     """Fit a navigator with a hand (see `fwrl.navigator.from_episodes.fit_navigator`)."""
     episodes = read_episodes(source, scene.indices)
     scene.check(episodes.points)
     windows = hand_windows(scene, episodes, window, width, near)
     things = fit_things(windows, scene)
     switches = fit_switches(windows, len(scene.switches), things) if scene.switches else None
-    k = windows.measured.k
-    return HandNavigator(scene, windows.motion, windows.steering(), things, switches, HandSettings(k, **settings))
+    chosen = Settings(windows.measured.k, coordinates=scene.hand.position, **settings)
+    places = episodes._replace(points=windows.seen.hand)
+    scale = np.ones(windows.seen.hand.shape[1])
+    return navigator_of(places, chosen, scale, Hand(scene, windows.steering(), things, switches, chosen))

@@ -26,6 +26,7 @@ from fwrl.kernels.mdp.solver import solve
 
 Mask = NDArray[np.bool_]
 NONE = -1
+DOUBT = 0.25  # episodes
 
 
 class HandGraph(NamedTuple):

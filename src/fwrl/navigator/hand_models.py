@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from fwrl.arrays import Floats
-from fwrl.errors import OptionError
 from fwrl.navigator.attachment import Attachment, Mask
 from fwrl.navigator.hand_graph import HandGraph
 from fwrl.navigator.moves import Moments, Rides
@@ -16,36 +14,6 @@ from fwrl.navigator.navigator import Navigator
 from fwrl.navigator.nested_cells import NestedCells
 from fwrl.navigator.operators import Operators
 from fwrl.navigator.poses import Seen, turned
-
-KIND = "hand-navigator"  # of saved files
-DOUBT = 0.25
-
-
-@dataclass(frozen=True)
-class HandSettings:
-    """How a navigator with a hand was fitted.
-
-    Attributes:
-        window: steps of a window, k.
-        doubt: weight of the failure that a pair may hide, in episodes.
-        give_up: cost of giving up, in steps; None for one window for each cell.
-        backup: "expected", or "best" for the best outcome.
-        seed: of random detours.
-    """
-
-    window: int
-    doubt: float = DOUBT
-    give_up: float | None = None
-    backup: str = "expected"
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.doubt < np.inf:
-            raise OptionError(f"expected a doubt of at least 0 episodes, got {self.doubt}")
-        if self.give_up is not None and not 0.0 < self.give_up < np.inf:
-            raise OptionError(f"expected a positive cost of giving up, got {self.give_up}")
-        if self.backup not in ("expected", "best"):
-            raise OptionError(f"expected backup='expected' or 'best', got {self.backup!r}")
 
 
 class Approach(NamedTuple):

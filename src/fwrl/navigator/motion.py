@@ -148,13 +148,18 @@ class Steering:
 
     def __init__(self, motion: LinearMotion, units: Floats, used: Floats) -> None:
         d = self.dimensions = len(units)
-        self.units, self.used = units, used
+        self.motion, self.units, self.used = motion, units, used
         forward = motion.forward[:, :d]
         scaled = np.linalg.pinv(used[:, None] * forward / units, rcond=WEAKEST)
         self._inverse: Floats = scaled / units[:, None] * used
         self._rest: Floats = np.eye(len(used)) - forward @ self._inverse
         self._momentum = motion.momentum[:d, :d]
         self._low, self._high = motion.low, motion.high
+
+    @property
+    def idle(self) -> Floats:
+        """The (m,) action that does least."""
+        return np.clip(np.zeros(len(self._low)), self._low, self._high)
 
     def action(self, wanted: Floats, velocity: Floats, recipe: Floats) -> Floats:
         """Return the (m,) action for a displacement (d,) in one window, at a velocity (d,) in displacement per step."""

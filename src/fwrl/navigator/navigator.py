@@ -5,16 +5,20 @@ It plans on counted transitions between cells (`transitions`, `goal_plan`) and a
 
 We assume a Euclidean metric on the coordinates of goals, and that actions move these coordinates about linearly. The
 navigator learns cells, transitions, the model of motion and the range of actions. It uses no map.
+
+What it steers may be a hand that moves things and presses switches (`hand`). Then cells are places of the hand, a goal
+says where things and switches should be, and its pursuit is an errand of several moves (`errand`).
 """
 
 from __future__ import annotations
 
 import functools
 import warnings
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,14 +26,20 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from fwrl.arrays import Floats, Ints
+from fwrl.display import Picture, counted, drawn, percent
 from fwrl.errors import FwrlError, FwrlWarning, OptionError
 from fwrl.navigator.action_labels import Headings, RawActions
 from fwrl.navigator.episodes import as_numbers, point_of
 from fwrl.navigator.fitted import FittedCells
-from fwrl.navigator.goal_plan import Plan, confirmed_arrival, coverage, plan_for
+from fwrl.navigator.goal_plan import NONE, Plan, confirmed_arrival, coverage, plan_for
+from fwrl.navigator.hand_graph import DOUBT
 from fwrl.navigator.motion import LinearMotion
 from fwrl.navigator.pursuit import HeldAction, Pursuit
 from fwrl.navigator.transitions import PRIOR, WAY_BACK, Model, Transitions, model_of, portals
+
+if TYPE_CHECKING:
+    from fwrl.navigator.errand import Errand
+    from fwrl.navigator.hand import Hand
 
 T = TypeVar("T")
 
@@ -37,6 +47,7 @@ MOST_PLANS = 256  # plans kept; then the oldest is dropped
 DESIRED = "desired_goal"
 SAMPLED = 8  # goals of `mean_confidence`
 LOW = 0.5  # `aim` warns below this confidence
+LONGEST = 10_000  # steps that `plot` draws
 LARGEST = 1e100  # scaled coordinate, so that squared distances stay finite
 
 
@@ -49,7 +60,10 @@ class Settings:
         prior: weight of the cell's other windows, in windows.
         way_back: weight of a window as evidence for the opposite direction.
         backup: "expected", or "best" for the paper's maximum over outcomes.
-        coordinates: which coordinates goals use (see `fwrl.navigator.episodes.point_of`).
+        coordinates: which coordinates goals use (see `fwrl.navigator.episodes.point_of`); with a hand, its own.
+        doubt: of a hand: weight of the failure that a pair may hide, in episodes.
+        give_up: of a hand: cost of giving up, in steps; None for one window for each cell.
+        seed: of a hand's random detours.
     """
 
     window: int
@@ -57,6 +71,9 @@ class Settings:
     way_back: float = WAY_BACK
     backup: str = "expected"
     coordinates: tuple[int, ...] | str | None = None
+    doubt: float = DOUBT
+    give_up: float | None = None
+    seed: int = 0
 
     def __post_init__(self) -> None:
         if self.window < 1:
@@ -65,10 +82,16 @@ class Settings:
             raise OptionError(f"expected prior and way_back of at least 0, got {self.prior} and {self.way_back}")
         if self.backup not in ("expected", "best"):
             raise OptionError(f"expected backup='expected' or 'best', got {self.backup!r}")
+        if not 0.0 <= self.doubt < np.inf:
+            raise OptionError(f"expected a doubt of at least 0 episodes, got {self.doubt}")
+        if self.give_up is not None and not 0.0 < self.give_up < np.inf:
+            raise OptionError(f"expected a positive cost of giving up, got {self.give_up}")
 
 
 class Navigator:
     """Reaches goals in a continuous world.
+
+    A goal is a point (d,); with a hand, a whole observation, in which the places of things and the switches count.
 
     Args:
         cells: the states, in scaled coordinates.
@@ -77,6 +100,7 @@ class Navigator:
         counts: transitions between cells.
         settings: how it was fitted.
         scale: (d,) divides coordinates with different units; None for 1.
+        hand: what it moves and presses, if cells are places of a hand.
     """
 
     def __init__(
@@ -87,21 +111,25 @@ class Navigator:
         counts: Transitions,
         settings: Settings,
         scale: ArrayLike | None = None,
+        hand: Hand | None = None,
     ) -> None:
+        self.hand = hand
         self.cells, self.motion, self.labels, self.counts, self.settings = cells, motion, labels, counts, settings
         self.scale: Floats = np.ones(cells.centres.shape[1]) if scale is None else np.asarray(scale, np.float64)
         self.model: Model = self._model_of(best=settings.backup == "best")
         self._component = _component_sizes(self.model)
         self._plans: dict[int, Plan] = {}
         self._confirmed: dict[int, Floats] = {}
-        self._pursuit: Pursuit | HeldAction | None = None
+        self._goal: Any = None
+        self._pursuit: Pursuit | HeldAction | Errand | None = None
+        self._trace: deque[Floats] = deque(maxlen=LONGEST)
 
     def __repr__(self) -> str:
         d = self.cells.centres.shape[1]
         return (
             f"<Navigator: {len(self.cells):,} cells in {d} dimensions, {int(self.counts.times.sum()):,} windows of "
             f"{self.settings.window} steps; the motion model explains {self.explained:.1%} of the displacement; mean "
-            f"confidence between visited places {self.mean_confidence:.0%}>"
+            f"confidence between visited places {self.mean_confidence:.0%}{f'; {self.hand}' if self.hand else ''}>"
         )
 
     @property
@@ -118,11 +146,13 @@ class Navigator:
     @property
     def penalty(self) -> float:
         """Cost of giving up, in steps; one window for each cell."""
-        return float(len(self.cells) * self.settings.window)
+        return float(len(self.cells) * self.settings.window) if self.hand is None else self.hand.penalty
 
     def point(self, observation: Any) -> Floats:
         """Return the scaled coordinates, (d,) or (n, d), of one or many observations."""
-        point = point_of(observation, self.settings.coordinates)
+        return self._scaled(point_of(observation, self.settings.coordinates))
+
+    def _scaled(self, point: Floats) -> Floats:
         if point.shape[-1:] != self.scale.shape:
             raise FwrlError(f"expected observations with {len(self.scale)} coordinates, got shape {point.shape}")
         return self._measurable(point)
@@ -140,9 +170,12 @@ class Navigator:
         """Return the plan for a goal (d,): value, probability of arriving and target of every cell."""
         return self._cell_plan(self.goal_cell(goal))
 
-    def aim(self, goal: ArrayLike) -> None:
-        """Set the goal (d,) for `act`; warn with FwrlWarning if the data hardly support it."""
-        self._pursuit = self._pursue(goal)
+    def aim(self, goal: Any) -> None:
+        """Set the goal for `act`; warn with FwrlWarning if the data hardly support a point (d,)."""
+        self._pursuit, self._goal = self._pursue(goal), goal
+        self._trace.clear()
+        if self.hand is not None:
+            return
         cell = self.goal_cell(goal)
         covered = self._coverage(self._goal_point(goal), cell)
         mean = covered * float(self._confirmed_arrival(cell).mean())
@@ -156,10 +189,40 @@ class Navigator:
             )
 
     def act(self, observation: Any) -> Floats:
-        """Choose the next (m,) action towards the goal."""
-        if self._pursuit is None:
-            raise FwrlError("no goal is set; call aim(goal) before act(observation)")
-        return self._pursuit.act(self.point(observation))
+        """Choose the next (m,) action towards the goal; NoPlanError if a hand has never seen how to get there."""
+        pursuit, row = self._aimed(), self._plain(observation)
+        action: Floats = pursuit.act(self._read(row))
+        self._trace.append(row)
+        return action
+
+    def explain(self, observation: Any) -> str:
+        """Say in words what `act` does next and why; with a hand, also the order of moves and the reason for it."""
+        pursuit = self._aimed()
+        if self.hand is not None:
+            return str(pursuit.explain(self.hand.see(observation)))
+        goal, plan = self._goal, self.plan(self._goal)
+        cell, windows, least = self.cells.cell(self.point(observation)), 0, np.inf
+        where = f"({', '.join(f'{x:.3g}' for x in np.asarray(goal))})"
+        if cell != plan.goal and plan.label[cell] == NONE:
+            return f"Nobody was here, or nobody went on to {where}: go straight to where somebody was."
+        while cell != plan.goal and plan.label[cell] != NONE and windows < len(self.cells):
+            followed = (self.counts.source == cell) & (self.counts.label == plan.label[cell])
+            least = min(least, self.counts.times[followed].sum())
+            cell, windows = int(plan.target[cell]), windows + 1
+        seen = f", each seen in at least {counted(int(least), 'window')} of the data" if windows else ""
+        if least < 1:
+            seen = ", some of them only seen in the opposite direction"
+        windows_to_go = f"{counted(windows, 'window')} of {counted(self.settings.window, 'step')} to go{seen}"
+        return f"Go to {where}: {windows_to_go}; arrives with probability {percent(self.arrival(observation, goal))}."
+
+    def plot(self, path: Any = None) -> Picture:
+        """Draw cells, the plan for the goal that `aim` set, and a path; with a hand, for each thing and its modes.
+
+        Args:
+            path: (n, observation) rows to draw; default: what `act` saw since `aim`, the last 10,000 steps.
+        """
+        rows = list(self._trace) if path is None else path
+        return drawn("navigator_figure", self, self._goal, rows if len(rows) else None)
 
     def predict(
         self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True
@@ -179,16 +242,16 @@ class Navigator:
             raise FwrlError(
                 "expected Dict observations with 'desired_goal'; otherwise use aim(goal) and act(observation)"
             )
-        points, goals = self.point(observation), as_numbers(observation[DESIRED], "goals")
-        many = points.ndim == 2
-        points, goals = np.atleast_2d(points), np.atleast_2d(goals)
-        starts = np.zeros(len(points), bool) if episode_start is None else np.atleast_1d(episode_start)
-        before: Sequence[Any] = state if state is not None else [None] * len(points)
+        rows, goals = self._plain(observation), as_numbers(observation[DESIRED], "goals")
+        many = rows.ndim == 2
+        rows, goals = np.atleast_2d(rows), np.atleast_2d(goals)
+        starts = np.zeros(len(rows), bool) if episode_start is None else np.atleast_1d(episode_start)
+        before: Sequence[Any] = state if state is not None else [None] * len(rows)
         after = [
             (goal, self._pursue(goal)) if old is None or start or (old[0] != goal).any() else old
             for old, start, goal in zip(before, starts, goals, strict=True)
         ]
-        actions = np.stack([pursuit.act(point) for (_, pursuit), point in zip(after, points, strict=True)])
+        actions = np.stack([pursuit.act(self._read(row)) for (_, pursuit), row in zip(after, rows, strict=True)])
         return (actions if many else actions[0]), after
 
     def value(self, observation: Any, goal: ArrayLike) -> float:
@@ -196,18 +259,25 @@ class Navigator:
 
         Values come from cells: use them to compare routes, not to predict the exact number of steps.
         """
+        if self.hand is not None:
+            return self._outlook(self.hand, observation, goal)[0]
         return float(self.plan(goal).value[self.cells.cell(self.point(observation))])
 
     def arrival(self, observation: Any, goal: ArrayLike) -> float:
         """Return the probability of arriving at a goal, as far as cells can tell."""
+        if self.hand is not None:
+            return self._outlook(self.hand, observation, goal)[1]
         return float(self.plan(goal).arrival[self.cells.cell(self.point(observation))])
 
     def confidence(self, observation: Any, goal: ArrayLike) -> float:
         """Return how well the data support arriving at a goal, from 0 to 1 and at most `arrival`.
 
         It falls if the plan takes rarely used portals, or if no episode came near the start or the goal (see
-        `fwrl.navigator.goal_plan`). Use it to compare starts and goals, not as an exact forecast.
+        `fwrl.navigator.goal_plan`). With a hand, it falls with every window that few episodes show. Use it to compare
+        starts and goals, not as an exact forecast.
         """
+        if self.hand is not None:
+            return self._outlook(self.hand, observation, goal, self.settings.doubt)[1]
         start, end = self.point(observation), self._goal_point(goal)
         cell, goal_cell = self.cells.cell(start), self.goal_cell(goal)
         covered = self._coverage(start, cell) * self._coverage(end, goal_cell)
@@ -254,7 +324,25 @@ class Navigator:
             )
         return scaled
 
-    def _pursue(self, goal: ArrayLike) -> Pursuit | HeldAction:
+    def _outlook(self, hand: Hand, observation: Any, goal: Any, doubt: float = 0.0) -> tuple[float, float]:
+        return hand.outlook(hand.see(observation), hand.see(goal), doubt)
+
+    def _aimed(self) -> Any:
+        if self._pursuit is None:
+            raise FwrlError("no goal is set; call aim(goal) before act(observation)")
+        return self._pursuit
+
+    def _plain(self, observation: Any) -> Floats:
+        """Return what's drawn of observations, and read again: points, or whole observations of a hand."""
+        return point_of(observation, None if self.hand is not None else self.settings.coordinates)
+
+    def _read(self, row: Floats) -> Any:
+        """Return what a pursuit acts on."""
+        return self.hand.see(row) if self.hand is not None else self._scaled(row)
+
+    def _pursue(self, goal: Any) -> Pursuit | HeldAction | Errand:
+        if self.hand is not None:
+            return self.hand.pursue(goal)
         plan, k = self.plan(goal), self.settings.window
         if isinstance(self.labels, Headings):
             return Pursuit(self.cells, self.motion, k, plan, self._goal_point(goal))
