@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaincinv
 
 from fwrl.arrays import Floats, Ints
 from fwrl.errors import FwrlError
@@ -22,7 +23,7 @@ from fwrl.errors import FwrlError
 Mask = NDArray[np.bool_]
 
 QUANTILE = 0.9
-ROUNDS = 20  # of the regression; it settles in a few
+ROUNDS = 20  # of the regression and of the middle; they settle in a few
 MOVING = 0.25  # of the usual displacement: a hand that moves
 
 
@@ -32,7 +33,7 @@ class Attachment(NamedTuple):
     Attributes:
         matrix: (p, q) J.
         offset: (p,) b.
-        spread: distance from X within which the hand had the thing in 0.9 of the windows.
+        spread: distance from X within which the hand had the thing in 0.9 of the windows, but for outliers.
     """
 
     matrix: Floats
@@ -77,10 +78,22 @@ def fit_attachments(
     for (matrix, along), thing, only in zip(fitted, things, alone, strict=True):
         at = start[only] if only.any() else start[along]
         away = hand[at] - thing[at] @ matrix.T
-        offset = away.mean(axis=0)
-        spread = float(np.quantile(np.linalg.norm(away - offset, axis=1), QUANTILE))
-        found.append(Attachment(matrix, offset, spread))
+        found.append(Attachment(matrix, *middle_of(away)))
     return found, in_hand(follows, [one.distance(hand[start], y[start]) for one, y in zip(found, things, strict=True)])
+
+
+def middle_of(points: Floats) -> tuple[Floats, float]:
+    """Return the middle of points (n, d), and the distance from it within which 0.9 of them are, but for outliers.
+
+    The middle is the mean of the half that's nearest to it. The distance is that of a normal distribution with the same
+    median. So pushes in passing don't count among grasps.
+    """
+    middle = points.mean(axis=0)
+    for _ in range(ROUNDS):
+        apart = np.linalg.norm(points - middle, axis=1)
+        middle = points[apart <= np.median(apart)].mean(axis=0)
+    half, most = gammaincinv(points.shape[1] / 2, [0.5, QUANTILE])  # of half the squared distance
+    return middle, float(np.median(np.linalg.norm(points - middle, axis=1)) * np.sqrt(most / half))
 
 
 def _fit_matrix(name: str, thing: Floats, hand: Floats, start: Ints, stop: Ints) -> tuple[Floats, Mask]:

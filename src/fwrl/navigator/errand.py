@@ -38,13 +38,20 @@ class Carry(Pursuit):
     """
 
     def __init__(
-        self, model: ThingModel, goal: Floats, steering: Steering, approach: Followable, rng: np.random.Generator
+        self,
+        model: ThingModel,
+        goal: Floats,
+        aboard: float,
+        steering: Steering,
+        approach: Followable,
+        rng: np.random.Generator,
     ) -> None:
         navigator = model.carry
         plan, k = navigator.plan(goal), navigator.settings.window
         super().__init__(navigator.cells, navigator.motion, k, plan, goal / navigator.scale)
         self._model, self._steering, self._plan_there = model, steering, plan
         self._approach, self._pursuit, self._final = approach, HandPursuit(approach, 0, rng), False
+        self._aboard = aboard
         self.velocity = np.zeros(steering.dimensions)  # of the hand's pose, set before each step
 
     def act(self, point: Floats) -> Floats:
@@ -55,7 +62,7 @@ class Carry(Pursuit):
         self._final |= bool(last)
         if not self._final:
             return super().act(point)
-        seen = self._model.attachment.matrix @ (-away * self._model.carry.scale)
+        seen = np.append(self._model.attachment.matrix @ (-away * self._model.carry.scale), self._aboard)
         if self._approach.plan.goal[self._approach.cell(seen)]:
             return self.push(away, self._k)
         return self._pursuit.act(seen, self.velocity)
@@ -85,7 +92,8 @@ class Errand:
         self._places: tuple[Floats, ...] = ()  # of all things, when the moves were planned
         self._phase = ""
         self._pursuit: HandPursuit | Carry | None = None
-        self._lost = 0  # steps for which a carried thing didn't look held
+        self._lost = 0  # steps for which a carried thing neither looked held nor followed the hand
+        self._carried = goal.hand  # where the hand would have had the carried thing one step before
         self._closest = np.inf  # of a carried thing to where it goes, in units
         self._waited = 0  # steps since it came closer
         self._slips = 0  # times a carried thing was lost since one arrived
@@ -201,7 +209,7 @@ class Errand:
     def _step(self, move: Move, now: Seen, velocity: Floats) -> Floats:
         i = move.thing
         if i != SWITCHES:
-            self._choose_phase(move, now)
+            self._choose_phase(move, now, velocity)
         elif self._phase != PRESS:
             self._phase, self._pursuit = PRESS, self._to(move, str(move.kind), now)
         if isinstance(self._pursuit, Carry):
@@ -210,14 +218,18 @@ class Errand:
         assert self._pursuit is not None
         return self._pursuit.act(self._hand.point(i, now), velocity)
 
-    def _choose_phase(self, move: Move, now: Seen) -> None:
+    def _choose_phase(self, move: Move, now: Seen, velocity: Floats) -> None:
         """Grasp until held, carry until there, release until away."""
         i = move.thing
         hand, model = self._hand, self._hand.things[i]
         held = model.is_held(now, i)
         apart = model.apart(now.things[i], move.place)
+        place, before = model.attachment.place(now.things[i]), self._carried
+        self._carried = place
         if self._phase == CARRY:
-            self._lost = 0 if held else self._lost + 1
+            push = velocity[: len(place)]
+            follows = np.linalg.norm(push - (place - before)) < np.linalg.norm(push) / 2
+            self._lost = 0 if held or follows else self._lost + 1
             self._waited += 1
             if apart < self._closest - REACHED:
                 self._closest, self._waited = apart, 0
@@ -230,8 +242,8 @@ class Errand:
                     self._refused.append((i, now.things))
                     self._slips = 0
         if self._phase in ("", GRASP) and held:
-            approach = hand.plan(i, CARRY)
-            self._phase, self._pursuit = CARRY, Carry(model, move.place, hand.steering, approach, self._rng)
+            approach, aboard = hand.plan(i, CARRY), hand.aboard(i, move.place, now.things)
+            self._phase, self._pursuit = CARRY, Carry(model, move.place, aboard, hand.steering, approach, self._rng)
             self._lost, self._closest, self._waited = 0, np.inf, 0
         elif self._phase == "":
             self._phase, self._pursuit = GRASP, self._to(move, GRASP, now)

@@ -35,7 +35,7 @@ from fwrl.navigator.episodes import Episodes, read_episodes
 from fwrl.navigator.from_episodes import QUANTILE, Measured, measure, navigator_of
 from fwrl.navigator.hand import Hand
 from fwrl.navigator.hand_graph import HandGraph, hand_graph
-from fwrl.navigator.hand_models import Approach, SwitchModel, ThingModel, relative
+from fwrl.navigator.hand_models import Approach, SwitchModel, ThingModel, aboard, relative
 from fwrl.navigator.motion import LinearMotion, Steering, column_range
 from fwrl.navigator.moves import Moments, Rides
 from fwrl.navigator.navigator import Navigator, Settings
@@ -240,10 +240,16 @@ def fit_thing(
     lengths = np.concatenate([[0], np.cumsum(spans[:, 1] - spans[:, 0])])
     carried = Episodes(thing[rows], windows.actions[rows], lengths)
     carry = navigator_of(carried, Settings(windows.measured.k), 1.0 / np.linalg.norm(attachment.matrix, axis=0))
-    last = windows.first[1:][windows.episode[spans[:, 0]]] - 1
-    put = np.minimum(spans[:, 1] - 1 + windows.measured.k, last)
+    put = spans[:, 1] - 1 + windows.measured.k
+    ended = (
+        put < windows.first[1:][windows.episode[spans[:, 0]]]
+    )  # not by the end of an episode, which may be in the air
+    if not ended.any():
+        raise FwrlError(f"the hand never lets go of {list(scene.things)[number]!r}; add episodes in which it does")
+    put = put[ended]
     unit = float(contact.cells.units[0])
     grip = windows.actions[rows].mean(axis=0)
+    left = moments(thing, places, number, put, windows, rides, unit)
     return ThingModel(
         attachment,
         contact.cells,
@@ -251,31 +257,35 @@ def fit_thing(
         contact.held,
         contact.away,
         carry,
-        fit_approach(windows, places[number], spans, put, attachment.spread, grip),
+        fit_approach(windows, places[number], spans[ended], put, left.riding, attachment.spread, grip),
         grip,
         rides,
         moments(thing, places, number, spans[:, 0], windows, rides, unit),
-        moments(thing, places, number, put, windows, rides, unit),
+        left,
         *preconditions(windows, spans, len(scene.switches)),
     )
 
 
-def fit_approach(windows: HandWindows, place: Floats, spans: Ints, put: Ints, spread: float, grip: Floats) -> Approach:
+def fit_approach(
+    windows: HandWindows, place: Floats, spans: Ints, put: Ints, riding: Mask, spread: float, grip: Floats
+) -> Approach:
     """Learn how a thing comes to where it's put.
 
     Args:
         place: (n, p) where the hand would be with it.
         put: (N,) rows at which it lay where it was put, after each of its spans.
+        riding: (N, T) which others it would come along with then.
         grip: (m,) what keeps it in the hand.
     """
     p = place.shape[1]
     rows = np.concatenate([np.arange(a, b) for a, b in spans])
     span = np.full(len(place), -1)
     span[rows] = np.repeat(np.arange(len(spans)), spans[:, 1] - spans[:, 0])
-    seen = np.zeros_like(place)
-    seen[rows] = place[rows] - place[put[span[rows]]]
-    units, near = sizes_of(windows, spread, np.linalg.norm(seen[rows], axis=1))
-    cells, cell = fit_nested(seen[rows], units[:p], np.zeros((1, p)), near)
+    seen = np.zeros((len(place), p + 1))
+    seen[rows, :p] = place[rows] - place[put[span[rows]]]
+    seen[rows, p] = aboard(riding)[span[rows]]
+    units, near = sizes_of(windows, spread, np.linalg.norm(seen[rows, :p], axis=1))
+    cells, cell = fit_nested(seen[rows], np.append(units[:p], 1.0), np.zeros((1, p)), near)
     number = np.full(len(place), -1)
     number[rows] = cell
     inside = (span[windows.start] >= 0) & (span[windows.start] == span[windows.stop])
@@ -332,7 +342,7 @@ def moments(
 def held_spans(windows: HandWindows, held: Mask, follows: Mask) -> Ints:
     """(N, 2) first and last row + 1 of the stretches in which a thing was held, at least one window long.
 
-    Rows in held cells or in windows in which it follows; gaps of up to a window are closed.
+    Rows in held cells or in windows in which it follows, some of both; gaps of up to a window are closed.
     """
     n, k = len(held), windows.measured.k
     change = np.zeros(n + 1, np.int64)
@@ -343,8 +353,8 @@ def held_spans(windows: HandWindows, held: Mask, follows: Mask) -> Ints:
     cut = (np.diff(rows) > k) | (np.diff(windows.episode[rows]) > 0)
     begin = rows[np.concatenate([[True], cut])]
     end = rows[np.concatenate([cut, [True]])] + 1
-    total = np.concatenate([[0], np.cumsum(carried)])
-    kept = (total[end] > total[begin]) & (end - begin > k)
+    total = np.concatenate([np.zeros((2, 1), np.int64), np.cumsum([carried, held], axis=1)], axis=1)
+    kept = (total[:, end] > total[:, begin]).all(axis=0) & (end - begin > k)
     return np.stack([begin[kept], end[kept]], axis=1)
 
 

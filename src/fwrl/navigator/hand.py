@@ -18,7 +18,7 @@ from fwrl.errors import FwrlError, NoPlanError
 from fwrl.navigator.attachment import Mask
 from fwrl.navigator.errand import CARRY, GRASP, RELEASE, SWITCHES, Errand, Slip
 from fwrl.navigator.hand_graph import plan_to
-from fwrl.navigator.hand_models import SwitchModel, ThingModel, relative
+from fwrl.navigator.hand_models import SwitchModel, ThingModel, aboard, relative
 from fwrl.navigator.hand_pursuit import Followable
 from fwrl.navigator.motion import Steering
 from fwrl.navigator.moves import Move, Rules, order_of_moves
@@ -96,7 +96,8 @@ class Hand:
                 goal = np.arange(len(cells) + graph.n_events) == len(cells) + int(phase)
             elif phase == CARRY:
                 cells, graph = self.things[thing].approach
-                goal = np.asarray((np.abs(cells.centres) <= cells.units).all(axis=1))
+                p = cells.places.shape[1]
+                goal = np.asarray((np.abs(cells.centres[:, :p]) <= cells.units[:p]).all(axis=1))
             else:
                 model = self.things[thing]
                 cells, graph, held = model.cells, model.graph, model.held
@@ -114,6 +115,20 @@ class Hand:
     def names(self, bits: int) -> list[str]:
         """Return the names of switches that are 1."""
         return [name for name, bit in self.named(bits).items() if bit]
+
+    def aboard(self, thing: int, place: Floats, places: Sequence[Floats]) -> float:
+        """Return what a thing is put aboard at a place, as its approach sees it."""
+        there = [place if j == thing else other for j, other in enumerate(places)]
+        return float(aboard(self.around(thing, there)[1]))
+
+    def around(self, thing: int, places: Sequence[Floats]) -> tuple[Floats, Mask]:
+        """Return where the others are (T, p), as a thing sees them, and with which it comes along (T,)."""
+        model = self.things[thing]
+        where = [m.attachment.place(y) for m, y in zip(self.things, places, strict=True)]
+        others = [j for j in range(len(where)) if j != thing]
+        apart = np.array([where[j] - where[thing] for j in others]).reshape(-1, len(self.scene.hand.position))
+        rides = [len(model.rides.near(j, -x, model.unit)) > 0 for j, x in zip(others, apart, strict=True)]
+        return apart, np.array(rides, np.bool_)
 
     def named(self, bits: int) -> dict[str, int]:
         """Return the state of each switch by its name."""
@@ -190,24 +205,16 @@ class Hand:
         """
         window = self.settings.window
 
-        def around(i: int, places: Sequence[Floats]) -> tuple[Floats, Mask]:
-            model = self.things[i]
-            where = [m.attachment.place(y) for m, y in zip(self.things, places, strict=True)]
-            others = [j for j in range(len(where)) if j != i]
-            apart = np.array([where[j] - where[i] for j in others]).reshape(-1, len(self.scene.hand.position))
-            rides = [len(model.rides.near(j, -x, model.unit)) > 0 for j, x in zip(others, apart, strict=True)]
-            return apart, np.array(rides, np.bool_)
-
         def pick(i: int, places: Sequence[Floats]) -> int:
             model = self.things[i]
             for thing, before in slips:
                 pairs = zip(range(len(places)), before, places, strict=True)
                 if thing == i and all(apart(*pair) <= 1.0 for pair in pairs):
                     return 1
-            return model.picked.unlike(places[i], *around(i, places), model.unit)
+            return model.picked.unlike(places[i], *self.around(i, places), model.unit)
 
         def put(i: int, place: Floats, places: Sequence[Floats]) -> int:
-            return self.things[i].put.unlike(place, *around(i, after(i, place, places)), self.things[i].unit)
+            return self.things[i].put.unlike(place, *self.around(i, after(i, place, places)), self.things[i].unit)
 
         def carry(i: int, start: Floats, to: Floats) -> float:
             navigator = self.things[i].carry
@@ -235,13 +242,13 @@ class Hand:
             return found
 
         def rides(i: int, places: Sequence[Floats]) -> bool:
-            return bool(around(i, places)[1].any())
+            return bool(self.around(i, places)[1].any())
 
-        def aboard(i: int, carrier: int, places: Sequence[Floats]) -> list[tuple[Floats, Floats]]:
+        def before_ride(i: int, carrier: int, places: Sequence[Floats]) -> list[tuple[Floats, Floats]]:
             model, under = self.things[i], self.things[carrier]
             where = model.attachment.place(places[i])
             column = carrier - (carrier > i)
-            found = []
+            found, both = [], []
             for n in np.flatnonzero(model.put.riding[:, column]):
                 offset, own = -model.put.others[n, column], model.put.own[n]
                 stood = model.attachment.place(own) - offset
@@ -249,8 +256,10 @@ class Hand:
                 moved = model.rides.moved(carrier, offset, by, model.unit)
                 if moved is not None and np.linalg.norm(model.attachment.place(own) + moved - where) <= model.unit:
                     found.append((own, under.attachment.ridden(places[carrier], -by)))
-            return found
+                    both.append(np.concatenate([model.attachment.place(own), stood]))
+            alike = [int((np.linalg.norm(np.array(both) - one, axis=1) <= model.unit).sum()) for one in both]
+            return [found[n] for n in np.argsort(alike, kind="stable")[::-1]]
 
         operators = self.switches.operators if self.switches is not None else None
         press = float(10 * window)
-        return Rules(pick, put, carry, ready, park, apart, after, rides, aboard, press, self.penalty, operators)
+        return Rules(pick, put, carry, ready, park, apart, after, rides, before_ride, press, self.penalty, operators)

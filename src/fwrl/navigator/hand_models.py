@@ -15,11 +15,13 @@ from fwrl.navigator.nested_cells import NestedCells
 from fwrl.navigator.operators import Operators
 from fwrl.navigator.poses import Seen, turned
 
+FAR = 1e6  # widths, farther than any cell is wide
+
 
 class Approach(NamedTuple):
     """How a thing came to where it was put, as seen from there."""
 
-    cells: NestedCells  # of the hand's displacement from there
+    cells: NestedCells  # of the hand's displacement from there, and what the thing is put aboard
     graph: HandGraph
 
 
@@ -68,6 +70,11 @@ class SwitchModel(NamedTuple):
     graph: HandGraph  # its events are the kinds
     operators: Operators
     places: Floats  # (O, p) where the hand is when each kind happens
+
+
+def aboard(riding: Mask) -> Floats:
+    """Return a coordinate (n,) of where things are put: far apart if they come along with different others (n, T)."""
+    return FAR * (riding @ (1 << np.arange(riding.shape[-1])))
 
 
 def relative(seen: Seen, thing: int, attachment: Attachment) -> Floats:

@@ -7,8 +7,8 @@ allowed if
 - its preconditions hold: switches that never varied while the thing moved;
 - picking looks like some grasp seen, putting like some release: the other things were where they are now, as the moved
   thing sees them, up to the width of a cell or half their distance, in `SEEN` episodes; it rode on the same of them;
-  and the thing's own place isn't an outlier among those. That a cube can't be put where another is, or on top of
-  nothing, follows from this alone;
+  and in each coordinate the thing's own place is among those. That a cube can't be put where another is, or on top
+  of nothing, follows from this alone;
 - its carry plan arrives.
 
 We search without parking first, since parking only adds moves. If nothing helps, a passenger may end twice or four
@@ -32,7 +32,6 @@ from fwrl.navigator.operators import Operators
 
 SEEN = 3
 NEARLY = 0.5  # of its length: how much a relative position may differ from one seen
-OUTLIER = 3.0  # standard deviations
 PARKING = 6  # places to park a thing, at most
 MOST_STATES = 20_000
 SAMPLED = 200  # places to choose parking from
@@ -88,11 +87,13 @@ class Moments(NamedTuple):
         return 1 + sum(not self._usual(own, column, unit) for column in same.T)
 
     def _usual(self, own: Floats, same: Mask, unit: float) -> bool:
-        """Whether enough episodes had the same around it, and its own place isn't an outlier among theirs."""
-        if len(np.unique(self.episode[same])) < SEEN:
-            return False
-        places = self.own[same]
-        return bool((np.abs(own - places.mean(axis=0)) <= unit + OUTLIER * places.std(axis=0)).all())
+        """Whether in enough episodes the same was around it, with its own place up to this one, and from this one on.
+
+        To within a cell, in each coordinate.
+        """
+        places, episode = self.own[same], self.episode[same]
+        sides = np.concatenate([places <= own + unit, places >= own - unit], axis=1)
+        return all(len(np.unique(episode[side])) >= SEEN for side in sides.T)
 
 
 State = tuple[int, tuple[int, ...]]  # switches, and the place of each thing by its number
@@ -119,7 +120,8 @@ class Rules(NamedTuple):
     after: Callable[[int, Floats, Sequence[Floats]], list[Floats]]  # (thing, to, places of all): places then
     rides: Callable[[int, Sequence[Floats]], bool]  # (thing, places of all): whether it would come along with another
     aboard: Callable[[int, int, Sequence[Floats]], list[tuple[Floats, Floats]]]
-    # (thing, carrier, places of all): where both were when the thing was put so that it gets there by a ride
+    # (thing, carrier, places of all): where both were when the thing was put so that it gets there by a ride, the
+    # places with the most others around them first
     press: float  # steps
     give_up: float  # steps
     operators: Operators | None
@@ -239,7 +241,7 @@ def _places(rules: Rules, start: Sequence[Floats], goal: Sequence[Floats], parki
     """Return for each thing its start, its goal, and where else it may go."""
     places = [[start[i], goal[i], *_parking(rules, i, start, goal, parking)] for i in range(len(start))]
     for i, carrier in itertools.permutations(range(len(start)), 2):
-        for own, carriers in _spread_over(rules.aboard(i, carrier, goal), PARKING):
+        for own, carriers in rules.aboard(i, carrier, goal)[: max(parking, 1)]:
             for thing, place in ((i, own), (carrier, carriers)):
                 if all(rules.apart(thing, place, other) > 1.0 for other in places[thing][1:]):
                     places[thing].append(place)
