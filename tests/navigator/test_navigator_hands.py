@@ -17,7 +17,7 @@ from hypothesis.extra.numpy import arrays
 
 import fwrl
 from fwrl.envs.tabletop import REACH, Tabletop
-from fwrl.navigator.attachment import fit_attachments
+from fwrl.navigator.attachment import fit_attachments, middle_of
 from fwrl.navigator.hand_graph import hand_graph, plan_to
 from fwrl.navigator.hand_pursuit import Followable, HandPursuit
 from fwrl.navigator.motion import LinearMotion, Steering
@@ -671,3 +671,78 @@ def test_running_off_with_half_open_fingers_is_no_release():
     outcomes = (thing.graph.source[thing.graph.pair] == held) & (thing.graph.action[:, 0] > 0.7)
     assert outcomes.any()
     assert (thing.graph.target[outcomes] == held).all()
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_the_middle_and_its_spread_are_those_of_a_normal_distribution_whatever_the_outliers(d):
+    rng = np.random.default_rng(d)
+    points = rng.normal(5.0, 2.0, (20_000, d))
+    expected = float(np.quantile(np.linalg.norm(points - 5.0, axis=1), 0.9))
+    middle, spread = middle_of(points)
+    np.testing.assert_allclose(middle, 5.0, atol=0.1)
+    assert spread == pytest.approx(expected, rel=0.03)
+    points[:2_000] = 40.0  # one in ten
+    middle, spread = middle_of(points)
+    np.testing.assert_allclose(middle, 5.0, atol=0.3)
+    assert spread == pytest.approx(expected, rel=0.2)
+
+
+def test_pushes_in_passing_do_not_widen_the_cells_of_a_drawer():
+    """In every episode the hand also slides the drawer along with its back, 1 to 3 above the handle."""
+    table, rng = Tabletop(0, drawer=6.0), np.random.default_rng(0)
+    plain = table.demonstrate(40, 300)
+    data = []
+    for seen, actions in plain:
+        height = rng.uniform(1.0, 3.0)
+        by = 0.02 * rng.choice([-1.0, 1.0]) * np.arange(1, 21)
+        x, slid = seen[-1, 0], seen[-1, 3]
+        pushed = np.stack([x + by, np.full(20, 3.0 + height), np.ones(20), slid + by], axis=1)
+        data.append((np.vstack([seen, pushed]), np.vstack([actions, np.tile([[0.08, 0.0, 0.0]], (20, 1))])))
+    spreads = []
+    for episodes in (plain, data):
+        hand = fwrl.fit_navigator(episodes, **HAND, things=things_of(table)).hand
+        assert hand is not None
+        spreads.append(hand.things[0].attachment.spread)
+    assert spreads[1] < 1.5 * spreads[0]
+
+
+def test_a_block_in_the_air_at_the_end_of_an_episode_was_not_put_there():
+    table = Tabletop(1)
+    navigator = fitted(table, 40)
+    put_at = navigator.hand.things[0].put.own
+    np.testing.assert_allclose(put_at[:, 1], 0.5, atol=0.15)  # on the table
+    ends = [seen[-1] for seen, _ in table.demonstrate(40, 300)]
+    assert any(seen[4] > 1.0 for seen in ends)  # some episodes do end so
+
+
+def test_a_place_beyond_all_that_were_seen_is_unlike_them():
+    episodes = np.arange(12)
+    own = np.linspace(0.0, 6.0, 12)[:, None]
+    moments = Moments(own, np.zeros((12, 0, 2)), np.zeros((12, 0), np.bool_), episodes)
+    nobody = (np.zeros((0, 2)), np.zeros(0, np.bool_))
+    like = [moments.unlike(np.array([x]), *nobody, 0.5) == 0 for x in (-1.0, 0.7, 3.0, 5.3, 7.0)]
+    assert like == [False, True, True, True, False]
+
+
+def test_what_is_put_aboard_is_brought_there_as_others_were(tray):
+    """To the tray, only from where blocks were put into the tray; to the table, as blocks were put on the table."""
+    block, plan = tray.hand.things[0], tray.hand.plan(0, "carry")
+    codes = np.unique(block.approach.cells.centres[:, 2].round(3))
+    assert len(codes) == 2
+    on, off = in_tray(Tabletop(1, drawer=5.0, tray=True), 6.5, 1.5), in_tray(Tabletop(1, drawer=5.0, tray=True), 2.0, 0)
+    for seen, code in ((on, codes[1]), (off, codes[0])):
+        now = tray.hand.see(seen)
+        assert tray.hand.aboard(0, now.things[0], now.things) == pytest.approx(code)
+    centres = block.approach.cells.centres[:, 2]
+    edges = centres[plan.plan.graph.source[plan.plan.graph.pair]], centres[plan.plan.graph.target]
+    np.testing.assert_allclose(*edges, atol=1.0)  # no window leads from one kind of place to the other
+
+
+def test_the_ride_that_was_taken_most_often_is_proposed_first(tray):
+    hand, table = tray.hand, Tabletop(1, drawer=5.0, tray=True)
+    goal = hand.see(in_tray(table, 5.0, 0.0))
+    found = hand.rules().aboard(0, 1, goal.things)
+    places = np.array([[*own, *carrier] for own, carrier in found])
+    near = [(np.abs(places - one) <= hand.things[0].unit).all(axis=1).sum() for one in places]
+    assert near[0] >= np.median(near)
+    assert near[0] > near[-1]
