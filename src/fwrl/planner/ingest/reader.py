@@ -269,6 +269,7 @@ class Reader:
 def _work_off(queries: SimpleQueue[Callable[[], None] | None]) -> None:
     while (query := queries.get()) is not None:
         query()
+        del query  # and its answer, which would stay in memory until the next one
 
 
 def _fulfil(promise: Future[T], work: Callable[[], T]) -> None:
