@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Iterator
 
@@ -15,6 +16,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options --seconds, which `make check` uses, and --all-examples, which `make stress` uses."""
     parser.addoption("--seconds", type=float, help="skip tests that would start so long after the first")
     parser.addoption("--all-examples", action="store_true", help="let property tests draw all their examples")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for no garbage while tests are collected: nearly all that is made stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before fixtures are made

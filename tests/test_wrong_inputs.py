@@ -719,10 +719,10 @@ def test_a_narrow_terminal_lists_agents_line_by_line(call, monkeypatch):
 
 
 def test_an_environment_that_ends_at_its_goal_for_nothing_is_warned_of():
-    env = fwrl.wrap(gymnasium.make("CliffWalking-v1", max_episode_steps=3000))
+    env = fwrl.wrap(gymnasium.make("CliffWalking-v1", max_episode_steps=1000))
     agent = fwrl.make_agent("random", env.n_states, env.n_actions)
     with pytest.warns(fwrl.FwrlWarning, match=r"none of \d+ episodes counts as a success, .*success=lambda"):
-        fwrl.learn(agent, env, total_timesteps=60_000, seed=0)
+        fwrl.learn(agent, env, total_timesteps=20_000, seed=0)
 
 
 def test_an_empty_result_is_told():

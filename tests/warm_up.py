@@ -30,12 +30,14 @@ PROCESSES = 2
 
 
 def warm_up(variant: Variant) -> None:
-    """Compile the run loop, `observe_many` and the values of an agent."""
+    """Compile the run loop, the single steps, `observe_many` and the values of an agent."""
     name, options = variant
     world = fwrl.load_world("four-rooms")
     agent = fwrl.make_agent(name, world.n_states, world.n_actions, **options)
     fwrl.run(world, agent, episodes=2, steps=20)
     agent.observe_many([0, 1], [0, 0], [-1.0, -1.0], [1, 2])
+    agent.observe(0, 0, -1.0, 1)
+    agent.act(0)
     agent.values(3)
 
 

@@ -85,13 +85,14 @@ def test_greedy_policies_arrive_wherever_arrival_is_certain(options, part):
         best, sure = agent.best_actions(goal), agent.arrivals(goal) == 1.0
         agent.begin_episode(goal, explore=False)
         drawn = {s: agent.act(s) for s in range(S)}
+        greedy = {s: agent.greedy(s, goal) for s in range(S)}
+        last_best = {s: int(np.flatnonzero(best[s])[-1]) for s in range(S) if best[s].any()}
         for start in np.flatnonzero(sure).tolist():
             if start == goal:
                 continue
             tried += 1
-            assert arrives(lambda s, goal=goal, agent=agent: agent.greedy(s, goal), model, S, goal, start), seed
-            assert arrives(lambda s, best=best: int(np.flatnonzero(best[s])[-1]), model, S, goal, start), seed
-            assert arrives(drawn.__getitem__, model, S, goal, start), seed
+            for policy in (greedy, last_best, drawn):
+                assert arrives(policy.__getitem__, model, S, goal, start), seed
     assert tried > 100
 
 

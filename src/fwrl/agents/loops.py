@@ -7,6 +7,7 @@ methods.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import linecache
 import re
@@ -45,9 +46,13 @@ class Verbs(NamedTuple):
     @property
     def foreign(self) -> tuple[Path, ...]:
         """The source files outside fwrl."""
-        verbs = (self.act, self.observe, self.action_values)
-        files = {Path(inspect.unwrap(verb).__code__.co_filename) for verb in verbs}
-        return tuple(sorted(file for file in files if PACKAGE not in file.parents))
+        return _foreign(self.act, self.observe, self.action_values)
+
+
+@functools.cache  # every call of `observe` asks
+def _foreign(*verbs: Callable[..., Any]) -> tuple[Path, ...]:
+    files = {Path(inspect.unwrap(verb).__code__.co_filename) for verb in verbs}
+    return tuple(sorted(file for file in files if PACKAGE not in file.parents))
 
 
 _VERBS: dict[type, Verbs] = {}

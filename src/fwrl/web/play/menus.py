@@ -18,6 +18,7 @@ import numpy as np
 from fwrl.agents import agent_class, agent_classes, agent_names, make_agent
 from fwrl.agents.agent import Agent
 from fwrl.agents.python_agent import PythonAgent
+from fwrl.agents.registry import OURS
 from fwrl.arrays import Ints
 from fwrl.errors import FwrlError, unknown_name
 from fwrl.task.agent_for_world import agent_for
@@ -273,5 +274,6 @@ def _registered_name(name: str) -> str:
 
 
 def _check_name(name: str) -> None:
-    if name not in VARIANTS and name not in agent_names():
+    # Asking for the agents of installed packages reads files, and this is asked at every message.
+    if name not in VARIANTS and name not in OURS and name not in agent_names():
         raise unknown_name("agent", name[:60], agent_menu())
