@@ -715,13 +715,15 @@ def test_a_block_in_the_air_at_the_end_of_an_episode_was_not_put_there():
     assert any(seen[4] > 1.0 for seen in ends)  # some episodes do end so
 
 
-def test_a_place_beyond_all_that_were_seen_is_unlike_them():
-    episodes = np.arange(12)
-    own = np.linspace(0.0, 6.0, 12)[:, None]
-    moments = Moments(own, np.zeros((12, 0, 2)), np.zeros((12, 0), np.bool_), episodes)
-    nobody = (np.zeros((0, 2)), np.zeros(0, np.bool_))
-    like = [moments.unlike(np.array([x]), *nobody, 0.5) == 0 for x in (-1.0, 0.7, 3.0, 5.3, 7.0)]
-    assert like == [False, True, True, True, False]
+def test_what_is_aboard_at_its_goal_is_not_put_there_before_the_carrier_is():
+    """Thing 0 rides on thing 1 at the goal. Thing 1 goes to its goal first, although thing 0 is cheaper to move now."""
+    goal = [np.array([9.0]), np.array([9.0])]
+    rules = towers(lambda i, place, places: 0)._replace(
+        rides=lambda i, places: bool(i == 0 and abs(places[0][0] - places[1][0]) < 1.0)
+    )
+    moves = order_of_moves(rules, [np.array([0.0]), np.array([4.0])], goal, 0, 0)
+    assert moves is not None
+    assert [move.thing for move in moves] == [1, 0]
 
 
 def test_what_is_put_aboard_is_brought_there_as_others_were(tray):

@@ -92,8 +92,7 @@ class Errand:
         self._places: tuple[Floats, ...] = ()  # of all things, when the moves were planned
         self._phase = ""
         self._pursuit: HandPursuit | Carry | None = None
-        self._lost = 0  # steps for which a carried thing neither looked held nor followed the hand
-        self._carried = goal.hand  # where the hand would have had the carried thing one step before
+        self._lost = 0  # steps for which a carried thing didn't look held
         self._closest = np.inf  # of a carried thing to where it goes, in units
         self._waited = 0  # steps since it came closer
         self._slips = 0  # times a carried thing was lost since one arrived
@@ -209,7 +208,7 @@ class Errand:
     def _step(self, move: Move, now: Seen, velocity: Floats) -> Floats:
         i = move.thing
         if i != SWITCHES:
-            self._choose_phase(move, now, velocity)
+            self._choose_phase(move, now)
         elif self._phase != PRESS:
             self._phase, self._pursuit = PRESS, self._to(move, str(move.kind), now)
         if isinstance(self._pursuit, Carry):
@@ -218,35 +217,38 @@ class Errand:
         assert self._pursuit is not None
         return self._pursuit.act(self._hand.point(i, now), velocity)
 
-    def _choose_phase(self, move: Move, now: Seen, velocity: Floats) -> None:
+    def _choose_phase(self, move: Move, now: Seen) -> None:
         """Grasp until held, carry until there, release until away."""
         i = move.thing
         hand, model = self._hand, self._hand.things[i]
         held = model.is_held(now, i)
         apart = model.apart(now.things[i], move.place)
-        place, before = model.attachment.place(now.things[i]), self._carried
-        self._carried = place
         if self._phase == CARRY:
-            push = velocity[: len(place)]
-            follows = np.linalg.norm(push - (place - before)) < np.linalg.norm(push) / 2
-            self._lost = 0 if held or follows else self._lost + 1
+            self._lost = 0 if held else self._lost + 1
             self._waited += 1
             if apart < self._closest - REACHED:
                 self._closest, self._waited = apart, 0
             window = hand.settings.window
             if apart <= REACHED or (apart <= 1.0 and self._waited > window):
                 self._phase, self._pursuit, self._slips = RELEASE, self._to(move, RELEASE, now), 0
+            elif self._waited > model.patience:
+                self._phase, self._pursuit = RELEASE, self._to(move, RELEASE, now)
+                self._slipped(i, now)
             elif self._lost > window:
-                self._phase, self._moves, self._slips = "", None, self._slips + 1  # it may lie elsewhere now
-                if self._slips == SLIPS:
-                    self._refused.append((i, now.things))
-                    self._slips = 0
+                self._phase, self._moves = "", None  # it may lie elsewhere now
+                self._slipped(i, now)
         if self._phase in ("", GRASP) and held:
             approach, aboard = hand.plan(i, CARRY), hand.aboard(i, move.place, now.things)
             self._phase, self._pursuit = CARRY, Carry(model, move.place, aboard, hand.steering, approach, self._rng)
             self._lost, self._closest, self._waited = 0, np.inf, 0
         elif self._phase == "":
             self._phase, self._pursuit = GRASP, self._to(move, GRASP, now)
+
+    def _slipped(self, thing: int, now: Seen) -> None:
+        self._slips += 1
+        if self._slips == SLIPS:
+            self._refused.append((thing, now.things))
+            self._slips = 0
 
     def _to(self, move: Move, phase: str, now: Seen) -> HandPursuit:
         return HandPursuit(self._hand.plan(move.thing, phase), len(now.angle), self._rng)

@@ -259,6 +259,7 @@ def fit_thing(
         carry,
         fit_approach(windows, places[number], spans[ended], put, left.riding, attachment.spread, grip),
         grip,
+        float(np.quantile(spans[:, 1] - spans[:, 0], QUANTILE)),
         rides,
         moments(thing, places, number, spans[:, 0], windows, rides, unit),
         left,

@@ -36,6 +36,7 @@ class ThingModel(NamedTuple):
     carry: Navigator  # in the thing's own coordinates, while held
     approach: Approach
     grip: Floats  # (m,) mean action while held
+    patience: float  # usual steps of a carry; one that hasn't come closer for longer is given up
     rides: Rides
     picked: Moments
     put: Moments

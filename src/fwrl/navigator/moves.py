@@ -7,8 +7,9 @@ allowed if
 - its preconditions hold: switches that never varied while the thing moved;
 - picking looks like some grasp seen, putting like some release: the other things were where they are now, as the moved
   thing sees them, up to the width of a cell or half their distance, in `SEEN` episodes; it rode on the same of them;
-  and in each coordinate the thing's own place is among those. That a cube can't be put where another is, or on top
-  of nothing, follows from this alone;
+  and the thing's own place isn't an outlier among those. That a cube can't be put where another is, or on top of
+  nothing, follows from this alone;
+- what is aboard another at its goal is put there aboard: the other must be at its goal;
 - its carry plan arrives.
 
 We search without parking first, since parking only adds moves. If nothing helps, a passenger may end twice or four
@@ -32,6 +33,7 @@ from fwrl.navigator.operators import Operators
 
 SEEN = 3
 NEARLY = 0.5  # of its length: how much a relative position may differ from one seen
+OUTLIER = 3.0  # standard deviations
 PARKING = 6  # places to park a thing, at most
 MOST_STATES = 20_000
 SAMPLED = 200  # places to choose parking from
@@ -87,13 +89,11 @@ class Moments(NamedTuple):
         return 1 + sum(not self._usual(own, column, unit) for column in same.T)
 
     def _usual(self, own: Floats, same: Mask, unit: float) -> bool:
-        """Whether in enough episodes the same was around it, with its own place up to this one, and from this one on.
-
-        To within a cell, in each coordinate.
-        """
-        places, episode = self.own[same], self.episode[same]
-        sides = np.concatenate([places <= own + unit, places >= own - unit], axis=1)
-        return all(len(np.unique(episode[side])) >= SEEN for side in sides.T)
+        """Whether enough episodes had the same around it, and its own place isn't an outlier among theirs."""
+        if len(np.unique(self.episode[same])) < SEEN:
+            return False
+        places = self.own[same]
+        return bool((np.abs(own - places.mean(axis=0)) <= unit + OUTLIER * places.std(axis=0)).all())
 
 
 State = tuple[int, tuple[int, ...]]  # switches, and the place of each thing by its number
@@ -141,7 +141,7 @@ def order_of_moves(
         if close > 1.0 and not any(rides):
             continue
         closest = [close if riding else 1.0 for riding in rides]
-        found = _search(rules, start, goal, bits, wanted, parking, unlike, closest)
+        found = _search(rules, start, goal, bits, wanted, parking, unlike, closest, rides)
         if found is not None:
             return found
     return None
@@ -156,6 +156,7 @@ def _search(
     parking: int,
     unlike: bool,
     close: Sequence[float],
+    rides: Sequence[bool],
 ) -> list[Move] | None:
     T = len(start)
     places = _places(rules, start, goal, parking)
@@ -179,7 +180,7 @@ def _search(
                 state, move = before[state]
                 moves.append(move)
             return moves[::-1]
-        for step, after, move in _moves(rules, places, targets, state, unlike, close):
+        for step, after, move in _moves(rules, places, targets, state, unlike, close, rides):
             if spent + step < cost.get(after, np.inf):
                 cost[after], before[after] = spent + step, (state, move)
                 heapq.heappush(queue, (spent + step, next(count), after))
@@ -193,6 +194,7 @@ def _moves(
     state: State,
     unlike: bool,
     close: Sequence[float],
+    rides: Sequence[bool],
 ) -> Iterator[tuple[float, State, Move]]:
     """Yield the cost, the state after, and the move, of all moves in a state."""
     bits, at = state
@@ -207,13 +209,14 @@ def _moves(
             target = places[i][to]
             if to == place or rules.apart(i, now[i], target) <= 1.0:
                 continue
-            put = rules.put(i, target, now)
+            places_then = rules.after(i, target, now)
+            put = rules.put(i, target, now) + (to == 1 and rides[i] and not rules.rides(i, places_then))
             if put and not unlike:
                 continue
             steps = rules.carry(i, now[i], target) + (pick + put) * rules.give_up
             if steps < np.inf:
                 after = list(at)
-                for j, moved in enumerate(rules.after(i, target, now)):
+                for j, moved in enumerate(places_then):
                     if j == i:
                         after[i] = to
                     elif moved is not now[j]:
