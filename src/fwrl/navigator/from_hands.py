@@ -14,8 +14,8 @@ All choices follow from the data by rules that are the same for all data.
    one: the hand can't change how it holds a thing but by letting go. Windows that begin there end at a displacement,
    because grasps differ.
 5. *Free*: a window in which another thing moves farther than a cell shows no free hand, and isn't counted. One that
-   drags the thing farther than `REACHED` and doesn't have it at the end gets nowhere. Otherwise the quickest release
-   would be to run off with the fingers half open.
+   begins in a held cell, drags the thing farther than `REACHED` and doesn't have it at the end gets nowhere. Otherwise
+   the quickest release would be to run off with the fingers half open.
 6. *Usual* means the 0.9 quantile over windows, as in `fwrl.navigator.from_episodes`.
 """
 
@@ -207,7 +207,7 @@ def fit_contact(
     having = held[begin]
     ends[having] = difference(points[stop[having]], points[start[having]], p, seen.angle.shape[1])
     by, push = displaced[number], seen.hand[stop] - seen.hand[start]
-    far = np.linalg.norm(by, axis=1) > units[0] * REACHED
+    far = having & (np.linalg.norm(by, axis=1) > units[0] * REACHED)
     dragged = far & (np.einsum("ij,ij->i", by, push) > 0.0) & ~held[cell[stop]]
     target = np.where(dragged, state[start], state[stop])
     others = [np.linalg.norm(by, axis=1) > units[0] for j, by in enumerate(displaced) if j != number]
