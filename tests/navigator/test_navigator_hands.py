@@ -435,7 +435,7 @@ def test_a_circle_of_better_and_better_cells_is_left_by_a_detour():
     actions = np.array([[1.0], [-1.0]])
     steering = Steering(LinearMotion.of(actions, np.zeros((2, 1)), actions), np.ones(1), np.ones(1))
     drawn = Mock(wraps=np.random.default_rng(0))
-    pursuit = HandPursuit(Followable(cells, plan, steering, 1), 0, drawn)
+    pursuit = HandPursuit(Followable(cells, plan, steering, 1), 0, drawn, {})
     for step in range(60):
         pursuit.act(centres[step % 3], np.zeros(1))
     assert drawn.integers.call_count > 10
@@ -694,10 +694,10 @@ def test_pushes_in_passing_do_not_widen_the_cells_of_a_drawer():
     data = []
     for seen, actions in plain:
         height = rng.uniform(1.0, 3.0)
-        by = 0.02 * rng.choice([-1.0, 1.0]) * np.arange(1, 21)
+        by = 0.2 * rng.choice([-1.0, 1.0]) * np.arange(1, 21)
         x, slid = seen[-1, 0], seen[-1, 3]
         pushed = np.stack([x + by, np.full(20, 3.0 + height), np.ones(20), slid + by], axis=1)
-        data.append((np.vstack([seen, pushed]), np.vstack([actions, np.tile([[0.08, 0.0, 0.0]], (20, 1))])))
+        data.append((np.vstack([seen, pushed]), np.vstack([actions, np.tile([[0.8, 0.0, 0.0]], (20, 1))])))
     spreads = []
     for episodes in (plain, data):
         hand = fwrl.fit_navigator(episodes, **HAND, things=things_of(table)).hand
@@ -748,3 +748,17 @@ def test_the_ride_that_was_taken_most_often_is_proposed_first(tray):
     near = [(np.abs(places - one) <= hand.things[0].unit).all(axis=1).sum() for one in places]
     assert near[0] >= np.median(near)
     assert near[0] > near[-1]
+
+
+def test_a_block_that_does_not_come_closer_is_let_go(one):
+    """Nothing moves, whatever the hand does. It opens after as many steps as carrying a block usually takes."""
+    table = Tabletop(1)
+    one.aim(put(table, [[8.0, 0.5]]))
+    put(table, [[4.0, 0.5]], hand=(4.0, 0.5, 0.4))
+    table.held = 0
+    stuck = table.observation()
+    opens = [bool(one.act(stuck)[2] > 0.0) for _ in range(200)]
+    data = table.demonstrate(40, 300)
+    longest = max(np.diff(np.flatnonzero(np.abs(seen[:, 2] - 0.4) > 0.01)).max() for seen, _ in data)
+    assert opens.index(True) <= longest
+    assert not any(opens[: opens.index(True) // 2])

@@ -50,7 +50,7 @@ class Carry(Pursuit):
         plan, k = navigator.plan(goal), navigator.settings.window
         super().__init__(navigator.cells, navigator.motion, k, plan, goal / navigator.scale)
         self._model, self._steering, self._plan_there = model, steering, plan
-        self._approach, self._pursuit, self._final = approach, HandPursuit(approach, 0, rng), False
+        self._approach, self._pursuit, self._final = approach, HandPursuit(approach, 0, rng, {}), False
         self._aboard = aboard
         self.velocity = np.zeros(steering.dimensions)  # of the hand's pose, set before each step
 
@@ -92,6 +92,7 @@ class Errand:
         self._places: tuple[Floats, ...] = ()  # of all things, when the moves were planned
         self._phase = ""
         self._pursuit: HandPursuit | Carry | None = None
+        self._tried: dict[tuple[int, str], dict[int, int]] = {}  # by thing and phase: how often pairs didn't help
         self._lost = 0  # steps for which a carried thing didn't look held
         self._closest = np.inf  # of a carried thing to where it goes, in units
         self._waited = 0  # steps since it came closer
@@ -187,11 +188,10 @@ class Errand:
             assert self._hand.switches is not None
             if bits == self._expected ^ int(self._hand.switches.operators.flips[move.kind]):
                 left = moves[1:]
-        elif not (
-            flipped
-            or (self._phase == RELEASE and self._released(move.thing, now))
-            or (self._phase == GRASP and self._disturbed(move, now))
-        ):
+        elif self._phase == GRASP and self._disturbed(move, now):
+            assert isinstance(self._pursuit, HandPursuit)
+            self._pursuit.give_up()
+        elif not (flipped or (self._phase == RELEASE and self._released(move.thing, now))):
             return False
         self._moves, self._expected, self._phase = left, bits, ""
         return True
@@ -251,4 +251,5 @@ class Errand:
             self._slips = 0
 
     def _to(self, move: Move, phase: str, now: Seen) -> HandPursuit:
-        return HandPursuit(self._hand.plan(move.thing, phase), len(now.angle), self._rng)
+        tried = self._tried.setdefault((move.thing, phase), {})
+        return HandPursuit(self._hand.plan(move.thing, phase), len(now.angle), self._rng, tried)

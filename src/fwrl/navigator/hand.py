@@ -7,6 +7,7 @@ across modes: grasp a thing, carry it, release it; press a switch.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,6 +26,8 @@ from fwrl.navigator.moves import Move, Rules, order_of_moves
 from fwrl.navigator.navigator import Settings
 from fwrl.navigator.operators import nearest, reachable, search
 from fwrl.navigator.poses import Scene, Seen
+
+MOST_KEPT = 100_000  # answers about rides
 
 
 class Hand:
@@ -49,6 +52,8 @@ class Hand:
         self.scene, self.steering, self.settings = scene, steering, settings
         self.things, self.switches = tuple(things), switches
         self._plans: dict[tuple[int, str, float], Followable] = {}
+        self._rides_on = functools.lru_cache(MOST_KEPT)(self._comes_along)
+        self._ride = functools.lru_cache(MOST_KEPT)(self._taken_along)
 
     def __repr__(self) -> str:
         parts = [
@@ -123,12 +128,25 @@ class Hand:
 
     def around(self, thing: int, places: Sequence[Floats]) -> tuple[Floats, Mask]:
         """Return where the others are (T, p), as a thing sees them, and with which it comes along (T,)."""
-        model = self.things[thing]
         where = [m.attachment.place(y) for m, y in zip(self.things, places, strict=True)]
         others = [j for j in range(len(where)) if j != thing]
         apart = np.array([where[j] - where[thing] for j in others]).reshape(-1, len(self.scene.hand.position))
-        rides = [len(model.rides.near(j, -x, model.unit)) > 0 for j, x in zip(others, apart, strict=True)]
+        rides = [self._rides_on(thing, j, places[thing].tobytes(), places[j].tobytes()) for j in others]
         return apart, np.array(rides, np.bool_)
+
+    def _comes_along(self, thing: int, carrier: int, place: bytes, other: bytes) -> bool:
+        """Whether a thing at a place comes along with another; with places as bytes, which can be kept."""
+        model, under = self.things[thing], self.things[carrier]
+        offset = model.attachment.place(np.frombuffer(place)) - under.attachment.place(np.frombuffer(other))
+        return len(model.rides.near(carrier, offset, model.unit)) > 0
+
+    def _taken_along(self, thing: int, carrier: int, place: bytes, start: bytes, to: bytes) -> Floats | None:
+        """Return where a thing at a place is once another went from its start somewhere; None if it stays."""
+        model, under = self.things[thing], self.things[carrier].attachment
+        own, before, after = map(np.frombuffer, (place, start, to))
+        offset = model.attachment.place(own) - under.place(before)
+        moved = model.rides.moved(carrier, offset, under.matrix @ (after - before), model.unit)
+        return None if moved is None else model.attachment.ridden(own, moved)
 
     def named(self, bits: int) -> dict[str, int]:
         """Return the state of each switch by its name."""
@@ -231,13 +249,11 @@ class Hand:
             return self.things[i].apart(place, other)
 
         def after(i: int, to: Floats, places: Sequence[Floats]) -> list[Floats]:
-            under = self.things[i].attachment
-            start, by = under.place(places[i]), under.matrix @ (to - places[i])
             found = list(places)
-            for j, model in enumerate(self.things):
-                moved = model.rides.moved(i, model.attachment.place(places[j]) - start, by, model.unit)
-                if moved is not None:
-                    found[j] = model.attachment.ridden(places[j], moved)
+            for j, place in enumerate(places):
+                if j != i:
+                    taken = self._ride(j, i, place.tobytes(), places[i].tobytes(), to.tobytes())
+                    found[j] = place if taken is None else taken
             found[i] = to
             return found
 

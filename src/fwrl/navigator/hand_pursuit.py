@@ -3,7 +3,8 @@
 It takes the likeliest better outcome of the best pair of its cell, aims at the outcome's mean last point with the mean
 action as recipe, and keeps to it for k steps or until it's close. Aiming again at every step would send the hand back
 and forth. Getting on means coming to a better cell, and not for the third time: hands have gone round in circles. A
-pair that was followed twice without getting on loses rank. Stuck `STUCK` times in a row, the hand goes to a random
+pair that was followed twice without getting on loses rank, and so do all pairs of an approach that pushed another thing
+away: it would do so again, and again. Stuck `STUCK` times in a row, the hand goes to a random
 nearby cell that has a plan, and each time the choice doubles. Without a plan it goes to the cell that's
 fewest of its own widths away.
 """
@@ -91,14 +92,16 @@ class HandPursuit:
         followed: the plan.
         angle: 2 if points have an angle after their position, else 0.
         rng: chooses detours.
+        tried: how often each pair was followed without getting on, by other approaches too.
     """
 
-    def __init__(self, followed: Followable, angle: int, rng: np.random.Generator) -> None:
+    def __init__(self, followed: Followable, angle: int, rng: np.random.Generator, tried: dict[int, int]) -> None:
         self._f, self._angle, self._rng = followed, angle, rng
+        self._tried = tried
         self._left = 0
         self._aim: Aim | None = None
         self._cell, self._pair = NONE, NONE
-        self._tried: dict[int, int] = {}
+        self._followed: list[int] = []  # pairs
         self._came: dict[int, int] = {}
         self._stuck = 0
 
@@ -118,6 +121,11 @@ class HandPursuit:
         self._left -= 1
         return action
 
+    def give_up(self) -> None:
+        """Let all pairs that were followed lose rank, because of what they did."""
+        for pair in self._followed:
+            self._tried[pair] = self._tried.get(pair, 0) + TRIES
+
     def _choose(self, point: Floats) -> Aim:
         """Choose what to do from a point, given what came of the last choice."""
         f, plan = self._f, self._f.plan
@@ -135,6 +143,7 @@ class HandPursuit:
             edge = plan.outcome(self._best(cell))
             return Aim(f.cells.centres[cell], plan.graph.action[edge], False)
         self._pair = self._best(cell)
+        self._followed.append(self._pair)
         edge = plan.outcome(self._pair)
         return Aim(f.end(edge, point, self._angle), plan.graph.action[edge], bool(plan.goal[plan.graph.target[edge]]))
 

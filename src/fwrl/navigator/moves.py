@@ -169,6 +169,7 @@ def _search(
     count = itertools.count()
     queue = [(0.0, next(count), first)]
     settled: set[State] = set()
+    judged: dict[tuple[int, ...], int] = {}
     while queue and len(settled) < MOST_STATES:
         spent, _, state = heapq.heappop(queue)
         if state in settled:
@@ -180,7 +181,7 @@ def _search(
                 state, move = before[state]
                 moves.append(move)
             return moves[::-1]
-        for step, after, move in _moves(rules, places, targets, state, unlike, close, rides):
+        for step, after, move in _moves(rules, places, targets, state, unlike, close, rides, judged):
             if spent + step < cost.get(after, np.inf):
                 cost[after], before[after] = spent + step, (state, move)
                 heapq.heappush(queue, (spent + step, next(count), after))
@@ -195,14 +196,21 @@ def _moves(
     unlike: bool,
     close: Sequence[float],
     rides: Sequence[bool],
+    judged: dict[tuple[int, ...], int],
 ) -> Iterator[tuple[float, State, Move]]:
-    """Yield the cost, the state after, and the move, of all moves in a state."""
+    """Yield the cost, the state after, and the move, of all moves in a state.
+
+    Args:
+        judged: how unlike picks and puts are, whatever the switches; filled here.
+    """
     bits, at = state
     now = [places[i][place] for i, place in enumerate(at)]
     for i, place in enumerate(at):
         if not rules.ready(i, bits):
             continue
-        pick = rules.pick(i, now)
+        if (i, *at) not in judged:
+            judged[i, *at] = rules.pick(i, now)
+        pick = judged[i, *at]
         if pick and not unlike:
             continue
         for to in targets[i]:
@@ -210,7 +218,10 @@ def _moves(
             if to == place or rules.apart(i, now[i], target) <= 1.0:
                 continue
             places_then = rules.after(i, target, now)
-            put = rules.put(i, target, now) + (to == 1 and rides[i] and not rules.rides(i, places_then))
+            if (i, to, *at) not in judged:
+                late = to == 1 and rides[i] and not rules.rides(i, places_then)
+                judged[i, to, *at] = rules.put(i, target, now) + late
+            put = judged[i, to, *at]
             if put and not unlike:
                 continue
             steps = rules.carry(i, now[i], target) + (pick + put) * rules.give_up
