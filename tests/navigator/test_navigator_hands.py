@@ -762,3 +762,14 @@ def test_a_block_that_does_not_come_closer_is_let_go(one):
     longest = max(np.diff(np.flatnonzero(np.abs(seen[:, 2] - 0.4) > 0.01)).max() for seen, _ in data)
     assert opens.index(True) <= longest
     assert not any(opens[: opens.index(True) // 2])
+
+
+def test_an_approach_that_pushed_another_block_away_is_not_tried_again(two):
+    """Each time the hand sets out from the same place to the same block, the other one moves by more than a cell."""
+    table, taken = Tabletop(2), set()
+    two.aim(put(table, [[8.0, 0.5], [5.6, 0.5]]))
+    for k in range(4):
+        seen = put(table, [[2.0, 0.5], [5.35 + 0.5 * (k % 2), 0.5]], hand=(5.0, 2.0, 1.0))
+        taken.add(tuple(two.act(seen).round(6)))
+        assert "Grasp block 0" in two.explain(seen)
+    assert len(taken) > 1
