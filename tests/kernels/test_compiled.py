@@ -108,7 +108,7 @@ for module in [module for name, module in sys.modules.items() if name.startswith
 """
 
 
-@pytest.mark.stress  # compiles everything anew
+@pytest.mark.stress  # compiles everything again
 @pytest.mark.skipif(UNCOMPILED, reason="nothing is compiled")
 def test_no_kernel_is_compiled_a_second_time_for_another_integer_type(tmp_path):
     variables = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}  # what a cache already has isn't compiled

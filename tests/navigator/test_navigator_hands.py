@@ -773,3 +773,38 @@ def test_an_approach_that_pushed_another_block_away_is_not_tried_again(two):
         taken.add(tuple(two.act(seen).round(6)))
         assert "Grasp block 0" in two.explain(seen)
     assert len(taken) > 1
+
+
+def test_a_carrier_less_than_a_cell_from_where_a_ride_began_is_there_already():
+    """Thing 0 goes to 9 on board of thing 1 only: put at 4 while thing 1 is at 5. It's at 5.2, which counts as 5."""
+    goal = [np.array([9.0]), np.array([10.0])]
+
+    def after(i, to, places):
+        found = [to if j == i else y for j, y in enumerate(places)]
+        if i == 1 and places[1][0] - places[0][0] == 1.0:
+            found[0] = to - 1.0
+        return found
+
+    rules = towers(lambda i, place, places: int(i == 0 and not (place[0] == 4.0 and places[1][0] == 5.0)))._replace(
+        after=after, aboard=lambda i, carrier, places: [(np.array([4.0]), np.array([5.0]))] if i == 0 else []
+    )
+    moves = order_of_moves(rules, [np.array([0.0]), np.array([5.2])], goal, 0, 0)
+    assert moves is not None
+    assert [(move.thing, float(move.place[0])) for move in moves] == [(0, 4.0), (1, 10.0)]
+    assert not any(move.unlike for move in moves)
+
+
+def test_a_block_for_the_tray_goes_all_the_way_as_others_did(tray):
+    """They were lifted over the tray's edge first, and came down from above: no block ever passed beside it."""
+    table = Tabletop(1, drawer=5.0, tray=True)
+    tray.aim(in_tray(table, 5.0, 0.0))
+    put(table, [[2.5, 0.5]], hand=(2.5, 0.5, 0.4))
+    table.slid, table.held = 1.5, 0
+    seen = table.observation()
+    path = [seen[3:5]]
+    while table.held == 0:
+        seen = table.step(tray.act(seen))
+        path.append(seen[3:5])
+    x, z = np.array(path).T
+    assert abs(x[-2] - table.handle()[0]) < 0.5
+    assert z[(x > 3.5) & (x < 6.0)].min() > 2.0

@@ -1,4 +1,4 @@
-"""What a navigator knows and did: cells, the plan for a goal, the modes of a hand, and paths."""
+"""Pictures of navigators: cells, the plan for a goal, the modes of a hand, and paths."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _cells(axes: Axes, centres: Floats, values: Floats, held: NDArray[np.bool_],
 
 
 def _paths(axes: Axes, hand: Hand, rows: Any, x: int, y: int) -> None:
-    """Where hand and things went; squares are where things ended."""
+    """The paths of hand and things; squares are where things ended."""
     seen = hand.scene.seen(rows)
     axes.plot(seen.hand[:, x], seen.hand[:, y], color=GREY, linewidth=1.2, label="hand")
     for number, (name, model) in enumerate(zip(hand.scene.things, hand.things, strict=True)):

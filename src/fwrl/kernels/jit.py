@@ -81,8 +81,8 @@ def shared(function: Function) -> Function:
 def _jit(function: Function, sources: tuple[Path, ...] | None, options: Any) -> Function:
     settings: Any = numba.config
     if settings.DISABLE_JIT:
-        # Compiled arithmetic wraps around and returns inf and nan without warnings. What only compiled functions call
-        # runs within one that ignores them already; saying so at every call takes longer than most of them do.
+        # Compiled arithmetic wraps around and returns inf and nan without warnings. Functions that only compiled ones
+        # call are within one that ignores warnings already; ignoring them again takes longer than most calls do.
         return np.errstate(all="ignore")(function) if options is OPTIONS else function
     folder = None if sources is None else cache_folder(sources)
     if folder is None or not Path(function.__code__.co_filename).is_file():

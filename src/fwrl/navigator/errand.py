@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 GRASP, CARRY, RELEASE, PRESS = "grasp", "carry", "release", "press"
 SWITCHES = -1  # in place of a thing's number
-SLIPS = 3  # after as many, a thing counts as one that can't be picked with everything where it is
+SLIPS = 3  # after that many, don't try to pick a thing again with everything where it is
 
 Slip = tuple[int, tuple[Floats, ...]]  # a thing that couldn't be picked, and where everything was
 
@@ -34,7 +34,8 @@ class Carry(Pursuit):
     """A pursuit in the coordinates of a held thing, by the hand.
 
     It follows the cells of the thing's own coordinates up to the last window, then the approach: how it came to where
-    it was put, as seen from there.
+    it was put, as seen from there. Aboard another thing it follows the approach from the start: cells don't know what's
+    in the way.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class Carry(Pursuit):
         plan, k = navigator.plan(goal), navigator.settings.window
         super().__init__(navigator.cells, navigator.motion, k, plan, goal / navigator.scale)
         self._model, self._steering, self._plan_there = model, steering, plan
-        self._approach, self._pursuit, self._final = approach, HandPursuit(approach, 0, rng, {}), False
+        self._approach, self._pursuit, self._final = approach, HandPursuit(approach, 0, rng, {}), aboard > 0.0
         self._aboard = aboard
         self.velocity = np.zeros(steering.dimensions)  # of the hand's pose, set before each step
 

@@ -1,4 +1,4 @@
-"""What a hand can do: grasp, carry and release each thing, press switches, and in which order.
+"""A hand grasps, carries and releases things and presses switches: plans for each, and their order.
 
 A hand moves freely, things rest until the hand moves them. In the mode *free* what matters is the hand as a thing sees
 it; in the mode *held* the thing moves with the hand, and what matters is the thing's own place. Plans stitch within and
@@ -31,7 +31,7 @@ MOST_KEPT = 100_000  # answers about rides
 
 
 class Hand:
-    """What a hand knows of its things and switches.
+    """The things and switches of a hand, and plans to move and press them.
 
     Args:
         scene: which coordinates are the hand's, the things' and the switches'.

@@ -201,7 +201,7 @@ def _moves(
     """Yield the cost, the state after, and the move, of all moves in a state.
 
     Args:
-        judged: how unlike picks and puts are, whatever the switches; filled here.
+        judged: how unlike picks and puts are; filled here, since switches don't change that.
     """
     bits, at = state
     now = [places[i][place] for i, place in enumerate(at)]
@@ -257,7 +257,9 @@ def _places(rules: Rules, start: Sequence[Floats], goal: Sequence[Floats], parki
     for i, carrier in itertools.permutations(range(len(start)), 2):
         for own, carriers in rules.aboard(i, carrier, goal)[: max(parking, 1)]:
             for thing, place in ((i, own), (carrier, carriers)):
-                if all(rules.apart(thing, place, other) > 1.0 for other in places[thing][1:]):
+                if rules.apart(thing, place, places[thing][0]) <= 1.0:
+                    places[thing][0] = place  # it's there already
+                elif all(rules.apart(thing, place, other) > 1.0 for other in places[thing][1:]):
                     places[thing].append(place)
     return places
 

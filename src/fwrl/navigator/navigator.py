@@ -6,8 +6,8 @@ It plans on counted transitions between cells (`transitions`, `goal_plan`) and a
 We assume a Euclidean metric on the coordinates of goals, and that actions move these coordinates about linearly. The
 navigator learns cells, transitions, the model of motion and the range of actions. It uses no map.
 
-What it steers may be a hand that moves things and presses switches (`hand`). Then cells are places of the hand, a goal
-says where things and switches should be, and its pursuit is an errand of several moves (`errand`).
+It may steer a hand that moves things and presses switches (`hand`). Then cells are places of the hand, a goal says
+where things and switches should be, and its pursuit is an errand of several moves (`errand`).
 """
 
 from __future__ import annotations
