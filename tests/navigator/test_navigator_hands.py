@@ -525,6 +525,22 @@ def test_the_hand_has_a_thing_only_in_its_near_zone():
     assert navigator.hand.things[0].picked.episode.max() < 40
 
 
+def test_what_moves_along_was_held_only_if_the_hand_was_where_things_are_held():
+    """In two episodes a block moves like the hand, 0.8 away from it: too few to learn another way to hold it."""
+    table = Tabletop(1)
+    data = table.demonstrate(40, 300)
+    actions = np.tile([[0.5, 0.0, 0.0]], (20, 1))
+    hand = np.stack([1.0 + 0.125 * np.arange(21), np.full(21, 1.3), np.ones(21)], axis=1)
+    parallel = np.concatenate([hand, hand[:, :2] + [0.0, -0.8]], axis=1)
+    still = np.repeat(parallel[-1:], 20, axis=0)
+    ended = (np.concatenate([parallel, still]), np.concatenate([actions, np.zeros((20, 3))]))
+    navigator = fwrl.fit_navigator([*data, ended, ended], **HAND, things=things_of(table))
+    assert navigator.hand is not None
+    thing = navigator.hand.things[0]
+    assert thing.cells.near > 0.8
+    assert thing.picked.episode.max() < 40
+
+
 def towers(seen):
     """Rules of a table with n places in a line: carrying costs 1, and `seen` says how unlike a put is."""
     return Rules(
@@ -751,7 +767,7 @@ def test_the_ride_that_was_taken_most_often_is_proposed_first(tray):
 
 
 def test_a_block_that_does_not_come_closer_is_let_go(one):
-    """Nothing moves, whatever the hand does. It opens after as many steps as carrying a block usually takes."""
+    """Nothing moves. The hand opens after the number of steps that carrying a block usually takes."""
     table = Tabletop(1)
     one.aim(put(table, [[8.0, 0.5]]))
     put(table, [[4.0, 0.5]], hand=(4.0, 0.5, 0.4))
@@ -795,7 +811,7 @@ def test_a_carrier_less_than_a_cell_from_where_a_ride_began_is_there_already():
 
 
 def test_a_block_for_the_tray_goes_all_the_way_as_others_did(tray):
-    """They were lifted over the tray's edge first, and came down from above: no block ever passed beside it."""
+    """They were lifted over the tray's edge first, and came down from above: no block ever went past it low."""
     table = Tabletop(1, drawer=5.0, tray=True)
     tray.aim(in_tray(table, 5.0, 0.0))
     put(table, [[2.5, 0.5]], hand=(2.5, 0.5, 0.4))
