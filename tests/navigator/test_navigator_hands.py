@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+import pickle
 from typing import Any
 from unittest.mock import Mock
 
@@ -358,6 +359,12 @@ def test_nothing_is_expected_of_what_was_never_seen():
     inside, across = put(table, [[1.5, 0.5]], hand=(3.0, 4.0, 1.0)), put(table, [[8.0, 0.5]], hand=(8.0, 4.0, 1.0))
     assert navigator.value(inside, across) == -navigator.penalty
     assert navigator.arrival(inside, across) == navigator.confidence(inside, across) == 0.0
+
+
+def test_worker_processes_take_a_navigator_with_a_hand(two):
+    goal, start = put(Tabletop(2), [[7, 0.5], [2, 0.5]]), put(Tabletop(2), [[2, 0.5], [7, 0.5]])
+    expected = two.value(start, goal)  # fills what it keeps
+    assert pickle.loads(pickle.dumps(two)).value(start, goal) == expected
 
 
 def test_explain_tells_why_a_block_must_leave_first(two):

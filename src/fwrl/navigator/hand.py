@@ -7,9 +7,8 @@ across modes: grasp a thing, carry it, release it; press a switch.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,6 +25,8 @@ from fwrl.navigator.moves import Move, Rules, order_of_moves
 from fwrl.navigator.navigator import Settings
 from fwrl.navigator.operators import nearest, reachable, search
 from fwrl.navigator.poses import Scene, Seen
+
+T = TypeVar("T")
 
 MOST_KEPT = 100_000  # answers about rides
 
@@ -52,8 +53,7 @@ class Hand:
         self.scene, self.steering, self.settings = scene, steering, settings
         self.things, self.switches = tuple(things), switches
         self._plans: dict[tuple[int, str, float], Followable] = {}
-        self._rides_on = functools.lru_cache(MOST_KEPT)(self._comes_along)
-        self._ride = functools.lru_cache(MOST_KEPT)(self._taken_along)
+        self._kept: dict[tuple[int | bytes, ...], Any] = {}
 
     def __repr__(self) -> str:
         parts = [
@@ -131,22 +131,31 @@ class Hand:
         where = [m.attachment.place(y) for m, y in zip(self.things, places, strict=True)]
         others = [j for j in range(len(where)) if j != thing]
         apart = np.array([where[j] - where[thing] for j in others]).reshape(-1, len(self.scene.hand.position))
-        rides = [self._rides_on(thing, j, places[thing].tobytes(), places[j].tobytes()) for j in others]
+        rides = [self._remembered(self._comes_along, thing, j, places[thing], places[j]) for j in others]
         return apart, np.array(rides, np.bool_)
 
-    def _comes_along(self, thing: int, carrier: int, place: bytes, other: bytes) -> bool:
-        """Whether a thing at a place comes along with another; with places as bytes, which can be kept."""
+    def _remembered(self, answer: Callable[..., T], thing: int, carrier: int, *places: Floats) -> T:
+        """Answer a question about a ride once; questions differ in their number of places."""
+        key: tuple[int | bytes, ...] = (thing, carrier, *(place.tobytes() for place in places))
+        if key not in self._kept:
+            if len(self._kept) >= MOST_KEPT:
+                self._kept.clear()
+            self._kept[key] = answer(thing, carrier, *places)
+        found: T = self._kept[key]
+        return found
+
+    def _comes_along(self, thing: int, carrier: int, place: Floats, other: Floats) -> bool:
+        """Whether a thing at a place comes along with another."""
         model, under = self.things[thing], self.things[carrier]
-        offset = model.attachment.place(np.frombuffer(place)) - under.attachment.place(np.frombuffer(other))
+        offset = model.attachment.place(place) - under.attachment.place(other)
         return len(model.rides.near(carrier, offset, model.unit)) > 0
 
-    def _taken_along(self, thing: int, carrier: int, place: bytes, start: bytes, to: bytes) -> Floats | None:
+    def _taken_along(self, thing: int, carrier: int, place: Floats, start: Floats, to: Floats) -> Floats | None:
         """Return where a thing at a place is once another went from its start somewhere; None if it stays."""
         model, under = self.things[thing], self.things[carrier].attachment
-        own, before, after = map(np.frombuffer, (place, start, to))
-        offset = model.attachment.place(own) - under.place(before)
-        moved = model.rides.moved(carrier, offset, under.matrix @ (after - before), model.unit)
-        return None if moved is None else model.attachment.ridden(own, moved)
+        offset = model.attachment.place(place) - under.place(start)
+        moved = model.rides.moved(carrier, offset, under.matrix @ (to - start), model.unit)
+        return None if moved is None else model.attachment.ridden(place, moved)
 
     def named(self, bits: int) -> dict[str, int]:
         """Return the state of each switch by its name."""
@@ -252,7 +261,7 @@ class Hand:
             found = list(places)
             for j, place in enumerate(places):
                 if j != i:
-                    taken = self._ride(j, i, place.tobytes(), places[i].tobytes(), to.tobytes())
+                    taken = self._remembered(self._taken_along, j, i, place, places[i], to)
                     found[j] = place if taken is None else taken
             found[i] = to
             return found
